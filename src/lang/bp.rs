@@ -1,0 +1,3 @@
+//! Boolean programs: text to tree to control-flow graph to model.
+
+pub mod ast;

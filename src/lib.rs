@@ -1,0 +1,3 @@
+//! Throng proves or refutes safety of concurrent programs for any number of threads.
+
+pub mod lang;
