@@ -1,0 +1,152 @@
+//! Multisets of local states: sorted, without zero entries, counts up to ω.
+
+use smallvec::SmallVec;
+
+use super::Local;
+
+/// The count that stands for "any number".
+pub const OMEGA: u32 = u32::MAX;
+
+/// A multiset of threads by local state. Entries are sorted by local state and counts are never 0.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Bag(SmallVec<[(Local, u32); 2]>);
+
+impl Bag {
+    /// The empty bag.
+    pub fn new() -> Bag {
+        Bag::default()
+    }
+
+    /// One thread.
+    pub fn one(l: Local) -> Bag {
+        Bag(smallvec::smallvec![(l, 1)])
+    }
+
+    /// The entries `(local state, count)`, sorted.
+    pub fn entries(&self) -> &[(Local, u32)] {
+        &self.0
+    }
+
+    /// Whether there is nobody.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many threads there are; [`OMEGA`] if any count is.
+    pub fn size(&self) -> u32 {
+        self.0.iter().fold(0, |sum, &(_, n)| add(sum, n))
+    }
+
+    /// How many threads are at `l`.
+    pub fn count(&self, l: Local) -> u32 {
+        self.0.binary_search_by_key(&l, |e| e.0).map_or(0, |i| self.0[i].1)
+    }
+
+    /// Adds `n` threads at `l`; ω absorbs.
+    pub fn insert(&mut self, l: Local, n: u32) {
+        if n == 0 {
+            return;
+        }
+        match self.0.binary_search_by_key(&l, |e| e.0) {
+            Ok(i) => self.0[i].1 = add(self.0[i].1, n),
+            Err(i) => self.0.insert(i, (l, n)),
+        }
+    }
+
+    /// Removes up to `n` threads at `l` (ω minus anything is ω; removing ω removes all) and says how many were missing.
+    pub fn remove(&mut self, l: Local, n: u32) -> u32 {
+        let Ok(i) = self.0.binary_search_by_key(&l, |e| e.0) else { return n };
+        let have = self.0[i].1;
+        if n == OMEGA || have <= n && have != OMEGA {
+            self.0.remove(i);
+            return n.saturating_sub(have);
+        }
+        if have != OMEGA {
+            self.0[i].1 -= n;
+        }
+        0
+    }
+
+    /// Adds all of `other`.
+    pub fn add_all(&mut self, other: &Bag) {
+        for &(l, n) in &other.0 {
+            self.insert(l, n);
+        }
+    }
+
+    /// What is left without `other`, or `None` if `other` is not contained.
+    pub fn minus(&self, other: &Bag) -> Option<Bag> {
+        let mut rest = self.clone();
+        other.0.iter().all(|&(l, n)| rest.remove(l, n) == 0).then_some(rest)
+    }
+
+    /// Whether `other` is contained, with multiplicity.
+    pub fn covers(&self, other: &Bag) -> bool {
+        let mut mine = self.0.iter();
+        other.0.iter().all(|&(l, n)| mine.by_ref().find(|e| e.0 >= l).is_some_and(|e| e.0 == l && e.1 >= n))
+    }
+}
+
+impl FromIterator<(Local, u32)> for Bag {
+    fn from_iter<I: IntoIterator<Item = (Local, u32)>>(entries: I) -> Bag {
+        let mut entries: SmallVec<[(Local, u32); 2]> = entries.into_iter().filter(|e| e.1 > 0).collect();
+        entries.sort_unstable();
+        entries.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 = add(earlier.1, later.1);
+            }
+            same
+        });
+        Bag(entries)
+    }
+}
+
+impl FromIterator<Local> for Bag {
+    fn from_iter<I: IntoIterator<Item = Local>>(threads: I) -> Bag {
+        threads.into_iter().map(|l| (l, 1)).collect()
+    }
+}
+
+/// Addition in which ω absorbs. Finite counts stay below ω.
+fn add(a: u32, b: u32) -> u32 {
+    if a == OMEGA || b == OMEGA { OMEGA } else { a.saturating_add(b).min(OMEGA - 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bag(entries: &[(u64, u32)]) -> Bag {
+        entries.iter().map(|&(l, n)| (Local(l), n)).collect()
+    }
+
+    #[test]
+    fn counts_add_up_and_zero_entries_vanish() {
+        let mut b = bag(&[(3, 1), (1, 2), (3, 1), (7, 0)]);
+        assert_eq!(b.entries(), [(Local(1), 2), (Local(3), 2)]);
+        assert_eq!(b.remove(Local(3), 5), 3);
+        assert_eq!(b, bag(&[(1, 2)]));
+        assert_eq!(b.size(), 2);
+    }
+
+    #[test]
+    fn omega_absorbs() {
+        let mut b = bag(&[(1, OMEGA)]);
+        b.insert(Local(1), 4);
+        assert_eq!(b.remove(Local(1), 7), 0);
+        assert_eq!(b.count(Local(1)), OMEGA);
+        assert_eq!(b.size(), OMEGA);
+        assert_eq!(b.remove(Local(1), OMEGA), 0);
+        assert!(b.is_empty());
+    }
+
+    #[test]
+    fn covering_is_inclusion_with_multiplicity() {
+        assert!(bag(&[(1, 2), (2, 1), (5, OMEGA)]).covers(&bag(&[(1, 1), (5, 9)])));
+        assert!(!bag(&[(1, 2)]).covers(&bag(&[(1, 3)])));
+        assert!(!bag(&[(2, 2)]).covers(&bag(&[(1, 1)])));
+        assert_eq!(bag(&[(1, 2), (2, 1)]).minus(&bag(&[(1, 1), (2, 1)])), Some(bag(&[(1, 1)])));
+        assert_eq!(bag(&[(1, 2)]).minus(&bag(&[(2, 1)])), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Answers, and the evidence they carry.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::model::{Config, Step};
+
+/// The answer about one target.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// It cannot be reached within the thread bound.
+    Safe(Certificate),
+    /// It can: here is how.
+    Unsafe(Trace),
+    /// Nobody knows yet, and why.
+    Unknown(Unknown),
+}
+
+/// Why a target cannot be reached.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Certificate {
+    /// Every reachable configuration within the bound: closed under steps, holds every initial configuration
+    /// of the problem, hits no target.
+    Closed(Vec<Config>),
+}
+
+/// A run: concrete counts at the start, then steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// An initial configuration; counts are finite.
+    pub start: Config,
+    /// What happens then.
+    pub steps: Vec<Taken>,
+}
+
+/// One step of a trace and where it led.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// The step.
+    pub step: Step,
+    /// The configuration afterwards; bystanders may have had a choice.
+    pub after: Config,
+}
+
+impl Trace {
+    /// The configuration at the end.
+    pub fn end(&self) -> &Config {
+        self.steps.last().map_or(&self.start, |t| &t.after)
+    }
+
+    /// The largest number of threads that exist at the same time.
+    pub fn threads(&self) -> u32 {
+        let after = self.steps.iter().map(|t| t.after.threads.size());
+        after.chain([self.start.threads.size()]).max().unwrap_or(0)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// Time is up.
+    Time(Duration),
+    /// The memory limit, in bytes, was hit.
+    Memory(u64),
+    /// Somebody asked to stop.
+    Cancelled,
+    /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
+    Bound(u32),
+    /// The engine cannot answer this question; says why and which can.
+    NotForThisModel(String),
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
+            Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
+            Unknown::Cancelled => write!(f, "stopped on request"),
+            Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
+            Unknown::NotForThisModel(why) => f.write_str(why),
+        }
+    }
+}
