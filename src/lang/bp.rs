@@ -1,3 +1,6 @@
 //! Boolean programs: text to tree to control-flow graph to model.
 
 pub mod ast;
+pub mod lexer;
+pub mod parser;
+pub mod spans;
