@@ -3,4 +3,5 @@
 pub mod ast;
 pub mod lexer;
 pub mod parser;
+pub mod printer;
 pub mod spans;

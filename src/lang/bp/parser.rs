@@ -190,9 +190,8 @@ impl<'t> Parser<'t> {
         if self.at(Tok::Ident) {
             return Ok(self.ident());
         }
-        let error = self.unexpected_error(what);
         let hint = self.tok().is_reserved().then(|| format!("`{}` cannot be a name", self.word()));
-        Err(self.fail(Diagnostic { hint, ..error }))
+        Err(self.unexpected_hint(what, hint))
     }
 
     // ---- errors
@@ -245,11 +244,16 @@ impl<'t> Parser<'t> {
             .label(format!("expected {expected}"))
     }
 
-    /// Says what should have stood here. The lexer has already complained about junk.
+    /// Says what should have stood here.
     fn unexpected(&mut self, expected: &str) -> Failed {
+        self.unexpected_hint(expected, None)
+    }
+
+    /// Says what should have stood here. The lexer has already complained about junk.
+    fn unexpected_hint(&mut self, expected: &str, hint: Option<String>) -> Failed {
         match self.tok() {
             Tok::Junk => Failed,
-            _ => self.fail(self.unexpected_error(expected)),
+            _ => self.fail(Diagnostic { hint, ..self.unexpected_error(expected) }),
         }
     }
 
@@ -295,10 +299,6 @@ impl<'t> Parser<'t> {
         last
     }
 
-    fn forget_origins(&mut self) {
-        let _ = self.take_origin(self.span().start);
-    }
-
     // ---- program
 
     fn program(&mut self) -> Program {
@@ -314,6 +314,7 @@ impl<'t> Parser<'t> {
             program.globals.push(self.declaration()?);
             if self.accept(Tok::Semi).is_none() {
                 self.missing_semicolon();
+                self.accept(Tok::Semi);
             }
         } else if self.at_function() {
             program.functions.extend(self.function()?);
@@ -340,16 +341,12 @@ impl<'t> Parser<'t> {
     }
 
     fn not_a_global(&mut self) -> Failed {
-        if self.at(Tok::Junk) {
-            return Failed;
-        }
         if let Some(failed) = self.c_type() {
             return failed;
         }
-        let error = self.unexpected_error("`decl` or a function");
-        let hint = (self.previous.tok == Tok::End && self.at(Tok::Semi))
-            .then_some("no `;` follows the `end` of a function");
-        self.fail(Diagnostic { hint: hint.map(str::to_string), ..error })
+        let after_end = self.previous.tok == Tok::End && self.at(Tok::Semi);
+        let hint = after_end.then(|| "no `;` follows the `end` of a function".to_string());
+        self.unexpected_hint("`decl` or a function", hint)
     }
 
     /// Complains about `int x`, and passes over the type if a function follows.
@@ -368,6 +365,7 @@ impl<'t> Parser<'t> {
         let message = format!("`{}` is not a type: all variables are Boolean", self.word());
         let failed = self.fail(Diagnostic::error("E128", self.span(), message).hint(hint));
         self.bump();
+        self.last_error = Some(self.span().start); // that the function has no type is known
         Some(failed)
     }
 
@@ -458,8 +456,8 @@ impl<'t> Parser<'t> {
         if matches!(self.tok(), Tok::Bool | Tok::Void)
             || (self.at(Tok::Ident) && self.next_tok() == Tok::Ident)
         {
-            let error = self.unexpected_error("the name of a parameter");
-            return Err(self.fail(error.hint("parameters have no types: write `f(x, y)`")));
+            let hint = "parameters have no types: write `f(x, y)`".to_string();
+            return Err(self.unexpected_hint("the name of a parameter", Some(hint)));
         }
         self.name("the name of a parameter")
     }
@@ -519,9 +517,8 @@ impl<'t> Parser<'t> {
             return Err(self.refuse_brace("`begin`", "write `begin ... end` around the body of a function"));
         }
         if complain {
-            let error = self.unexpected_error("`begin`");
             let hint = self.at(Tok::Semi).then(|| "a function is defined where it is declared".to_string());
-            self.report(Diagnostic { hint, ..error });
+            let _ = self.unexpected_hint("`begin`", hint);
         }
         self.accept(Tok::Semi);
         Ok(None)
@@ -529,11 +526,11 @@ impl<'t> Parser<'t> {
 
     /// The statements of a block, up to its closing word.
     fn block(&mut self, block: Block) -> Vec<Stmt> {
-        self.forget_origins();
+        self.take_origin(self.previous.span.end); // comments outside belong to no statement inside
         self.open.push(block);
         let statements = self.statements();
         self.open.pop();
-        self.forget_origins();
+        self.take_origin(self.span().start);
         statements
     }
 

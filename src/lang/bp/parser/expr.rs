@@ -190,8 +190,8 @@ impl Parser<'_> {
     fn primed(&mut self) -> Parsed<Operand> {
         let prime = self.bump().span;
         if !self.at(Tok::Ident) {
-            let error = self.unexpected_error("a name");
-            return Err(self.fail(error.hint("a prime stands before the name of a variable: `'x`")));
+            let hint = "a prime stands before the name of a variable: `'x`".to_string();
+            return Err(self.unexpected_hint("a name", Some(hint)));
         }
         let name = self.ident();
         Ok(Operand::leaf(ExprKind::Name { name: name.name, primed: true }, prime.to(name.span)))

@@ -14,7 +14,7 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         loop {
             while self.accept(Tok::Semi).is_some() {}
-            if self.stray_closer() {
+            if self.stray_closer() && !self.at_mistaken_closer() {
                 self.refuse_closer();
                 continue;
             }
@@ -56,6 +56,12 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `fi` stands for `od` or the other way round, rather than being one too many.
+    fn at_mistaken_closer(&self) -> bool {
+        let innermost = self.open.last();
+        matches!(self.tok(), Tok::Fi | Tok::Od) && matches!(innermost, Some(Block::If | Block::While))
+    }
+
     fn refuse_closer(&mut self) {
         let opener = match self.tok() {
             Tok::Od => "`while`",
@@ -92,19 +98,28 @@ impl Parser<'_> {
     /// Reports a missing `;`, and goes on as if it were there if that looks promising.
     pub(super) fn missing_semicolon(&mut self) {
         let gap = Span { start: self.previous.span.end, end: self.span().start };
-        let new_line = self.text_of(gap).contains('\n') || self.at(Tok::Eof);
-        let span = if new_line { Span { end: gap.start, ..gap } } else { self.span() };
-        if !self.at(Tok::Junk) {
-            let message = match self.tok() {
-                Tok::Eof => "a `;` is missing at the end of the file".to_string(),
-                _ => format!("a `;` is missing before `{}`", super::shortened(self.word())),
-            };
-            self.report(Diagnostic::error("E117", span, message).label("expected `;`"));
+        let new_line = self.at(Tok::Eof) || self.text_of(gap).contains('\n');
+        let name = matches!(self.tok(), Tok::Ident | Tok::Int | Tok::Underscore);
+        let keyword = self.tok().is_reserved() && !name && !self.continues_statement();
+        if !(name || keyword || self.at(Tok::Eof)) {
+            let _ = self.unexpected("`;`");
+            return self.recover();
         }
-        let keyword = self.tok().is_reserved() && !self.at(Tok::Underscore);
+        let span = if new_line { Span { end: gap.start, ..gap } } else { self.span() };
+        let message = match self.tok() {
+            Tok::Eof => "a `;` is missing at the end of the file".to_string(),
+            _ => format!("a `;` is missing before `{}`", super::shortened(self.word())),
+        };
+        self.report(Diagnostic::error("E117", span, message).label("expected `;`"));
         if !(new_line || keyword) {
             self.recover();
         }
+    }
+
+    /// Whether the current word stands inside statements and starts none.
+    fn continues_statement(&self) -> bool {
+        use Tok::*;
+        matches!(self.tok(), True | False | Begin | Then | Do | Schoose | Constrain)
     }
 
     /// Skips to the next `;` or to the end of this block, over blocks that open on the way.
@@ -242,21 +257,18 @@ impl Parser<'_> {
     }
 
     fn not_a_statement(&mut self) -> Failed {
-        if self.at(Tok::Junk) {
-            return Failed;
-        }
         if self.at(Tok::LBrace) {
             return self.refuse_brace("a statement", "only `atomic { ... }` has braces");
         }
-        let error = self.unexpected_error("a statement");
         let hint = match self.tok() {
-            _ if self.next_tok() == Tok::Colon => Some(format!("`{}` cannot be a label", self.word())),
-            Tok::Bool | Tok::Void => Some("write `decl x;` to declare a variable".to_string()),
-            Tok::Then => Some("write `if e then ... fi`".to_string()),
-            Tok::Do => Some("write `while e do ... od`".to_string()),
-            _ => None,
+            _ if self.next_tok() == Tok::Colon => format!("`{}` cannot be a label", self.word()),
+            Tok::Prime => "assign to the name without a prime".to_string(),
+            Tok::Bool | Tok::Void => "write `decl x;` to declare a variable".to_string(),
+            Tok::Then => "write `if e then ... fi`".to_string(),
+            Tok::Do => "write `while e do ... od`".to_string(),
+            _ => return self.unexpected("a statement"),
         };
-        self.fail(Diagnostic { hint, ..error })
+        self.unexpected_hint("a statement", Some(hint))
     }
 
     /// The expression after a word.
@@ -364,11 +376,10 @@ impl Parser<'_> {
         let start = self.span();
         let condition = self.expr();
         if condition.is_ok() && !self.at(word) {
-            match self.tok() {
-                Tok::LBrace => drop(self.refuse_brace(word.symbol(), hint)),
-                Tok::Junk => {}
-                _ => self.report(self.unexpected_error(word.symbol()).hint(hint)),
-            }
+            let _ = match self.tok() {
+                Tok::LBrace => self.refuse_brace(word.symbol(), hint),
+                _ => self.unexpected_hint(word.symbol(), Some(hint.to_string())),
+            };
         }
         while !self.at(word) && !self.at(Tok::Semi) && !self.at_block_end() && !self.starts_statement() {
             self.bump();
@@ -426,12 +437,8 @@ impl Parser<'_> {
         if self.at(Tok::Prime) {
             return Err(self.postfix_prime_on_target());
         }
-        if self.at(Tok::Junk) {
-            return Err(Failed);
-        }
-        let error = self.unexpected_error("`:=`");
         let hint = targets.first().and_then(|t| foreign_word(&t.name)).map(str::to_string);
-        Err(self.fail(Diagnostic { hint, ..error }))
+        Err(self.unexpected_hint("`:=`", hint))
     }
 
     fn postfix_prime_on_target(&mut self) -> Failed {
