@@ -1,7 +1,7 @@
 //! Text to tokens.
 //!
-//! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no more memory
-//! than its tree. Tokens are kinds and spans; the parser looks at the text where the spelling matters. Which
+//! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no more
+//! memory than its tree. Tokens are kinds and spans; the parser looks at the text where the spelling matters. Which
 //! names are words of the language depends on their neighbours (`atomic`, `wait`, `print`, ...): those are
 //! plain identifiers here, and only the words that can never be names have kinds of their own.
 //!
@@ -162,7 +162,7 @@ pub struct Lexer<'t> {
     at: usize,
     /// Whether the last token was the word `atomic`: then `{` opens a block and no name.
     after_atomic: bool,
-    /// No braced name starts before this place. Without it, `{{{{…` would be scanned to its end at every brace.
+    /// No braced name starts before this place: otherwise `{{{{…` would be scanned to its end at every brace.
     no_braced_name_before: usize,
     /// Complaints about characters, in text order.
     pub diagnostics: Vec<Diagnostic>,

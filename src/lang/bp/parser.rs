@@ -1,7 +1,7 @@
 //! Tokens to tree: recursive descent that goes on after an error.
 //!
-//! A method that cannot go on reports why and returns [`Failed`]; the statement list that called it skips to the
-//! next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many: at
+//! A method that cannot go on reports why and returns [`Failed`]; the statement list that called it skips to
+//! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many: at
 //! most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and a
 //! closing word is left to the block that it closes.
 //!
@@ -236,12 +236,11 @@ impl<'t> Parser<'t> {
     }
 
     fn unexpected_error(&self, expected: &str) -> Diagnostic {
-        let found = match self.tok() {
-            Tok::Eof => Tok::Eof.symbol().to_string(),
-            _ => format!("`{}`", shortened(self.word())),
+        let message = match self.tok() {
+            Tok::Eof => "the file ends too early".to_string(),
+            _ => format!("unexpected `{}`", shortened(self.word())),
         };
-        Diagnostic::error("E110", self.span(), format!("unexpected {found}"))
-            .label(format!("expected {expected}"))
+        Diagnostic::error("E110", self.span(), message).label(format!("expected {expected}"))
     }
 
     /// Says what should have stood here.

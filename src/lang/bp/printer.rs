@@ -1,8 +1,8 @@
 //! Tree to text, such that parsing the text gives the same tree.
 //!
 //! Expressions get as few parentheses as possible, but enough that no reader has to know whether `=` binds
-//! tighter than `&`: where the parser would warn, there are parentheses. `assume` and `assert` get them always,
-//! because some tools insist on them.
+//! tighter than `&`: where the parser would warn, there are parentheses. `assume` and `assert` get them
+//! always, because some tools insist on them.
 
 #[cfg(test)]
 mod tests;

@@ -185,12 +185,15 @@ fn ident(name: String) -> Ident {
     Ident { name, span: Span::default() }
 }
 
+fn one_of(words: &'static str) -> impl Strategy<Value = String> {
+    prop::sample::select(words.split(' ').collect::<Vec<_>>()).prop_map(String::from)
+}
+
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => "[xyz]",
-        1 => prop::sample::select(vec!["b$", "$m", "a#1", "a-b", "a.b", "{x==1}", "t", "f"]).prop_map(String::from),
-        1 => prop::sample::select(vec!["atomic", "wait", "print", "dead", "sync", "call", "dfs", "thread_local"])
-            .prop_map(String::from),
+        1 => one_of("b$ $m a#1 a-b a.b {x==1} t f"),
+        1 => one_of("atomic wait print dead sync call dfs thread_local"),
     ]
 }
 
@@ -323,10 +326,10 @@ fn program() -> impl Strategy<Value = Program> {
 
 /// Pieces of programs, right and wrong.
 fn soup() -> impl Strategy<Value = String> {
-    let words = "begin end decl void bool goto if then else elsif fi while do od skip assume assert return constrain \
-        start_thread end_thread atomic_begin atomic_end schoose enforce abortif atomic wait dead print sync dfs call \
-        thread_local T F 0 1 2 x y L: ASYNC_1: _ ( ) { } [ ] < > : := ; ; ; , ! & | ^ = != => <=> ? * ' @ {x} /* */ \
-        //\n bool< x:=1; f( é x'";
+    let words = "begin end decl void bool goto if then else elsif fi while do od skip assume assert return \
+        constrain start_thread end_thread atomic_begin atomic_end schoose enforce abortif atomic wait dead \
+        print sync dfs call thread_local T F 0 1 2 x y L: ASYNC_1: _ ( ) { } [ ] < > : := ; ; ; , ! & | ^ \
+        = != => <=> ? * ' @ {x} /* */ //\n bool< x:=1; f( é x'";
     let words: Vec<&'static str> = words.split(' ').collect();
     prop::collection::vec(prop::sample::select(words), 0..200).prop_map(|words| words.join(" "))
 }
