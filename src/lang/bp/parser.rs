@@ -315,57 +315,58 @@ impl<'t> Parser<'t> {
                 self.missing_semicolon();
                 self.accept(Tok::Semi);
             }
-        } else if self.at_function() {
-            program.functions.extend(self.function()?);
+        } else if self.at_function() || self.refuse_c_type() {
+            program.functions.push(self.function()?);
         } else {
             return Err(self.not_a_global());
         }
         Ok(())
     }
 
-    /// Skips to something that starts a declaration or a function. Always makes progress, because the
+    /// Skips to something that surely starts a declaration or a function. Always makes progress, because the
     /// error was either at a token that starts neither, or behind one that does.
     fn next_global(&mut self) -> Parsed<()> {
-        while !self.at(Tok::Decl) && !self.at_function() && !self.at(Tok::Eof) {
+        while !matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof) && !self.at_dfs() {
             self.bump();
         }
         Ok(())
     }
 
+    fn at_dfs(&self) -> bool {
+        self.at_word("dfs") && matches!(self.next_tok(), Tok::Void | Tok::Bool)
+    }
+
     /// Whether a function starts here, perhaps with a mistake in its head.
     fn at_function(&self) -> bool {
-        let dfs = self.at_word("dfs") && matches!(self.next_tok(), Tok::Void | Tok::Bool);
-        dfs || matches!(self.tok(), Tok::Void | Tok::Bool)
-            || (self.at(Tok::Ident) && self.next_tok() == Tok::LParen)
+        let typed = matches!(self.tok(), Tok::Void | Tok::Bool) || self.at_dfs();
+        typed || (self.at(Tok::Ident) && self.next_tok() == Tok::LParen)
     }
 
     fn not_a_global(&mut self) -> Failed {
-        if let Some(failed) = self.c_type() {
-            return failed;
-        }
         let after_end = self.previous.tok == Tok::End && self.at(Tok::Semi);
         let hint = after_end.then(|| "no `;` follows the `end` of a function".to_string());
         self.unexpected_hint("`decl` or a function", hint)
     }
 
-    /// Complains about `int x`, and passes over the type if a function follows.
-    fn c_type(&mut self) -> Option<Failed> {
+    /// Complains about `int x` if that stands here, and says whether a function follows the type.
+    fn refuse_c_type(&mut self) -> bool {
         const TYPES: [&str; 8] = ["int", "char", "unsigned", "long", "short", "_Bool", "boolean", "static"];
         if !(self.at(Tok::Ident) && TYPES.contains(&self.word()) && self.next_tok() == Tok::Ident) {
-            return None;
+            return false;
         }
         let name = self.text_of(self.ahead[1].span);
-        let hint = match self.ahead[2].tok {
-            Tok::LParen => {
-                format!("write `void {name}(...) begin ... end` or `bool {name}(...) begin ... end`")
-            }
-            _ => format!("write `decl {name};`"),
+        let function = self.ahead[2].tok == Tok::LParen;
+        let hint = match function {
+            true => format!("write `void {name}(...) begin ... end` or `bool {name}(...) begin ... end`"),
+            false => format!("write `decl {name};`"),
         };
         let message = format!("`{}` is not a type: all variables are Boolean", self.word());
-        let failed = self.fail(Diagnostic::error("E128", self.span(), message).hint(hint));
-        self.bump();
-        self.last_error = Some(self.span().start); // that the function has no type is known
-        Some(failed)
+        self.report(Diagnostic::error("E128", self.span(), message).hint(hint));
+        if function {
+            self.bump();
+            self.last_error = Some(self.span().start); // that it has no type is known
+        }
+        function
     }
 
     // ---- declarations
@@ -417,9 +418,8 @@ impl<'t> Parser<'t> {
 
     // ---- functions
 
-    /// A function; `None` if it has no body (which has been reported).
-    fn function(&mut self) -> Parsed<Option<Function>> {
-        let dfs = self.at_word("dfs") && self.next_tok() != Tok::LParen;
+    fn function(&mut self) -> Parsed<Function> {
+        let dfs = self.at_dfs();
         if dfs {
             self.bump();
         }
@@ -429,13 +429,13 @@ impl<'t> Parser<'t> {
             self.skip_to_body();
         }
         if !self.at(Tok::Begin) {
-            return self.no_body(head.is_ok());
+            return Err(self.no_body(head.is_ok()));
         }
         let begin = self.bump().span;
         let body = self.block(Block::Function);
         let end = self.close(Tok::End, begin, Tok::Begin);
         let (results, name, parameters) = head?;
-        Ok(Some(Function { dfs, results, name, parameters, body, span: start.to(end), end }))
+        Ok(Function { dfs, results, name, parameters, body, span: start.to(end), end })
     }
 
     /// Type, name and parameters.
@@ -511,16 +511,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn no_body(&mut self, complain: bool) -> Parsed<Option<Function>> {
+    fn no_body(&mut self, complain: bool) -> Failed {
         if self.at(Tok::LBrace) {
-            return Err(self.refuse_brace("`begin`", "write `begin ... end` around the body of a function"));
+            return self.refuse_brace("`begin`", "write `begin ... end` around the body of a function");
         }
-        if complain {
-            let hint = self.at(Tok::Semi).then(|| "a function is defined where it is declared".to_string());
-            let _ = self.unexpected_hint("`begin`", hint);
+        if !complain {
+            return Failed;
         }
-        self.accept(Tok::Semi);
-        Ok(None)
+        let hint = self.at(Tok::Semi).then(|| "a function is defined where it is declared".to_string());
+        self.unexpected_hint("`begin`", hint)
     }
 
     /// The statements of a block, up to its closing word.
