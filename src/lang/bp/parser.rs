@@ -1,15 +1,15 @@
 //! Tokens to tree: recursive descent that goes on after an error.
 //!
-//! A method that cannot go on reports why and returns [`Failed`]; the statement list that called it skips to
-//! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many: at
-//! most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and a
-//! closing word is left to the block that it closes.
+//! A method that cannot go on reports why and returns `Failed`; the statement list that called it skips to
+//! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many:
+//! at most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and
+//! a closing word is left to the block that it closes.
 //!
 //! Trees are consumed by recursive functions, here and in later stages, so their depth is limited on the way
 //! down (`depth`, which also counts parentheses) and on the way up (the height of expressions). Whatever the
 //! input, the parser neither panics nor overflows its stack, and its time is linear.
 //!
-//! This file holds the access to tokens, errors and recovery, and the outermost level; [`stmt`] and [`expr`]
+//! This file holds the access to tokens, errors and recovery, and the outermost level; `stmt` and `expr`
 //! hold the rest of the grammar.
 
 mod expr;
