@@ -7,10 +7,14 @@ pub mod expr;
 pub mod function;
 mod inline;
 pub mod jit;
+pub mod lexer;
 mod live;
+pub mod parser;
+pub mod printer;
 pub mod program;
 mod relation;
 mod resolve;
+pub mod spans;
 mod words;
 
 pub use jit::Jit;
@@ -66,7 +70,11 @@ impl Jit {
                 let e = resolve::resolve_shared(e, &self.program().shared).map_err(shifted)?;
                 Ok(self.invariant(text.trim(), &e))
             }
-            _ => Err(Diagnostic::error("E602", Span::new(0, text.len()), "expected one expression over the shared variables")),
+            _ => Err(Diagnostic::error(
+                "E602",
+                Span::new(0, text.len()),
+                "expected one expression over the shared variables",
+            )),
         }
     }
 }

@@ -95,27 +95,74 @@ pub struct Node {
 #[allow(missing_docs)]
 pub enum Kind {
     /// Also `dead`, `print`.
-    Skip { next: usize },
-    Goto { targets: Vec<usize> },
-    Assume { condition: Expr<Ref>, next: usize },
-    Branch { condition: Expr<Ref>, then: usize, otherwise: usize },
-    Assert { condition: Expr<Ref>, next: usize },
+    Skip {
+        next: usize,
+    },
+    Goto {
+        targets: Vec<usize>,
+    },
+    Assume {
+        condition: Expr<Ref>,
+        next: usize,
+    },
+    Branch {
+        condition: Expr<Ref>,
+        then: usize,
+        otherwise: usize,
+    },
+    Assert {
+        condition: Expr<Ref>,
+        next: usize,
+    },
     /// `constraints` are conjuncts, those of enclosing `enforce`s included.
-    Assign { assigns: Vec<(Name, Expr<Ref>)>, constraints: Vec<Expr<Ref>>, next: usize },
-    Call { callee: usize, arguments: Vec<Expr<Ref>>, targets: Vec<Option<Name>>, constraints: Vec<Expr<Ref>>, next: usize },
+    Assign {
+        assigns: Vec<(Name, Expr<Ref>)>,
+        constraints: Vec<Expr<Ref>>,
+        next: usize,
+    },
+    Call {
+        callee: usize,
+        arguments: Vec<Expr<Ref>>,
+        targets: Vec<Option<Name>>,
+        constraints: Vec<Expr<Ref>>,
+        next: usize,
+    },
     /// What a thread made by `start_thread f(..)` does first: nothing is kept below the call.
-    TailCall { callee: usize, arguments: Vec<Expr<Ref>> },
+    TailCall {
+        callee: usize,
+        arguments: Vec<Expr<Ref>>,
+    },
     /// `None`: the end of the function was reached, results are free.
-    Return { results: Option<Vec<Expr<Ref>>> },
-    Start { child: usize, next: usize },
+    Return {
+        results: Option<Vec<Expr<Ref>>>,
+    },
+    Start {
+        child: usize,
+        next: usize,
+    },
     EndThread,
-    AtomicBegin { next: usize },
-    AtomicEnd { next: usize },
+    AtomicBegin {
+        next: usize,
+    },
+    AtomicEnd {
+        next: usize,
+    },
     /// `atomic {`
-    AtomicEnter { next: usize },
+    AtomicEnter {
+        next: usize,
+    },
     /// `}`: whether the thread is inside afterwards is as it was at `enter`.
-    AtomicLeave { enter: usize, next: usize },
-    Wait { next: usize },
-    Signal { next: usize },
-    Broadcast { next: usize },
+    AtomicLeave {
+        enter: usize,
+        next: usize,
+    },
+    Wait {
+        next: usize,
+    },
+    Signal {
+        next: usize,
+    },
+    Broadcast {
+        next: usize,
+    },
 }

@@ -18,12 +18,25 @@ pub fn inline(resolved: &Resolved, text: &str) -> Result<Program, Diagnostic> {
     reject_recursion(resolved, text)?;
     let mut inliner = Inliner::new(resolved, text);
     inliner.run()?;
-    let mut program = inliner.program;
-    program.slots = program.instances.iter().map(|i| i.base + program.functions[i.function].variables.len()).max().unwrap_or(0);
-    inliner.fill_slots(&mut program);
-    if let Some(edge) = program.edges.iter().find(|e| e.effect.others.as_ref().is_some_and(|o| o.reads.len() > MOST_READS)) {
-        let span = resolved.functions[program.points[edge.from as usize].function].nodes[program.points[edge.from as usize].node].span;
-        return Err(Diagnostic::error("E216", span, format!("a statement with `$` reads more than {MOST_READS} variables")));
+    let Inliner { mut program, clears, .. } = inliner;
+    program.slots = program
+        .instances
+        .iter()
+        .map(|i| i.base + program.functions[i.function].variables.len())
+        .max()
+        .unwrap_or(0);
+    fill_slots(&mut program, &clears);
+    if let Some(edge) =
+        program.edges.iter().find(|e| e.effect.others.as_ref().is_some_and(|o| o.reads.len() > MOST_READS))
+    {
+        let span = resolved.functions[program.points[edge.from as usize].function].nodes
+            [program.points[edge.from as usize].node]
+            .span;
+        return Err(Diagnostic::error(
+            "E216",
+            span,
+            format!("a statement with `$` reads more than {MOST_READS} variables"),
+        ));
     }
     super::live::resolve_copies(&mut program);
     Ok(program)
@@ -59,12 +72,16 @@ fn reject_recursion(resolved: &Resolved, text: &str) -> Result<(), Diagnostic> {
                 continue;
             };
             if let Some(i) = stack.iter().position(|s| s.0 == callee) {
-                let mut names: Vec<&str> = stack.iter().map(|s| resolved.functions[s.0].name.as_str()).collect();
+                let mut names: Vec<&str> =
+                    stack.iter().map(|s| resolved.functions[s.0].name.as_str()).collect();
                 names.push(&resolved.functions[callee].name);
                 let (line, _) = LineIndex::new(text).position(span.start);
-                let message = format!("recursive calls are not supported: {} (line {line})", names.join(" -> "));
+                let message =
+                    format!("recursive calls are not supported: {} (line {line})", names.join(" -> "));
                 let cycle = names[i..].join(" -> ");
-                return Err(Diagnostic::error("E210", span, message).label(format!("closes the cycle {cycle}")));
+                return Err(
+                    Diagnostic::error("E210", span, message).label(format!("closes the cycle {cycle}"))
+                );
             }
             if !done[callee] {
                 stack.push((callee, callees(callee, false).collect()));
@@ -101,7 +118,14 @@ impl<'a> Inliner<'a> {
             entry: 0,
             slots: 0,
         };
-        Inliner { resolved, program, points: HashMap::new(), roots: HashMap::new(), called: HashMap::new(), clears: Vec::new() }
+        Inliner {
+            resolved,
+            program,
+            points: HashMap::new(),
+            roots: HashMap::new(),
+            called: HashMap::new(),
+            clears: Vec::new(),
+        }
     }
 
     fn run(&mut self) -> Result<(), Diagnostic> {
@@ -124,7 +148,11 @@ impl<'a> Inliner<'a> {
         if let Some(&i) = self.roots.get(&function) {
             return i;
         }
-        self.program.instances.push(Instance { function, base: self.resolved.thread_locals.len(), caller: None });
+        self.program.instances.push(Instance {
+            function,
+            base: self.resolved.thread_locals.len(),
+            caller: None,
+        });
         let i = self.program.instances.len() - 1;
         self.roots.insert(function, i);
         i
@@ -146,8 +174,15 @@ impl<'a> Inliner<'a> {
         let next = self.program.points.len() as u32;
         let function = self.program.instances[instance].function;
         *self.points.entry((instance, node)).or_insert_with(|| {
-            let point =
-                Point { function, node, instance, inside: false, edges: Vec::new(), woken: None, assertion: None };
+            let point = Point {
+                function,
+                node,
+                instance,
+                inside: false,
+                edges: Vec::new(),
+                woken: None,
+                assertion: None,
+            };
             self.program.points.push(point);
             next
         })
@@ -194,7 +229,8 @@ impl<'a> Inliner<'a> {
             }
             Kind::Assert { condition, next } => {
                 self.guarded(at, instance, &scope, condition, true, *next);
-                self.program.points[at as usize].assertion = Some(condition.map(&mut |r| scope.var(r, &[], &[])));
+                self.program.points[at as usize].assertion =
+                    Some(condition.map(&mut |r| scope.var(r, &[], &[])));
             }
             Kind::Assign { assigns, constraints, next } => {
                 let to = self.point(instance, *next);
@@ -213,13 +249,29 @@ impl<'a> Inliner<'a> {
         }
     }
 
-    fn guarded(&mut self, at: u32, instance: usize, scope: &Scope, condition: &Expr<Ref>, value: bool, next: usize) {
+    fn guarded(
+        &mut self,
+        at: u32,
+        instance: usize,
+        scope: &Scope,
+        condition: &Expr<Ref>,
+        value: bool,
+        next: usize,
+    ) {
         let to = self.point(instance, next);
         let (effect, kind) = scope.guard(condition, value);
         self.edge(at, Some(to), effect, kind);
     }
 
-    fn call(&mut self, at: u32, instance: usize, node: usize, scope: &Scope, callee: usize, arguments: &[Expr<Ref>]) {
+    fn call(
+        &mut self,
+        at: u32,
+        instance: usize,
+        node: usize,
+        scope: &Scope,
+        callee: usize,
+        arguments: &[Expr<Ref>],
+    ) {
         let inner = self.called(instance, node, callee);
         let base = self.program.instances[inner].base;
         let effect = Effect { assigns: self.enter(scope, base, callee, arguments), ..Effect::default() };
@@ -245,7 +297,14 @@ impl<'a> Inliner<'a> {
         given.chain(fresh).enumerate().map(|(i, e)| (Var::Local((base + i) as u32), e)).collect()
     }
 
-    fn return_(&mut self, at: u32, instance: usize, scope: &Scope, function: &Function, results: Option<&[Expr<Ref>]>) {
+    fn return_(
+        &mut self,
+        at: u32,
+        instance: usize,
+        scope: &Scope,
+        function: &Function,
+        results: Option<&[Expr<Ref>]>,
+    ) {
         let Some((caller, node)) = self.program.instances[instance].caller else {
             self.edge(at, None, Effect::default(), EdgeKind::Plain);
             return;
@@ -258,7 +317,8 @@ impl<'a> Inliner<'a> {
         let mut assigns = Vec::new();
         for (i, target) in targets.iter().enumerate() {
             let Some(name) = target else { continue };
-            let value = results.and_then(|r| r.get(i)).map_or(Expr::Any, |e| e.map(&mut |r| scope.var(r, &[], &[])));
+            let value =
+                results.and_then(|r| r.get(i)).map_or(Expr::Any, |e| e.map(&mut |r| scope.var(r, &[], &[])));
             names.push(*name);
             assigns.push((outer_scope.place(*name), value));
         }
@@ -271,16 +331,17 @@ impl<'a> Inliner<'a> {
         let to = self.point(caller, *next);
         self.edge(at, Some(to), effect, kind);
     }
+}
 
-    fn fill_slots(&self, program: &mut Program) {
-        for &(edge, from) in &self.clears {
-            let zero = (from..program.slots).map(|slot| (Var::Local(slot as u32), Expr::Const(false)));
-            program.edges[edge as usize].effect.assigns.extend(zero);
-        }
-        for edge in &mut program.edges {
-            let effect = &mut edge.effect;
-            effect.new_is_read.resize(effect.assigns.len(), false);
-        }
+/// Started functions clear everything above their frame, now that it is known how much there is.
+fn fill_slots(program: &mut Program, clears: &[(u32, usize)]) {
+    for &(edge, from) in clears {
+        let zero = (from..program.slots).map(|slot| (Var::Local(slot as u32), Expr::Const(false)));
+        program.edges[edge as usize].effect.assigns.extend(zero);
+    }
+    for edge in &mut program.edges {
+        let effect = &mut edge.effect;
+        effect.new_is_read.resize(effect.assigns.len(), false);
     }
 }
 
@@ -296,7 +357,11 @@ fn info(function: &Function, lines: &LineIndex) -> FunctionInfo {
         let (line, column) = lines.position(n.span.start);
         NodeInfo { line, column, text: n.text.clone(), labels: n.labels.clone(), origin: n.origin.clone() }
     });
-    FunctionInfo { name: function.name.clone(), variables: function.variables.clone(), nodes: nodes.collect() }
+    FunctionInfo {
+        name: function.name.clone(),
+        variables: function.variables.clone(),
+        nodes: nodes.collect(),
+    }
 }
 
 /// What names mean in one instance.
@@ -308,7 +373,11 @@ struct Scope {
 
 impl Scope {
     fn new(resolved: &Resolved, instance: &Instance) -> Scope {
-        Scope { base: instance.base, thread_locals: resolved.thread_locals.len(), function: instance.function }
+        Scope {
+            base: instance.base,
+            thread_locals: resolved.thread_locals.len(),
+            function: instance.function,
+        }
     }
 
     fn place(&self, name: Name) -> Var {
@@ -355,7 +424,8 @@ impl Scope {
     fn assignment(&self, assigns: &[(Name, Expr<Ref>)], constraints: &[Expr<Ref>]) -> (Effect, EdgeKind) {
         let (theirs, mine): (Vec<_>, Vec<_>) = assigns.iter().partition(|(n, _)| n.is_other());
         let names: Vec<Name> = mine.iter().map(|a| a.0).collect();
-        let values = mine.iter().map(|(n, e)| (self.place(*n), e.map(&mut |r| self.var(r, &[], &[])))).collect();
+        let values =
+            mine.iter().map(|(n, e)| (self.place(*n), e.map(&mut |r| self.var(r, &[], &[])))).collect();
         self.constrained(&names, values, theirs, constraints)
     }
 
@@ -368,7 +438,8 @@ impl Scope {
         constraints: &[Expr<Ref>],
     ) -> (Effect, EdgeKind) {
         let their_names: Vec<Name> = theirs.iter().map(|a| a.0).collect();
-        let (other, own): (Vec<_>, Vec<_>) = constraints.iter().partition(|c| c.mentions(|r| r.name.is_other()));
+        let (other, own): (Vec<_>, Vec<_>) =
+            constraints.iter().partition(|c| c.mentions(|r| r.name.is_other()));
         let own: Vec<Expr> = own.iter().map(|c| c.map(&mut |r| self.var(r, names, &their_names))).collect();
         let mut effect = Effect { new_is_read: vec![false; assigns.len()], assigns, ..Effect::default() };
         mark_read(&own, &mut effect.new_is_read, |v| if let Var::New(i) = v { Some(i) } else { None });
@@ -377,8 +448,9 @@ impl Scope {
             return (effect, EdgeKind::Plain);
         }
         let uses_frame = |r: &Ref| matches!(r.name, Name::OtherLocal(_));
-        let needs_frame = theirs.iter().any(|(n, e)| matches!(n, Name::OtherLocal(_)) || e.mentions(uses_frame))
-            || other.iter().any(|c| c.mentions(uses_frame));
+        let needs_frame =
+            theirs.iter().any(|(n, e)| matches!(n, Name::OtherLocal(_)) || e.mentions(uses_frame))
+                || other.iter().any(|c| c.mentions(uses_frame));
         let constraints: Vec<Expr> =
             other.iter().map(|c| c.map(&mut |r| self.var(r, names, &their_names))).collect();
         let their_assigns = theirs.iter().map(|(n, e)| {
@@ -395,7 +467,9 @@ impl Scope {
             new_is_read: vec![false; their_names.len()],
         };
         let constraints = others.constraints.clone();
-        mark_read(&constraints, &mut others.new_is_read, |v| if let Var::OtherNew(i) = v { Some(i) } else { None });
+        mark_read(&constraints, &mut others.new_is_read, |v| {
+            if let Var::OtherNew(i) = v { Some(i) } else { None }
+        });
         attach(&mut effect, others);
         (effect, EdgeKind::Passive)
     }

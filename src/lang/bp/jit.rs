@@ -168,7 +168,8 @@ impl Jit {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
         solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found);
-        let configs = found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
+        let configs =
+            found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
@@ -178,7 +179,8 @@ impl Jit {
         if !found.is_empty() {
             return Ok(found);
         }
-        let written = self.program.functions.iter().flat_map(|f| &f.nodes).any(|n| n.labels.iter().any(|l| l == label));
+        let written =
+            self.program.functions.iter().flat_map(|f| &f.nodes).any(|n| n.labels.iter().any(|l| l == label));
         Err(if written {
             format!("label `{label}` is only in code that control cannot reach")
         } else {
@@ -253,7 +255,14 @@ impl Jit {
     }
 
     /// Appends the steps of an edge that end within the given values; `after_flag` must fit where the edge leads.
-    fn backward(&self, id: u32, flag: bool, shared: &Cube, local: &Cube, out: &mut IndexSet<Step, FxBuildHasher>) {
+    fn backward(
+        &self,
+        id: u32,
+        flag: bool,
+        shared: &Cube,
+        local: &Cube,
+        out: &mut IndexSet<Step, FxBuildHasher>,
+    ) {
         let edge = &self.program.edges[id as usize];
         if self.inside(edge.to) != flag {
             return;
@@ -349,14 +358,16 @@ impl Jit {
         others.constraints.iter().for_each(|e| e.each_var(&mut see));
         read.sort_unstable();
         read.dedup();
-        let mut env = Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
+        let mut env =
+            Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
         env.new.resize(edge.effect.assigns.len(), FREE);
         let mut active = Vec::new();
         solve(&edge.effect, env, Direction::Forward, &mut active);
         if read.len() > 14 || active.len() > MOST {
             return true;
         }
-        let width = self.program.thread_locals.len() + self.program.functions[others.function].variables.len();
+        let width =
+            self.program.thread_locals.len() + self.program.functions[others.function].variables.len();
         active.iter().any(|env| {
             (0..1u32 << read.len()).any(|bits| {
                 let mut env = env.clone();
@@ -569,7 +580,8 @@ impl Model for Jit {
             let instance = &self.program.instances[i];
             let function = &self.program.functions[instance.function];
             for (k, v) in function.variables.iter().enumerate() {
-                let name = if i == innermost { v.name.clone() } else { format!("{}.{}", function.name, v.name) };
+                let name =
+                    if i == innermost { v.name.clone() } else { format!("{}.{}", function.name, v.name) };
                 named.push((name, text(slots[instance.base + k])));
             }
         }

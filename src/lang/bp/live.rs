@@ -16,8 +16,10 @@ pub fn resolve_copies(program: &mut Program) {
     for i in 0..program.edges.len() {
         let edge = &program.edges[i];
         let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
-        let both: Vec<Var> =
-            (0..program.slots).filter(|&s| live[to as usize][s] && live[child as usize][s]).map(|s| Var::Local(s as u32)).collect();
+        let both: Vec<Var> = (0..program.slots)
+            .filter(|&s| live[to as usize][s] && live[child as usize][s])
+            .map(|s| Var::Local(s as u32))
+            .collect();
         program.edges[i].effect.resolve.extend(both);
     }
 }
@@ -66,34 +68,32 @@ fn into_of(into: &mut [Vec<u32>], to: Option<u32>, from: u32) {
 
 fn live_at(program: &Program, live: &[Vec<bool>], point: u32) -> Vec<bool> {
     let mut now = live[point as usize].clone();
-    let mut merge = |later: &[bool], but: &[usize]| {
-        for (slot, &is) in later.iter().enumerate() {
-            now[slot] |= is && !but.contains(&slot);
-        }
-    };
     let p = &program.points[point as usize];
     if let Some(woken) = p.woken {
-        merge(&live[woken as usize], &[]);
+        merge(&mut now, &live[woken as usize], &[]);
     }
     for &e in &p.edges {
         let edge = &program.edges[e as usize];
         let written: Vec<usize> = edge.effect.assigns.iter().filter_map(|a| slot_of(&a.0)).collect();
         if let Some(to) = edge.to {
-            merge(&live[to as usize], &written);
+            merge(&mut now, &live[to as usize], &written);
         }
         if let Some(child) = edge.child {
-            merge(&live[child as usize], &[]);
+            merge(&mut now, &live[child as usize], &[]);
         }
-        reads(&edge.effect, &mut |slot| now_set(&mut now, slot));
+        reads(&edge.effect, &mut |slot| now[slot] = true);
     }
     if let Some(e) = &p.assertion {
-        e.each_var(&mut |v| slot_of(v).into_iter().for_each(|s| now_set(&mut now, s)));
+        e.each_var(&mut |v| slot_of(v).into_iter().for_each(|s| now[s] = true));
     }
     now
 }
 
-fn now_set(now: &mut [bool], slot: usize) {
-    now[slot] = true;
+/// What is live later and not written in between.
+fn merge(now: &mut [bool], later: &[bool], written: &[usize]) {
+    for (slot, &is) in later.iter().enumerate() {
+        now[slot] |= is && !written.contains(&slot);
+    }
 }
 
 fn slot_of(v: &Var) -> Option<usize> {

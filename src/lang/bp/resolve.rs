@@ -24,7 +24,11 @@ pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, D
     let resolved = lower_expr(e, &mut |name, primed, span| {
         let found = shared.iter().position(|v| v.name == name);
         if primed || found.is_none() {
-            let message = if primed { "a prime has no meaning here".into() } else { format!("no shared variable `{name}`") };
+            let message = if primed {
+                "a prime has no meaning here".into()
+            } else {
+                format!("no shared variable `{name}`")
+            };
             error.get_or_insert(Diagnostic::error("E601", span, message));
         }
         Expr::Var(found.unwrap_or(0) as u32)
@@ -77,7 +81,8 @@ impl<'a> Resolver<'a> {
         let mut seen = HashMap::new();
         for ident in names {
             if seen.insert(ident.name.as_str(), ident.span).is_some() {
-                self.error("E202", ident.span, format!("{what} `{}` is declared twice", ident.name)).label = "second declaration".into();
+                self.error("E202", ident.span, format!("{what} `{}` is declared twice", ident.name)).label =
+                    "second declaration".into();
             }
         }
     }
@@ -237,7 +242,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
         function.nodes = self.nodes;
         function.entry = entry;
         if function.results > 0 && !self.returns && function.name != "main" {
-            let message = format!("`{}` never returns a value: its results are nondeterministic", function.name);
+            let message =
+                format!("`{}` never returns a value: its results are nondeterministic", function.name);
             let span = function.span;
             self.resolver.warn("W203", span, message);
         }
@@ -250,7 +256,11 @@ impl<'r, 'a> Lowering<'r, 'a> {
         each_stmt(&self.tree.body, &mut |s| {
             for label in &s.labels {
                 if *owner.entry(label.name.as_str()).or_insert(s.span) != s.span {
-                    problems.push(Diagnostic::error("E204", label.span, format!("label `{}` is on two statements", label.name)));
+                    problems.push(Diagnostic::error(
+                        "E204",
+                        label.span,
+                        format!("label `{}` is on two statements", label.name),
+                    ));
                 }
             }
             let number = s.labels.iter().find_map(|l| l.name.parse::<u64>().ok());
@@ -258,7 +268,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 && now != before.wrapping_add(1)
                 && let Some(first) = s.labels.first()
             {
-                let message = format!("label {now} follows label {before}: control goes on in text order, not by number");
+                let message = format!(
+                    "label {now} follows label {before}: control goes on in text order, not by number"
+                );
                 problems.push(Diagnostic::warning("W204", first.span, message));
             }
             numeric = number.or(numeric);
@@ -281,7 +293,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
             .map(|s| {
                 let here = context.clone();
                 if let StmtKind::Enforce(e) = &s.kind {
-                    let primed = self.expr(e, GUARD).map(&mut |r: &Ref| Expr::Var(Ref { primed: true, ..*r }));
+                    let primed =
+                        self.expr(e, GUARD).map(&mut |r: &Ref| Expr::Var(Ref { primed: true, ..*r }));
                     context.enforced.extend(primed.conjuncts());
                 }
                 here
@@ -317,7 +330,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     fn text(&self, span: Span) -> String {
         let raw = self.resolver.text.get(span.range()).unwrap_or_default();
-        let without_comments: Vec<&str> = raw.lines().map(|l| l.split("//").next().unwrap_or_default()).collect();
+        let without_comments: Vec<&str> =
+            raw.lines().map(|l| l.split("//").next().unwrap_or_default()).collect();
         without_comments.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
@@ -339,15 +353,21 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 self.jumps.extend(labels.iter().map(|l| (at, l)));
                 return at;
             }
-            StmtKind::Assume(e) | StmtKind::Enforce(e) => Kind::Assume { condition: self.expr(e, GUARD), next },
+            StmtKind::Assume(e) | StmtKind::Enforce(e) => {
+                Kind::Assume { condition: self.expr(e, GUARD), next }
+            }
             StmtKind::Assert(e) => Kind::Assert { condition: self.expr(e, PLAIN), next },
             StmtKind::Abortif(e) => Kind::Assert { condition: Expr::not(self.expr(e, PLAIN)), next },
             StmtKind::Assign { targets, values, constrain } => {
                 self.assign(stmt, targets, values, constrain.as_ref(), next, context)
             }
-            StmtKind::Call { targets, callee, arguments } => self.call(targets, callee, arguments, next, context),
+            StmtKind::Call { targets, callee, arguments } => {
+                self.call(targets, callee, arguments, next, context)
+            }
             StmtKind::Return(es) => self.return_(stmt, es, context),
-            StmtKind::If { arms, otherwise } => return self.if_(stmt, arms, otherwise.as_deref(), next, context),
+            StmtKind::If { arms, otherwise } => {
+                return self.if_(stmt, arms, otherwise.as_deref(), next, context);
+            }
             StmtKind::While(e, body) => return self.while_(stmt, e, body, next, context),
             StmtKind::Decl(_) => return next,
             StmtKind::StartGoto { label, .. } => {
@@ -477,7 +497,14 @@ impl<'r, 'a> Lowering<'r, 'a> {
         other
     }
 
-    fn while_(&mut self, stmt: &'a ast::Stmt, e: &'a ast::Expr, body: &'a [ast::Stmt], next: usize, context: &Context) -> usize {
+    fn while_(
+        &mut self,
+        stmt: &'a ast::Stmt,
+        e: &'a ast::Expr,
+        body: &'a [ast::Stmt],
+        next: usize,
+        context: &Context,
+    ) -> usize {
         let text = format!("while {}", self.text(e.span));
         let head = self.add(Kind::Skip { next }, Span { end: e.span.end, ..stmt.span }, text, context);
         let then = self.block(&body.iter().collect::<Vec<_>>(), head, context);
@@ -486,8 +513,20 @@ impl<'r, 'a> Lowering<'r, 'a> {
         head
     }
 
-    fn atomic(&mut self, stmt: &'a ast::Stmt, body: &'a [ast::Stmt], end: Span, next: usize, context: &Context) -> usize {
-        let enter = self.add(Kind::Skip { next }, Span { end: stmt.span.start + 6, ..stmt.span }, "atomic {".into(), context);
+    fn atomic(
+        &mut self,
+        stmt: &'a ast::Stmt,
+        body: &'a [ast::Stmt],
+        end: Span,
+        next: usize,
+        context: &Context,
+    ) -> usize {
+        let enter = self.add(
+            Kind::Skip { next },
+            Span { end: stmt.span.start + 6, ..stmt.span },
+            "atomic {".into(),
+            context,
+        );
         let mut inner = context.clone();
         inner.blocks.push(enter);
         let leave = self.add(Kind::AtomicLeave { enter, next }, end, "}".into(), &inner);
@@ -497,7 +536,13 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 
     /// `start_thread S`, or `ASYNC_1: S`, where `stmt` and `child` are the same.
-    fn started(&mut self, stmt: &'a ast::Stmt, child: &'a ast::Stmt, next: usize, context: &Context) -> usize {
+    fn started(
+        &mut self,
+        stmt: &'a ast::Stmt,
+        child: &'a ast::Stmt,
+        next: usize,
+        context: &Context,
+    ) -> usize {
         let outside = Context { enforced: context.enforced.clone(), blocks: Vec::new() };
         let text = self.text(stmt.span);
         let child = match &child.kind {
@@ -509,14 +554,20 @@ impl<'r, 'a> Lowering<'r, 'a> {
             StmtKind::Call { targets, callee, arguments } if targets.is_empty() => {
                 let index = self.callee(callee, arguments);
                 let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
-                self.add(Kind::TailCall { callee: index, arguments }, child.span, self.text(child.span), &outside)
+                self.add(
+                    Kind::TailCall { callee: index, arguments },
+                    child.span,
+                    self.text(child.span),
+                    &outside,
+                )
             }
             StmtKind::Decl(_) => {
                 self.resolver.error("E215", stmt.span, "`start_thread` needs a statement, not a declaration");
                 return next;
             }
             _ => {
-                let end = self.add(Kind::EndThread, stmt.span, "end of the started statement".into(), &outside);
+                let end =
+                    self.add(Kind::EndThread, stmt.span, "end of the started statement".into(), &outside);
                 self.statement(child, end, &outside)
             }
         };
@@ -575,7 +626,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 Some(Name::Local(i)) => return Some(Name::OtherLocal(i)),
                 Some(Name::ThreadLocal(i)) => return Some(Name::OtherThreadLocal(i)),
                 Some(_) => {
-                    let message = format!("`{spelling}`: only local variables have a value in another thread");
+                    let message =
+                        format!("`{spelling}`: only local variables have a value in another thread");
                     self.resolver.error("E208", span, message).label = format!("`{base}` is shared");
                     return None;
                 }
@@ -598,7 +650,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
     fn expr(&mut self, e: &ast::Expr, allow: Allow) -> Expr<Ref> {
         lower_expr(e, &mut |spelling, primed, span| {
             if primed && !allow.primed {
-                let message = format!("`'{spelling}` (the value after the step) has a meaning only in `constrain`");
+                let message =
+                    format!("`'{spelling}` (the value after the step) has a meaning only in `constrain`");
                 self.resolver.error("E207", span, message);
             }
             let Some(name) = self.lookup_str(spelling, span) else { return Expr::Any };

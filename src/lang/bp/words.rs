@@ -122,7 +122,9 @@ mod tests {
 
     fn check(heads: u64, width: usize) -> Words {
         let words = Words::new(heads, width);
-        let cubes: Vec<Cube> = (0..40u64).map(|k| (0..width).map(|i| ((k * 7 + i as u64 * k) % 3) as u8 + 1).collect()).collect();
+        let cubes: Vec<Cube> = (0..40u64)
+            .map(|k| (0..width).map(|i| ((k * 7 + i as u64 * k) % 3) as u8 + 1).collect())
+            .collect();
         for head in [0, 1, heads.saturating_sub(1) as u32] {
             for a in &cubes {
                 let word = words.encode(head, a);
