@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(refused("atomic { atomic { g := 1; } g := 0; } g := 1;"), None);
         assert!(refused("atomic_end;").unwrap().contains("outside"));
         assert!(refused("atomic_begin;").unwrap().contains("ends inside"));
-        assert!(refused("if * then atomic_begin; fi; g := 1; atomic_end;").unwrap().contains("both"));
+        assert!(refused("if * then atomic_begin; fi; g := 1; goto L; L: skip;").unwrap().contains("section"));
         assert!(refused("atomic { goto L; } L: skip;").unwrap().contains("out of"));
         assert!(refused("goto L; atomic { L: skip; }").unwrap().contains("into"));
         assert!(refused("atomic { return; }").unwrap().contains("return"));
