@@ -19,8 +19,11 @@ pub enum Words {
         width: u32,
     },
     /// The word is an index.
-    Wide(RwLock<IndexSet<(u32, Box<[u8]>), FxBuildHasher>>),
+    Wide(RwLock<States>),
 }
+
+/// Wide states in order of appearance.
+type States = IndexSet<(u32, Box<[u8]>), FxBuildHasher>;
 
 impl Words {
     /// For heads below `heads` and `width` variables.
