@@ -5,6 +5,7 @@ pub mod lang;
 pub mod limits;
 pub mod model;
 pub mod problem;
+pub mod report;
 pub mod testing;
 pub mod threads;
 pub mod verdict;
