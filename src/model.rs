@@ -57,6 +57,8 @@ pub struct Step {
     pub others: Others,
     /// Where it came from.
     pub edge: Edge,
+    /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
+    pub choice: u64,
 }
 
 /// What the threads that a step does not take do while it fires.

@@ -276,6 +276,7 @@ mod tests {
             spawn: bag(spawn),
             others,
             edge: Edge(0),
+            choice: 0,
         }
     }
 

@@ -263,6 +263,7 @@ pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
         spawn: Bag::new(),
         others: Others::Stay,
         edge: Edge(0),
+        choice: 0,
     }
 }
 
