@@ -6,6 +6,7 @@ pub mod limits;
 pub mod model;
 pub mod problem;
 pub mod report;
+pub mod simulate;
 pub mod testing;
 pub mod threads;
 pub mod verdict;

@@ -147,7 +147,7 @@ pub fn event(event: &Event, options: Options) -> String {
 }
 
 /// What a step did: changed variables first, then what happened to threads.
-fn effects(event: &Event) -> Vec<String> {
+pub fn effects(event: &Event) -> Vec<String> {
     let mut changed: Vec<String> = Vec::new();
     let mut told: Vec<String> = Vec::new();
     for change in &event.changes {
