@@ -1,3 +1,7 @@
 //! Boolean programs: text to tree to control-flow graph to model.
 
 pub mod ast;
+pub mod lexer;
+pub mod parser;
+pub mod printer;
+pub mod spans;
