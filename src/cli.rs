@@ -87,9 +87,6 @@ struct ReachArgs {
     start: StartArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// List also the states of threads inside atomic sections
-    #[arg(long, help_heading = "Question")]
-    inside_atomic: bool,
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -203,7 +200,7 @@ struct SearchArgs {
     /// Stop when the process uses more than this many MiB
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
-    /// How many processor cores to use (the explicit engine uses one)
+    /// How many processor cores to use
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits",
           value_parser = clap::value_parser!(u32).range(1..))]
     jobs: u32,

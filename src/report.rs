@@ -2,6 +2,7 @@
 //! that [`text`] and [`json`] write down. Nothing here prints.
 
 pub mod json;
+pub mod reach;
 pub mod story;
 pub mod text;
 

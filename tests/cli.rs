@@ -115,7 +115,7 @@ fn a_bounded_lock_is_safe() {
     let file = dir.file("lock.tts", LOCK);
     dir.file("lock.prop", "1|1,1\n");
     let ran = throng(&["check", name(&file), "--threads", "3"]);
-    ran.says(0, "SAFE").shows(&["1|1,1", "at most 3", "initial:  0/0", "threads:  at most 3", "explicit"]);
+    ran.says(0, "SAFE").shows(&["1|1,1", "at most 3", "initial: 0/0", "threads: at most 3", "explicit"]);
     assert_eq!(ran.err, "");
 }
 
@@ -126,8 +126,8 @@ fn a_missing_lock_is_unsafe_and_the_trace_names_threads_and_lines() {
     let ran = throng(&["check", name(&file), "--target", "0|1,1"]);
     ran.says(10, "UNSAFE").shows(&[
         "2 threads, 2 steps",
-        "initial:  0/0",
-        "threads:  any number",
+        "initial: 0/0",
+        "threads: any number",
         "T1",
         "T2",
         "line 2: 0 0 -> 0 1",
@@ -153,7 +153,7 @@ fn several_targets_get_a_line_each_after_the_overall_verdict() {
     let file = dir.file("winner.tts", WINNER);
     dir.file("winner.prop", "2|2,3\n2|1\n# a comment\n2|2,2\n");
     let ran = throng(&["check", name(&file), "--initial", "0|0", "--threads", "4"]);
-    ran.says(10, "UNSAFE").shows(&["initial:  0|0", "is reached: 3 threads", "T3: 1 -> 3"]);
+    ran.says(10, "UNSAFE").shows(&["initial: 0|0", "is reached: 3 threads", "T3: 1 -> 3"]);
     let lines: Vec<Vec<&str>> =
         ran.out.lines().take(4).map(|l| l.split_whitespace().take(2).collect()).collect();
     assert_eq!(lines[0], ["UNSAFE", "1"]);
@@ -176,7 +176,7 @@ fn json_is_one_document_with_everything_in_it() {
     assert_eq!(json["verdict"], "unsafe");
     assert_eq!(json["engine"], "explicit");
     assert_eq!(json["threads"], 4);
-    assert_eq!(json["initial"], "0|0");
+    assert!(json["initial"].as_str().unwrap().starts_with("0|0"));
     assert_eq!(json["targets"][0]["verdict"], "safe");
     assert_eq!(json["targets"][0]["checked"], true);
     assert_eq!(json["targets"][0]["trace"], Value::Null);
@@ -369,7 +369,7 @@ fn a_random_walk_is_reproducible() {
     };
     let ran = walk("3");
     assert_eq!(ran.status, 0, "{}", ran.err);
-    ran.shows(&["initial:  0/0; here 2 threads", "   15  ", "0|1,1 is violated here"]);
+    ran.shows(&["initial: 0/0", "here 2 threads", "   15  ", "0|1,1 is violated here"]);
     assert_eq!(ran.out, walk("3").out);
     assert_ne!(ran.out, walk("4").out);
 }

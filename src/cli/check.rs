@@ -44,9 +44,9 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
         EngineName::Explicit => Box::new(Explicit {
+            jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            ..Explicit::default()
         }),
     }
 }

@@ -6,6 +6,7 @@ use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
 use crate::problem::Bound;
 use crate::question::Question;
+use crate::report::text::wrap;
 use crate::report::{bound_text, plural};
 use crate::simulate::{Random, Walk, start};
 
@@ -25,11 +26,8 @@ pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure>
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
     if !console.output.quiet {
         let size = plural(first.threads.size().into(), if loaded.format.is_net() { "token" } else { "thread" });
-        console.print(&format!(
-            "initial:  {}; here {size}\nthreads:  {}\n",
-            problem.initial_text,
-            bound_text(problem.bound)
-        ))?;
+        let initial = wrap("initial: ", &format!("{}; here {size}", problem.initial_text), 9);
+        console.print(&format!("{initial}threads: {}\n", bound_text(problem.bound)))?;
     }
     let mut walk = Walk::new(&problem, first);
     let mut out = io::stdout().lock();

@@ -5,3 +5,6 @@ pub mod lexer;
 pub mod parser;
 pub mod printer;
 pub mod spans;
+pub mod pending;
+
+pub use pending::{Jit, Options, read};

@@ -137,7 +137,7 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
         }
         Format::Tts => system(tts::read(text)),
         Format::Ntts => system(ntts::read(text)),
-        Format::Spec => system(spec::read(text, reading.init_free)),
+        Format::Spec => system(spec::read(text, spec::Options { init_free: reading.init_free })),
         Format::Pnml => system(pnml::read(text)),
     };
     match input {

@@ -73,7 +73,12 @@ pub fn write(report: &Report) -> String {
             memory: report.memory,
         },
     };
-    let mut text = serde_json::to_string_pretty(&document)
+    to_text(&document)
+}
+
+/// A document, pretty-printed.
+pub(super) fn to_text(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document)
         .unwrap_or_else(|why| format!("{{\"schema\": {SCHEMA}, \"error\": {:?}}}", why.to_string()));
     text.push('\n');
     text

@@ -198,8 +198,8 @@ fn violation(story: &Story, options: Options) -> String {
     if !violation.shared.0.is_empty() {
         text.push_str(&format!("; {}", values_text(&violation.shared)));
     }
-    let head = paint(Word::Unsafe, "violated", options.colour);
-    wrap("", &text, 10).replacen("", &format!("{head}: "), 1)
+    let painted = paint(Word::Unsafe, "violated", options.colour);
+    wrap("violated: ", &text, 10).replacen("violated", &painted, 1)
 }
 
 /// The shared variables and who is where.
