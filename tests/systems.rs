@@ -50,6 +50,12 @@ fn every_system_of_the_corpus_is_read() {
         let start = Instant::now();
         let (system, findings) = read(path);
         slowest = slowest.max((start.elapsed(), path.clone()));
+        // One net assigns a variable twice in a rule; its suite has no verdict for it either.
+        if path.ends_with("Javaprograms/queuedbusyflag.spec") {
+            let errors: Vec<&str> = findings.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+            assert_eq!(errors, ["E407"]);
+            continue;
+        }
         assert!(system.is_some(), "{}: {findings:?}", path.display());
         if path.extension().is_some_and(|e| e == "tts") {
             assert_eq!(findings, [], "{}", path.display());
@@ -63,6 +69,11 @@ fn every_system_of_the_corpus_is_read() {
         let table = system.unwrap().table;
         let text = fs::read_to_string(path).unwrap();
         let (targets, findings) = configuration::read_prop(&text, table.shared(), table.locals());
+        // One property asks for a local state that its system does not have; the corpus asks nothing about it.
+        if path.ends_with("bfc/ticket_red_overappr3.prop") {
+            assert_eq!(findings.iter().map(|d| d.code).collect::<Vec<_>>(), ["E652"]);
+            continue;
+        }
         assert!(findings.is_empty() && !targets.is_empty(), "{}: {findings:?}", path.display());
     }
     eprintln!("read {} systems and {} properties", systems.len(), properties.len());
