@@ -19,6 +19,8 @@ pub struct Report<'a> {
     pub file: &'a str,
     /// The question.
     pub problem: &'a Problem,
+    /// What moves: `thread` or `token`.
+    pub unit: &'a str,
     /// Who answered.
     pub engine: &'a str,
     /// The answer.
@@ -91,17 +93,15 @@ pub fn bound_text(bound: Bound) -> String {
     match bound {
         Bound::Any => "any number".into(),
         Bound::Threads(n) => format!("at most {n}"),
-        Bound::Tokens(n) => format!("at most {n} tokens for each open initial count"),
+        Bound::Tokens(n) => format!("at most {n} further tokens for each open initial count"),
     }
 }
 
 /// Why a target has no verdict, and what is known all the same.
-pub fn reason(verdict: &Verdict, complete_up_to: Option<u32>, bound: Bound) -> Option<String> {
+fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
     let Verdict::Unknown(why) = verdict else { return None };
-    let unit = if matches!(bound, Bound::Tokens(_)) { "tokens" } else { "threads" };
-    Some(match complete_up_to {
-        Some(1) if unit == "threads" => format!("{why}; no violation with 1 thread"),
-        Some(k) if k > 0 => format!("{why}; no violation with up to {k} {unit}"),
+    Some(match report.answer.statistics.complete_up_to {
+        Some(k) if k > 0 => format!("{why}; no violation with up to {}", plural(k.into(), report.unit)),
         _ => why.to_string(),
     })
 }

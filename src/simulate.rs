@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Write};
 
 use crate::model::{Config, Step, semantics};
-use crate::problem::{Initial, Problem};
+use crate::problem::{Bound, Initial, Problem};
 use crate::report::story::{self, Event};
 use crate::report::text;
 use crate::threads::{Crowd, ThreadId};
@@ -55,21 +55,34 @@ struct Choice {
     next: Moment,
 }
 
-/// An initial configuration: with `threads` threads if the problem leaves the number open, else as given.
+/// Threads to start with where the problem leaves their number open.
+const DEFAULT_THREADS: u32 = 3;
+
+/// An initial configuration, chosen at random: as many threads as the bound allows, or a few if there is none.
 ///
-/// Further threads are spread over the states where any number may start, at random.
-pub fn start(problem: &Problem, threads: u32, random: &mut Random) -> Option<Config> {
-    let Initial { shared, threads: fixed, any } = match &problem.initial[..] {
+/// Further threads are spread over the states where any number may start.
+pub fn start(problem: &Problem, random: &mut Random) -> Option<Config> {
+    let Initial { shared, threads, any } = match &problem.initial[..] {
         [] => return None,
         several => &several[random.below(several.len())],
     };
-    let mut bag = fixed.clone();
-    for _ in 0..threads.saturating_sub(fixed.size()) {
-        if !any.is_empty() {
-            bag.insert(any[random.below(any.len())], 1);
+    let mut threads = threads.clone();
+    let total = match problem.bound {
+        Bound::Threads(n) => n,
+        Bound::Any => DEFAULT_THREADS.max(threads.size().saturating_add(1)),
+        Bound::Tokens(most) => {
+            for &l in any {
+                threads.insert(l, random.below(most as usize + 1) as u32);
+            }
+            0
+        }
+    };
+    if !any.is_empty() {
+        for _ in threads.size()..total {
+            threads.insert(any[random.below(any.len())], 1);
         }
     }
-    Some(Config::new(*shared, bag))
+    Some(Config::new(*shared, threads))
 }
 
 impl<'a> Walk<'a> {
@@ -275,7 +288,7 @@ mod tests {
     use super::*;
     use crate::model::table::{Names, Table, thread_step};
     use crate::model::{Bag, Local, Place, Shared};
-    use crate::problem::{Bound, Target};
+    use crate::problem::Target;
 
     /// A lock that anybody may enter: two threads can be inside.
     fn problem() -> Problem {
@@ -294,9 +307,9 @@ mod tests {
     }
 
     fn play(input: &str) -> String {
-        let problem = problem();
+        let problem = Problem { bound: Bound::Threads(2), ..problem() };
         let mut random = Random::new(1);
-        let start = start(&problem, 2, &mut random).unwrap();
+        let start = start(&problem, &mut random).unwrap();
         let mut out = Vec::new();
         Walk::new(&problem, start).interactive(&mut random, &mut input.as_bytes(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -321,7 +334,7 @@ mod tests {
         let problem = problem();
         let run = |seed| {
             let mut random = Random::new(seed);
-            let mut walk = Walk::new(&problem, start(&problem, 3, &mut random).unwrap());
+            let mut walk = Walk::new(&problem, start(&problem, &mut random).unwrap());
             let mut out = Vec::new();
             walk.random(20, &mut random, &mut out).unwrap();
             assert_eq!(walk.len(), 20);

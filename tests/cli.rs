@@ -168,7 +168,17 @@ fn json_is_one_document_with_everything_in_it() {
     let dir = Scratch::new();
     let file = dir.file("winner.tts", WINNER);
     let ran = throng(&[
-        "check", name(&file), "--initial", "0|0", "--threads", "4", "--target", "2|1", "--target", "2|2,3", "--json",
+        "check",
+        name(&file),
+        "--initial",
+        "0|0",
+        "--threads",
+        "4",
+        "--target",
+        "2|1",
+        "--target",
+        "2|2,3",
+        "--json",
     ]);
     assert_eq!(ran.status, 10);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
@@ -210,7 +220,9 @@ fn json_is_one_document_with_everything_in_it() {
 fn unchecked_verdicts_say_so() {
     let dir = Scratch::new();
     let file = dir.file("nolock.tts", NO_LOCK);
-    throng(&["check", name(&file), "--target", "0|1,1", "--no-check"]).says(10, "UNSAFE").shows(&["unchecked"]);
+    throng(&["check", name(&file), "--target", "0|1,1", "--no-check"])
+        .says(10, "UNSAFE")
+        .shows(&["unchecked"]);
 }
 
 #[test]
@@ -278,7 +290,11 @@ fn questions_that_make_no_sense_are_refused() {
     let file = dir.file("lock.tts", LOCK);
     let file = name(&file);
     throng(&["check", file]).refuses(&["E601", "nothing to check", "--target"]);
-    throng(&["check", file, "--target", "0|0", "--mutex", "L"]).refuses(&["E602", "--mutex", "thread-transition"]);
+    throng(&["check", file, "--target", "0|0", "--mutex", "L"]).refuses(&[
+        "E602",
+        "--mutex",
+        "thread-transition",
+    ]);
     throng(&["check", file, "--target", "0|0", "--error-label", "L"]).refuses(&["E602"]);
     throng(&["check", file, "--target", "0|0", "--invariant", "x"]).refuses(&["E602"]);
     throng(&["check", file, "--target", "0|0", "--threads", "0"]).refuses(&["E604"]);
@@ -299,7 +315,10 @@ fn questions_that_make_no_sense_are_refused() {
 fn help_is_short_and_has_examples() {
     let ran = throng(&[]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""));
-    assert_eq!(ran.err.matches("throng check examples/").count() + ran.err.matches("throng simulate").count(), 3);
+    assert_eq!(
+        ran.err.matches("throng check examples/").count() + ran.err.matches("throng simulate").count(),
+        3
+    );
     assert!(ran.err.lines().count() < 40, "{}", ran.err);
     let ran = throng(&["--help"]);
     assert_eq!(ran.status, 0);
@@ -365,11 +384,22 @@ fn a_random_walk_is_reproducible() {
     let dir = Scratch::new();
     let file = dir.file("nolock.tts", NO_LOCK);
     let walk = |seed: &str| {
-        throng(&["simulate", name(&file), "--seed", seed, "--steps", "15", "--threads", "2", "--target", "0|1,1"])
+        throng(&[
+            "simulate",
+            name(&file),
+            "--seed",
+            seed,
+            "--steps",
+            "15",
+            "--threads",
+            "2",
+            "--target",
+            "0|1,1",
+        ])
     };
     let ran = walk("3");
     assert_eq!(ran.status, 0, "{}", ran.err);
-    ran.shows(&["initial: 0/0", "here 2 threads", "   15  ", "0|1,1 is violated here"]);
+    ran.shows(&["initial: 0/0", "starts with 2 threads", "   15  ", "0|1,1 is violated here"]);
     assert_eq!(ran.out, walk("3").out);
     assert_ne!(ran.out, walk("4").out);
 }
@@ -381,7 +411,15 @@ fn a_person_can_walk_by_hand() {
     let args = ["simulate", name(&file), "--interactive", "--threads", "2"];
     let ran = throng_fed(&args, b"1\nb\nr\n?\nx\nq\n");
     assert_eq!(ran.status, 0, "{}", ran.err);
-    ran.shows(&["after 0 steps", "after 1 step", "can move", "1)", "T1: 0 -> 1", "go back one step", "not one of"]);
+    ran.shows(&[
+        "after 0 steps",
+        "after 1 step",
+        "can move",
+        "1)",
+        "T1: 0 -> 1",
+        "go back one step",
+        "not one of",
+    ]);
     assert_eq!(throng_fed(&args, b"").status, 0, "the end of the input is a way to quit");
 }
 
@@ -402,5 +440,7 @@ fn a_net_is_checked_by_tokens() {
     let net = "vars a b rules a >= 1 -> a' = a-1, b' = b+1; init a >= 1, b = 0 target b >= 3";
     let file = dir.file("net.spec", net);
     throng(&["check", name(&file)]).says(10, "UNSAFE").shows(&["3 steps"]);
-    throng(&["check", name(&file), "--threads", "2"]).says(0, "SAFE").shows(&["at most 2 tokens"]);
+    throng(&["check", name(&file)]).shows(&["3 tokens, 3 steps"]);
+    throng(&["check", name(&file), "--threads", "1"]).says(0, "SAFE").shows(&["at most 1 further token"]);
+    assert_eq!(throng(&["simulate", name(&file), "--threads", "2"]).status, 0);
 }

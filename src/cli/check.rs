@@ -25,6 +25,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let report = Report {
         file: &loaded.source.name,
         problem: &problem,
+        unit: loaded.format.unit(),
         engine: engine.name(),
         answer: &answer,
         checked: !args.no_check,

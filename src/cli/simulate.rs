@@ -4,30 +4,23 @@ use std::io;
 
 use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
-use crate::problem::Bound;
 use crate::question::Question;
 use crate::report::text::wrap;
 use crate::report::{bound_text, plural};
 use crate::simulate::{Random, Walk, start};
 
-/// Threads to start with where the problem leaves their number open and nobody says.
-const DEFAULT_THREADS: u32 = 3;
-
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
     let problem = question.pose(&loaded, &args.input.file)?;
-    let threads = match problem.bound {
-        Bound::Threads(n) | Bound::Tokens(n) => n,
-        Bound::Any => DEFAULT_THREADS,
-    };
     let mut random = Random::new(args.seed);
-    let first = start(&problem, threads, &mut random)
+    let first = start(&problem, &mut random)
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
     if !console.output.quiet {
-        let size = plural(first.threads.size().into(), if loaded.format.is_net() { "token" } else { "thread" });
-        let initial = wrap("initial: ", &format!("{}; here {size}", problem.initial_text), 9);
-        console.print(&format!("{initial}threads: {}\n", bound_text(problem.bound)))?;
+        let size = plural(first.threads.size().into(), loaded.format.unit());
+        let initial = wrap("initial: ", &problem.initial_text, 9);
+        let bound = bound_text(problem.bound);
+        console.print(&format!("{initial}threads: {bound}; the walk starts with {size}\n"))?;
     }
     let mut walk = Walk::new(&problem, first);
     let mut out = io::stdout().lock();

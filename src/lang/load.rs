@@ -50,6 +50,11 @@ impl Format {
     pub fn is_net(self) -> bool {
         matches!(self, Format::Spec | Format::Pnml)
     }
+
+    /// What moves: `thread` or `token`.
+    pub fn unit(self) -> &'static str {
+        if self.is_net() { "token" } else { "thread" }
+    }
 }
 
 impl FromStr for Format {

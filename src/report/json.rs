@@ -85,7 +85,6 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
 }
 
 fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
-    let up_to = report.answer.statistics.complete_up_to;
     let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
     pairs
         .map(|(target, verdict)| {
@@ -96,7 +95,7 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
             TargetDocument {
                 name: &target.name,
                 verdict: Word::of(verdict).lower(),
-                reason: reason(verdict, up_to, report.problem.bound),
+                reason: reason(report, verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 steps: trace.as_ref().map(|t| t.length),

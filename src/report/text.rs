@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
 use super::{Report, Word, bound_text, plural, reason};
+use crate::problem::Bound;
 use crate::threads::Role;
 use crate::verdict::Verdict;
 
@@ -31,7 +32,7 @@ pub fn write(report: &Report, options: Options) -> String {
     for (target, verdict) in report.problem.targets.iter().zip(&report.answer.verdicts) {
         if let Verdict::Unsafe(trace) = verdict {
             out.push('\n');
-            out.push_str(&story(&tell(report.problem, target, trace), options));
+            out.push_str(&story(&tell(report.problem, target, trace), report.unit, options));
         }
     }
     out
@@ -68,17 +69,17 @@ fn verdict_lines(report: &Report, options: Options) -> String {
 fn detail(report: &Report, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Safe(_) => match report.problem.bound {
-            crate::problem::Bound::Any => "for any number of threads".into(),
-            crate::problem::Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
-            crate::problem::Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
+            Bound::Any => format!("for any number of {}s", report.unit),
+            Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
+            Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
         },
         Verdict::Unsafe(trace) => format!(
             "{}, {}",
-            plural(trace.threads().into(), "thread"),
+            plural(trace.threads().into(), report.unit),
             plural(trace.steps.len() as u64, "step")
         ),
         Verdict::Unknown(_) => {
-            reason(verdict, report.answer.statistics.complete_up_to, report.problem.bound).unwrap_or_default()
+            reason(report, verdict).unwrap_or_default()
         }
     }
 }
@@ -88,7 +89,7 @@ fn question(report: &Report) -> String {
     let rows = [
         ("file", report.file.to_string()),
         ("initial", report.problem.initial_text.clone()),
-        ("threads", bound_text(report.problem.bound)),
+        (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
         ("engine", report.engine.to_string()),
         (
             "search",
@@ -105,11 +106,11 @@ fn question(report: &Report) -> String {
 }
 
 /// A run, step by step.
-pub fn story(story: &Story, options: Options) -> String {
+fn story(story: &Story, unit: &str, options: Options) -> String {
     let mut out = format!(
         "How {} is reached: {}, {}\n",
         story.violation.target,
-        plural(story.threads.into(), "thread"),
+        plural(story.threads.into(), unit),
         plural(story.length as u64, "step")
     );
     out.push_str(&wrap("   start  ", &situation_text(&story.start), 10));
@@ -211,7 +212,7 @@ pub fn situation_text(situation: &Situation) -> String {
     for count in &situation.counts {
         let names: Vec<String> = match count.threads.len() {
             1..=6 => count.threads.iter().map(ToString::to_string).collect(),
-            _ => vec![plural(count.count.into(), "thread")],
+            _ => vec![format!("{} x", count.count)],
         };
         parts.push(format!("{} at {}", names.join(" "), count.state.name));
     }
