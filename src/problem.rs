@@ -75,7 +75,10 @@ impl Initial {
     /// Every member with exactly `total` threads.
     pub fn of_size(&self, total: u32) -> Vec<Config> {
         let mut found = Vec::new();
-        let Ok(()) = self.each_of_size(total, &mut |c| Ok::<(), Infallible>(found.push(c)));
+        let Ok(()) = self.each_of_size(total, &mut |c| {
+            found.push(c);
+            Ok::<(), Infallible>(())
+        });
         found
     }
 
@@ -209,7 +212,10 @@ mod tests {
         };
         let listed = |most| {
             let mut found = Vec::new();
-            let Ok(()) = family.each_of_tokens(most, &mut |c| Ok::<(), Infallible>(found.push(c)));
+            let Ok(()) = family.each_of_tokens(most, &mut |c| {
+                found.push(c);
+                Ok::<(), Infallible>(())
+            });
             assert!(found.iter().all(|c| family.contains(c)));
             found.len()
         };
