@@ -69,7 +69,8 @@ impl Question {
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Problem, Vec<Complaint>> {
         let mut complaints = self.inapplicable(loaded);
         if self.threads == Some(0) {
-            let hint = Some("the bound counts all threads, initial ones included; without it, any number may run");
+            let hint =
+                Some("the bound counts all threads, initial ones included; without it, any number may run");
             let message = "a system without threads does nothing".to_string();
             complaints.push(wrong("--threads", "0", "E604", message, hint));
         }
@@ -159,7 +160,8 @@ impl Question {
                 Ok(n) if n > 0 && n < u32::MAX => Ok(Some(n)),
                 _ => {
                     let message = format!("`{word}` is not a number of initial threads");
-                    let hint = Some("programs start with `--initial K`, K being 1 or more, or `--initial any`");
+                    let hint =
+                        Some("programs start with `--initial K`, K being 1 or more, or `--initial any`");
                     Err(wrong("--initial", text, "E603", message, hint))
                 }
             },
@@ -183,7 +185,7 @@ impl Question {
             }
         }
         for text in &self.invariants {
-            match program.invariant(text) {
+            match program.invariant_text(text) {
                 Ok(target) => targets.push(target),
                 Err(why) => complaints.push(Complaint::option("--invariant", text, why)),
             }
@@ -252,7 +254,10 @@ impl Question {
             targets = system.targets.clone();
         }
         if targets.is_empty() && !self.may_lack_target {
-            let message = format!("there is nothing to check: no target is given, and there is no {}", beside.display());
+            let message = format!(
+                "there is nothing to check: no target is given, and there is no {}",
+                beside.display()
+            );
             let why = Diagnostic::whole("E601", message).hint("ask with --target 's|l,l' or --prop FILE");
             return Err(vec![Complaint::whole(&loaded.source, why)]);
         }
@@ -266,7 +271,9 @@ fn read_properties(file: &Path, system: &System, format: Format) -> Result<Vec<T
         Ok(source) => Arc::new(source),
         Err(rejected) => {
             let why = rejected.diagnostics.into_iter();
-            return Err(why.map(|diagnostic| Complaint { source: rejected.source.clone(), diagnostic }).collect());
+            return Err(why
+                .map(|diagnostic| Complaint { source: rejected.source.clone(), diagnostic })
+                .collect());
         }
     };
     let xml = format == Format::Pnml || source.text.trim_start().starts_with('<');

@@ -39,7 +39,10 @@ impl From<Rejected> for Failure {
     fn from(rejected: Rejected) -> Failure {
         let Rejected { source, diagnostics } = rejected;
         Failure::Wrong(
-            diagnostics.into_iter().map(|diagnostic| Complaint { source: source.clone(), diagnostic }).collect(),
+            diagnostics
+                .into_iter()
+                .map(|diagnostic| Complaint { source: source.clone(), diagnostic })
+                .collect(),
         )
     }
 }
@@ -88,7 +91,9 @@ impl Console {
         if self.output.verbose {
             let what = match &loaded.input {
                 Input::Program(_) => loaded.format.description().to_string(),
-                Input::System(s) => format!("{}, {} steps", loaded.format.description(), s.table.steps().len()),
+                Input::System(s) => {
+                    format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
+                }
             };
             self.note(&format!("{}: {what}", loaded.source.name));
         }
@@ -173,8 +178,8 @@ pub(super) fn with_large_stack<T: Send + 'static>(
     let started = thread::Builder::new().name("throng".into()).stack_size(STACK).spawn(work);
     match started {
         Err(why) => Err(format!("cannot start a thread: {why}")),
-        Ok(running) => running
-            .join()
-            .map_err(|_| message.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+        Ok(running) => {
+            running.join().map_err(|_| message.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        }
     }
 }

@@ -1,10 +1,80 @@
-//! Boolean programs: text to tree to control-flow graph to model.
+//! Boolean programs: text to tree ([`parser`]), tree to functions (names), functions to one control-flow graph (calls inlined,
+//! [`program`]), graph to model ([`jit`]).
 
 pub mod ast;
+mod atomic;
+pub mod expr;
+pub mod function;
+mod inline;
+pub mod jit;
 pub mod lexer;
+mod live;
 pub mod parser;
 pub mod printer;
+pub mod program;
+mod relation;
+mod resolve;
 pub mod spans;
-pub mod pending;
+mod words;
 
-pub use pending::{Jit, Options, read};
+pub use jit::Jit;
+
+use super::source::{Diagnostic, Span};
+use crate::problem::Target;
+
+/// How to read a program where tools differ.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Options {
+    /// A thread that has ended still counts towards the bound (the Boom tool's reading).
+    pub keep_ended: bool,
+}
+
+/// Reads a program. There is a model unless some diagnostic is an error.
+pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
+    let (tree, mut diagnostics) = parser::parse(text);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return (None, diagnostics);
+    }
+    let (resolved, more) = resolve::resolve(&tree, text);
+    diagnostics.extend(more);
+    diagnostics.dedup();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return (None, diagnostics);
+    }
+    let program = inline::inline(&resolved, text)
+        .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program));
+    match program {
+        Ok(program) => (Some(Jit::new(program, tree, options.keep_ended)), diagnostics),
+        Err(error) => {
+            diagnostics.push(error);
+            (None, diagnostics)
+        }
+    }
+}
+
+impl Jit {
+    /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
+    pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
+        const BEFORE: &str = "void main() begin assume ";
+        let shifted = |mut d: Diagnostic| {
+            let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
+            d.span = d.span.map(|s| Span { start: back(s.start), end: back(s.end) });
+            d
+        };
+        let (tree, diagnostics) = parser::parse(&format!("{BEFORE}{text}\n; end"));
+        if let Some(d) = diagnostics.into_iter().find(Diagnostic::is_error) {
+            return Err(shifted(d));
+        }
+        match tree.functions.first().map(|f| &f.body[..]) {
+            Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
+                let e = resolve::resolve_shared(e, &self.program().shared).map_err(shifted)?;
+                Ok(self.invariant(text.trim(), &e))
+            }
+            _ => Err(Diagnostic::error(
+                "E602",
+                Span::new(0, text.len()),
+                "expected one expression over the shared variables",
+            )),
+        }
+    }
+}

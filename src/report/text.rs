@@ -78,9 +78,7 @@ fn detail(report: &Report, verdict: &Verdict) -> String {
             plural(trace.threads().into(), report.unit),
             plural(trace.steps.len() as u64, "step")
         ),
-        Verdict::Unknown(_) => {
-            reason(report, verdict).unwrap_or_default()
-        }
+        Verdict::Unknown(_) => reason(report, verdict).unwrap_or_default(),
     }
 }
 

@@ -1,0 +1,129 @@
+//! Which variables of a thread can still be read: only those tie a thread to its copy.
+//!
+//! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
+//! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise nobody can tell, and 2ⁿ
+//! cases of n variables that nobody reads are one.
+
+use super::expr::{Expr, Var};
+use super::program::{Effect, Program};
+
+/// Makes every spawn fix the variables that parent and child can both still read.
+pub fn resolve_copies(program: &mut Program) {
+    if !program.spawns() {
+        return;
+    }
+    let live = live_slots(program);
+    for i in 0..program.edges.len() {
+        let edge = &program.edges[i];
+        let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
+        let both: Vec<Var> = (0..program.slots)
+            .filter(|&s| live[to as usize][s] && live[child as usize][s])
+            .map(|s| Var::Local(s as u32))
+            .collect();
+        program.edges[i].effect.resolve.extend(both);
+    }
+}
+
+/// For each point, the slots whose value may be read before it is overwritten. The usual backward fixpoint.
+fn live_slots(program: &Program) -> Vec<Vec<bool>> {
+    let mut live = vec![vec![false; program.slots]; program.points.len()];
+    let passive = passive_slots(program);
+    for (point, slots) in live.iter_mut().enumerate() {
+        for &(function, variable) in &passive {
+            let thread_locals = program.thread_locals.len();
+            match variable.checked_sub(thread_locals) {
+                None => slots[variable] = true,
+                Some(v) => {
+                    if let Some(base) = program.frame(point as u32, function) {
+                        slots[base + v] = true;
+                    }
+                }
+            }
+        }
+    }
+    let mut into: Vec<Vec<u32>> = vec![Vec::new(); program.points.len()];
+    for edge in &program.edges {
+        into_of(&mut into, edge.to, edge.from);
+        into_of(&mut into, edge.child, edge.from);
+    }
+    for (i, point) in program.points.iter().enumerate() {
+        into_of(&mut into, point.woken, i as u32);
+    }
+    let mut todo: Vec<u32> = (0..program.points.len() as u32).collect();
+    while let Some(point) = todo.pop() {
+        let now = live_at(program, &live, point);
+        if now != live[point as usize] {
+            live[point as usize] = now;
+            todo.extend(&into[point as usize]);
+        }
+    }
+    live
+}
+
+fn into_of(into: &mut [Vec<u32>], to: Option<u32>, from: u32) {
+    if let Some(to) = to {
+        into[to as usize].push(from);
+    }
+}
+
+fn live_at(program: &Program, live: &[Vec<bool>], point: u32) -> Vec<bool> {
+    let mut now = live[point as usize].clone();
+    let p = &program.points[point as usize];
+    if let Some(woken) = p.woken {
+        merge(&mut now, &live[woken as usize], &[]);
+    }
+    for &e in &p.edges {
+        let edge = &program.edges[e as usize];
+        let written: Vec<usize> = edge.effect.assigns.iter().filter_map(|a| slot_of(&a.0)).collect();
+        if let Some(to) = edge.to {
+            merge(&mut now, &live[to as usize], &written);
+        }
+        if let Some(child) = edge.child {
+            merge(&mut now, &live[child as usize], &[]);
+        }
+        reads(&edge.effect, &mut |slot| now[slot] = true);
+    }
+    if let Some(e) = &p.assertion {
+        e.each_var(&mut |v| slot_of(v).into_iter().for_each(|s| now[s] = true));
+    }
+    now
+}
+
+/// What is live later and not written in between.
+fn merge(now: &mut [bool], later: &[bool], written: &[usize]) {
+    for (slot, &is) in later.iter().enumerate() {
+        now[slot] |= is && !written.contains(&slot);
+    }
+}
+
+fn slot_of(v: &Var) -> Option<usize> {
+    if let Var::Local(slot) = v { Some(*slot as usize) } else { None }
+}
+
+fn reads(effect: &Effect, see: &mut dyn FnMut(usize)) {
+    let mut each = |e: &Expr| e.each_var(&mut |v| slot_of(v).into_iter().for_each(&mut *see));
+    effect.guards.iter().for_each(|(e, _)| each(e));
+    effect.assigns.iter().for_each(|(_, e)| each(e));
+    effect.constraints.iter().for_each(&mut each);
+    if let Some(others) = &effect.others {
+        others.reads.iter().for_each(|v| slot_of(v).into_iter().for_each(&mut *see));
+    }
+}
+
+/// Variables that other threads' statements read as `x$`: (function, index into the view).
+fn passive_slots(program: &Program) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for others in program.edges.iter().filter_map(|e| e.effect.others.as_ref()) {
+        let mut see = |v: &Var| {
+            if let Var::Other(i) = v {
+                found.push((others.function, *i as usize));
+            }
+        };
+        others.guards.iter().for_each(|(e, _)| e.each_var(&mut see));
+        others.assigns.iter().for_each(|(_, e)| e.each_var(&mut see));
+        others.constraints.iter().for_each(|e| e.each_var(&mut see));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}

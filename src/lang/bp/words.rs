@@ -1,0 +1,157 @@
+//! States as words: a head (program point, or the atomic flag) and a two-bit mask per variable.
+//!
+//! Where everything fits into 64 bits the word *is* the state: nothing is stored, nothing is locked. A wider state is kept in a
+//! table behind a lock, and the word is its number there.
+
+use std::sync::RwLock;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::expr::Cube;
+
+/// Translates between words and (head, masks) for states with a fixed number of variables.
+#[derive(Debug)]
+pub enum Words {
+    /// The word is the state: masks in the low bits, head above.
+    Narrow {
+        /// Number of variables.
+        width: u32,
+    },
+    /// The word is an index.
+    Wide(RwLock<States>),
+}
+
+/// Wide states in order of appearance.
+type States = IndexSet<(u32, Box<[u8]>), FxBuildHasher>;
+
+impl Words {
+    /// For heads below `heads` and `width` variables.
+    pub fn new(heads: u64, width: usize) -> Words {
+        let head_bits = u64::BITS - heads.leading_zeros();
+        if head_bits as usize + 2 * width <= 64 {
+            Words::Narrow { width: width as u32 }
+        } else {
+            Words::Wide(RwLock::default())
+        }
+    }
+
+    /// The word of a state.
+    pub fn encode(&self, head: u32, cube: &[u8]) -> u64 {
+        match self {
+            Words::Narrow { width } => {
+                let masks = cube.iter().rev().fold(0, |word, &m| word << 2 | u64::from(m));
+                if *width == 32 { masks } else { u64::from(head) << (2 * width) | masks }
+            }
+            Words::Wide(table) => {
+                let key = (head, Box::from(cube));
+                if let Some(i) = table.read().expect("no panic while locked").get_index_of(&key) {
+                    return i as u64;
+                }
+                table.write().expect("no panic while locked").insert_full(key).0 as u64
+            }
+        }
+    }
+
+    /// The state of a word.
+    pub fn decode(&self, word: u64) -> (u32, Cube) {
+        match self {
+            Words::Narrow { width } => {
+                let cube = (0..*width).map(|i| (word >> (2 * i) & 3) as u8).collect();
+                (self.head(word), cube)
+            }
+            Words::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let (head, masks) = table.get_index(word as usize).expect("words come from encode");
+                (*head, masks.iter().copied().collect())
+            }
+        }
+    }
+
+    /// The head of a word.
+    pub fn head(&self, word: u64) -> u32 {
+        match self {
+            Words::Narrow { width: 32 } => 0,
+            Words::Narrow { width } => (word >> (2 * width)) as u32,
+            Words::Wide(_) => self.decode(word).0,
+        }
+    }
+
+    /// Whether some concrete state is in both.
+    pub fn meets(&self, a: u64, b: u64) -> bool {
+        if a == b {
+            return true;
+        }
+        match self {
+            Words::Narrow { width } => {
+                let (masks, ones) = Self::low(*width);
+                let both = a & b & masks;
+                self.head(a) == self.head(b) && (both | both >> 1) & ones == ones
+            }
+            Words::Wide(_) => {
+                let ((ha, ca), (hb, cb)) = (self.decode(a), self.decode(b));
+                ha == hb && ca.iter().zip(&cb).all(|(x, y)| x & y != 0)
+            }
+        }
+    }
+
+    /// Whether every concrete state of `a` is in `b`.
+    pub fn within(&self, a: u64, b: u64) -> bool {
+        if a == b {
+            return true;
+        }
+        match self {
+            Words::Narrow { width } => {
+                let (masks, _) = Self::low(*width);
+                self.head(a) == self.head(b) && a & b & masks == a & masks
+            }
+            Words::Wide(_) => {
+                let ((ha, ca), (hb, cb)) = (self.decode(a), self.decode(b));
+                ha == hb && ca.iter().zip(&cb).all(|(x, y)| x & y == *x)
+            }
+        }
+    }
+
+    /// All mask bits, and the lower bit of every mask.
+    fn low(width: u32) -> (u64, u64) {
+        let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
+        (masks, masks & 0x5555_5555_5555_5555)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(heads: u64, width: usize) -> Words {
+        let words = Words::new(heads, width);
+        let cubes: Vec<Cube> = (0..40u64)
+            .map(|k| (0..width).map(|i| ((k * 7 + i as u64 * k) % 3) as u8 + 1).collect())
+            .collect();
+        for head in [0, 1, heads.saturating_sub(1) as u32] {
+            for a in &cubes {
+                let word = words.encode(head, a);
+                assert_eq!(words.decode(word), (head, a.clone()));
+                assert_eq!(words.head(word), head);
+                for b in &cubes {
+                    let other = words.encode(head, b);
+                    assert_eq!(words.meets(word, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
+                    assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
+                    if head > 0 {
+                        assert!(!words.meets(word, words.encode(0, b)));
+                    }
+                }
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn narrow_and_wide_states_behave_alike() {
+        assert!(matches!(check(2, 5), Words::Narrow { .. }));
+        assert!(matches!(check(1000, 27), Words::Narrow { .. }));
+        assert!(matches!(check(1000, 28), Words::Wide(_)));
+        assert!(matches!(check(2, 100), Words::Wide(_)));
+        assert!(matches!(check(2, 0), Words::Narrow { .. }));
+    }
+}
