@@ -87,6 +87,9 @@ struct ReachArgs {
     start: StartArgs,
     #[command(flatten)]
     search: SearchArgs,
+    /// List also what holds only while somebody is inside an atomic section
+    #[arg(long, help_heading = "Question")]
+    inside_atomic: bool,
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,

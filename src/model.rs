@@ -170,6 +170,11 @@ pub trait Model: Send + Sync {
         a == b
     }
 
+    /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
+    fn inside_atomic(&self, _s: Shared) -> bool {
+        false
+    }
+
     /// Whether words are plain states: then `meets` and `within` are equality.
     fn is_exact(&self) -> bool {
         true

@@ -153,7 +153,7 @@ fn several_targets_get_a_line_each_after_the_overall_verdict() {
     let file = dir.file("winner.tts", WINNER);
     dir.file("winner.prop", "2|2,3\n2|1\n# a comment\n2|2,2\n");
     let ran = throng(&["check", name(&file), "--initial", "0|0", "--threads", "4"]);
-    ran.says(10, "UNSAFE").shows(&["initial: 0|0", "is reached: 3 threads", "T3: 1 -> 3"]);
+    ran.says(10, "UNSAFE").shows(&["initial: 0|0", "Trace for 2|2,3: 3 threads", "T3: 1 -> 3"]);
     let lines: Vec<Vec<&str>> =
         ran.out.lines().take(4).map(|l| l.split_whitespace().take(2).collect()).collect();
     assert_eq!(lines[0], ["UNSAFE", "1"]);
@@ -197,8 +197,8 @@ fn json_is_one_document_with_everything_in_it() {
     assert_eq!(steps.len(), 5);
     let last = &steps[4];
     assert_eq!(last["line"], 4);
-    assert_eq!(last["before"]["shared"], "0");
-    assert_eq!(last["after"]["shared"], "2");
+    assert_eq!(last["shared_before"]["shared"], "0");
+    assert_eq!(last["shared_after"]["shared"], "2");
     for key in ["thread", "column", "statement", "origin", "changes", "participants"] {
         assert!(last.get(key).is_some(), "{key}");
     }

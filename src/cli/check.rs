@@ -1,5 +1,6 @@
 //! `throng check`
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
@@ -8,8 +9,9 @@ use crate::check;
 use crate::engine::explicit::Explicit;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
-use crate::problem::Problem;
+use crate::problem::{Problem, Target};
 use crate::report::{Report, Word, json, text};
+use crate::verdict::{Certificate, Verdict};
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -54,8 +56,8 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
 
 /// Checks all evidence; a verdict that does not stand is never printed.
 fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
-    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
-        check::check(problem, target, verdict).map_err(|flaw| {
+    for (target, verdict) in obligations(problem, answer) {
+        check::check(problem, &target, verdict).map_err(|flaw| {
             Failure::Other(format!(
                 "internal error: the evidence for target `{}` does not stand: {flaw}\nThis is a bug in throng, \
                  not in your input. Please report it with the command you ran, the input file and the version \
@@ -66,4 +68,27 @@ fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
         })?;
     }
     Ok(())
+}
+
+/// What to check. Targets that share a certificate are checked against it together: going through a large set
+/// once is enough.
+fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Verdict)> {
+    let mut found: Vec<(Target, &Verdict)> = Vec::new();
+    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
+        match found.iter_mut().find(|(_, other)| same_certificate(verdict, other)) {
+            Some((joint, _)) => {
+                joint.name.push_str(&format!(", {}", target.name));
+                joint.configs.extend_from_slice(&target.configs);
+            }
+            None => found.push((target.clone(), verdict)),
+        }
+    }
+    found
+}
+
+fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
+    match (a, b) {
+        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
+        _ => false,
+    }
 }

@@ -20,9 +20,14 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let question = Question { may_lack_target: true, ..args.start.question() };
     let problem = question.pose(&loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
-    let states = match args.search.engine {
+    let mut states = match args.search.engine {
         EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
     };
+    if let Ok(states) = &mut states
+        && !args.inside_atomic
+    {
+        states.retain(|&(s, _)| !problem.model.inside_atomic(s));
+    }
     let reached = Reached {
         file: &loaded.source.name,
         problem: &problem,

@@ -65,10 +65,8 @@ impl Reached<'_> {
                 bound_text(self.problem.bound)
             ));
         }
-        for &(s, l) in states {
-            out.push_str(&line(&*self.problem.model, s, l));
-        }
-        out
+        let lines: String = states.iter().map(|&(s, l)| line(&*self.problem.model, s, l)).collect();
+        out + &lines
     }
 
     /// As one JSON document.

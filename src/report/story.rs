@@ -89,9 +89,9 @@ pub struct Event {
     /// Where it was in the C program.
     pub origin: Option<String>,
     /// Shared variables before.
-    pub before: Values,
+    pub shared_before: Values,
     /// Shared variables after.
-    pub after: Values,
+    pub shared_after: Values,
     /// What changed, shared and local variables.
     pub changes: Vec<Difference>,
     /// Every thread that took part: who acts first, then who was created, woken or moved along.
@@ -186,8 +186,8 @@ pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, chan
         function: place.function,
         labels: place.labels,
         origin: place.origin,
-        before,
-        after,
+        shared_before: before,
+        shared_after: after,
         changes: differences,
         participants: changes.iter().map(|c| participant(model, c)).collect(),
     }

@@ -106,7 +106,7 @@ fn question(report: &Report) -> String {
 /// A run, step by step.
 fn story(story: &Story, unit: &str, options: Options) -> String {
     let mut out = format!(
-        "How {} is reached: {}, {}\n",
+        "Trace for {}: {}, {}\n",
         story.violation.target,
         plural(story.threads.into(), unit),
         plural(story.length as u64, "step")
@@ -139,8 +139,8 @@ pub fn event(event: &Event, options: Options) -> String {
     if let Some(origin) = &event.origin {
         out.push_str(&wrap("            ", &format!("from {origin}"), 14));
     }
-    if options.verbose && !event.after.0.is_empty() {
-        out.push_str(&wrap("            ", &format!("now {}", values_text(&event.after)), 14));
+    if options.verbose && !event.shared_after.0.is_empty() {
+        out.push_str(&wrap("            ", &format!("now {}", values_text(&event.shared_after)), 14));
     }
     out
 }

@@ -555,6 +555,10 @@ impl Model for Jit {
         self.local.within(a.0, b.0)
     }
 
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.shared.decode(s.0).0 != 0
+    }
+
     fn is_exact(&self) -> bool {
         false
     }
