@@ -434,6 +434,127 @@ fn colours_are_used_when_asked_for() {
     assert!(with("auto").starts_with("UNSAFE"), "a pipe is no terminal");
 }
 
+/// A lock that is tested and set in two steps.
+const RACE: &str = "\
+decl lock := 0, inside := 0;
+
+void acquire()
+begin
+  assume(!lock);
+  lock := 1;
+end
+
+void main()
+begin
+  acquire();
+  // file lock.c line 12 function work
+  assert(!inside);
+  inside := 1;
+  C: skip;
+  inside := 0;
+  lock := 0;
+end
+";
+
+#[test]
+fn a_program_s_trace_shows_lines_functions_changes_and_c_locations() {
+    let dir = Scratch::new();
+    let file = dir.file("race.bp", RACE);
+    let ran = throng(&["check", name(&file)]);
+    ran.says(10, "UNSAFE").shows(&[
+        "assertions  2 threads, ",
+        "initial: any number of threads at the entry of main",
+        "line 5 in main > acquire: assume(!lock)",
+        "lock: 0 -> 1",
+        "from lock.c:12",
+        "violated: assertions: T",
+        "at line 13: assert(!inside); lock=1 inside=1",
+    ]);
+    let json: Value = serde_json::from_str(&throng(&["check", name(&file), "--json"]).out).unwrap();
+    let steps = json["trace"]["steps"].as_array().unwrap();
+    let set = steps.iter().find(|s| s["statement"] == "inside := 1").unwrap();
+    assert_eq!((&set["line"], &set["column"]), (&Value::from(14), &Value::from(3)));
+    assert_eq!((&set["shared_before"]["inside"], &set["shared_after"]["inside"]), (&"0".into(), &"1".into()));
+    assert_eq!(set["changes"][0]["variable"], "inside");
+    let origins = steps.iter().filter(|s| s["origin"].as_str().is_some_and(|o| o.contains("lock.c")));
+    assert!(origins.count() > 0);
+    let once = throng(&["check", name(&file), "--initial", "1"]);
+    once.says(0, "SAFE").shows(&["initial: 1 thread at the entry of main"]);
+}
+
+#[test]
+fn a_program_can_be_asked_several_things() {
+    let dir = Scratch::new();
+    let file = dir.file("race.bp", RACE);
+    let file = name(&file);
+    let asked = ["--mutex", "C", "--error-label", "C", "--invariant", "lock | !inside"];
+    let ran = throng(&[&["check", file, "-q", "--threads", "3"], &asked[..]].concat());
+    ran.says(10, "UNSAFE").shows(&["assertions", "mutex C", "error label C", "invariant lock | !inside"]);
+    assert_eq!(ran.out.lines().count(), 5);
+    throng(&["check", file, "--mutex", "D"]).refuses(&["E606", "--mutex:1:1", "`D`"]);
+    throng(&["check", file, "--error-label", "D"]).refuses(&["E606"]);
+    throng(&["check", file, "--invariant", "lock & insid"]).refuses(&["--invariant:1:8", "insid"]);
+    throng(&["check", file, "--invariant", "lock &"]).refuses(&["--invariant:1:"]);
+    throng(&["check", file, "--target", "0|0"]).refuses(&["E602", "--target", "Boolean program"]);
+    throng(&["check", file, "--prop", "x.prop"]).refuses(&["E602", "--prop"]);
+    throng(&["check", file, "--initial", "0"]).refuses(&["E603"]);
+    throng(&["check", file, "--initial", "some"]).refuses(&["E603", "any"]);
+    throng(&["check", file, "--initial", "3", "--threads", "2"]).refuses(&["E605"]);
+    let nothing = dir.file("nothing.bp", "void main() begin skip; end");
+    throng(&["check", name(&nothing)]).refuses(&["E601", "no assertion", "--mutex"]);
+}
+
+#[test]
+fn a_program_that_spawns_starts_with_one_thread() {
+    let dir = Scratch::new();
+    let text = "decl x := 0;
+void main() begin
+  start_thread goto CHILD;
+  assert(!x);
+  goto END;
+  CHILD: x := 1;
+  END: skip;
+end";
+    let file = dir.file("spawn.bp", text);
+    let ran = throng(&["check", name(&file)]);
+    ran.says(10, "UNSAFE").shows(&[
+        "initial: 1 thread at the entry of main",
+        "T2 starts at line 6",
+        "2 threads",
+    ]);
+    throng(&["check", name(&file), "--threads", "1"]).says(0, "SAFE");
+}
+
+#[test]
+fn wrong_programs_are_refused_with_line_column_and_hint() {
+    let dir = Scratch::new();
+    let file =
+        dir.file("wrong.bp", "decl x;\nvoid main() begin\n  x := x';\n  y := 99999999999999999999;\nend\n");
+    let ran = throng(&["check", name(&file)]);
+    ran.refuses(&["wrong.bp:3:9", "write `'x`", "wrong.bp:4:8", "^"]);
+    assert_eq!(ran.err.matches("error[").count(), 2, "{}", ran.err);
+}
+
+#[test]
+fn waiting_threads_are_woken() {
+    let dir = Scratch::new();
+    let text = "decl go := 0, done := 0;
+void main() begin
+  if * then
+    wait;
+    done := 1;
+  else
+    assume(go = 0);
+    go := 1;
+    signal;
+    assert(!done);
+  fi;
+end";
+    let file = dir.file("signal.bp", text);
+    let ran = throng(&["check", name(&file)]);
+    ran.says(10, "UNSAFE").shows(&["is woken and goes on at line 5"]);
+}
+
 #[test]
 fn a_net_is_checked_by_tokens() {
     let dir = Scratch::new();
