@@ -9,3 +9,4 @@ pub mod source;
 pub mod spec;
 pub mod system;
 pub mod tts;
+pub(crate) mod xml;
