@@ -10,7 +10,7 @@ use crate::lang::bp::Jit;
 use crate::lang::configuration::{parse_config, parse_target, read_prop};
 use crate::lang::load::{Format, Input, Loaded, read_source};
 use crate::lang::pnml;
-use crate::lang::source::{Diagnostic, Source, Span};
+use crate::lang::source::{Diagnostic, Severity, Source, Span};
 use crate::lang::system::{System, notation};
 use crate::model::Model;
 use crate::problem::{Bound, Initial, Problem, Target};
@@ -45,6 +45,14 @@ pub struct Complaint {
     pub diagnostic: Diagnostic,
 }
 
+/// A problem, and what somebody should look at.
+pub struct Posed {
+    /// The problem.
+    pub problem: Problem,
+    /// Warnings about options and property files.
+    pub warnings: Vec<Complaint>,
+}
+
 impl Complaint {
     fn whole(source: &Arc<Source>, diagnostic: Diagnostic) -> Complaint {
         Complaint { source: source.clone(), diagnostic }
@@ -66,7 +74,7 @@ fn wrong(name: &str, value: &str, code: &'static str, message: String, hint: Opt
 impl Question {
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
-    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Problem, Vec<Complaint>> {
+    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<Complaint>> {
         let mut complaints = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -77,12 +85,13 @@ impl Question {
         if !complaints.is_empty() {
             return Err(complaints);
         }
+        let mut warnings = Vec::new();
         let problem = match &loaded.input {
             Input::Program(program) => self.about_program(program, loaded),
-            Input::System(system) => self.about_system(system, loaded, path),
+            Input::System(system) => self.about_system(system, loaded, path, &mut warnings),
         }?;
         self.fits_bound(&problem)?;
-        Ok(problem)
+        Ok(Posed { problem, warnings })
     }
 
     /// Options that say nothing about this kind of input.
@@ -198,9 +207,15 @@ impl Question {
         if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
     }
 
-    fn about_system(&self, system: &System, loaded: &Loaded, path: &Path) -> Result<Problem, Vec<Complaint>> {
+    fn about_system(
+        &self,
+        system: &System,
+        loaded: &Loaded,
+        path: &Path,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<Problem, Vec<Complaint>> {
         let (initial, initial_text) = self.system_initial(system).map_err(|c| vec![c])?;
-        let targets = self.system_targets(system, loaded, path)?;
+        let targets = self.system_targets(system, loaded, path, warnings)?;
         Ok(Problem {
             initial,
             initial_text,
@@ -230,6 +245,7 @@ impl Question {
         system: &System,
         loaded: &Loaded,
         path: &Path,
+        warnings: &mut Vec<Complaint>,
     ) -> Result<Vec<Target>, Vec<Complaint>> {
         let mut complaints = Vec::new();
         let mut targets = Vec::new();
@@ -242,8 +258,11 @@ impl Question {
         let beside = path.with_extension("prop");
         let looks_beside = self.targets.is_empty() && !loaded.format.is_net() && beside.is_file();
         if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
-            match read_properties(file, system, loaded.format) {
-                Ok(found) => targets.extend(found),
+            match read_properties(file, system) {
+                Ok((found, odd)) => {
+                    targets.extend(found);
+                    warnings.extend(odd);
+                }
                 Err(found) => complaints.extend(found),
             }
         }
@@ -265,30 +284,47 @@ impl Question {
     }
 }
 
-/// The targets of a property file.
-fn read_properties(file: &Path, system: &System, format: Format) -> Result<Vec<Target>, Vec<Complaint>> {
+/// The targets of a property file, and warnings about it.
+fn read_properties(file: &Path, system: &System) -> Result<(Vec<Target>, Vec<Complaint>), Vec<Complaint>> {
     let source = match read_source(file) {
         Ok(source) => Arc::new(source),
         Err(rejected) => {
             let why = rejected.diagnostics.into_iter();
-            return Err(why
-                .map(|diagnostic| Complaint { source: rejected.source.clone(), diagnostic })
-                .collect());
+            return Err(why.map(|diagnostic| Complaint::whole(&rejected.source, diagnostic)).collect());
         }
     };
-    let xml = format == Format::Pnml || source.text.trim_start().starts_with('<');
-    let (targets, found) = if xml {
-        pnml::read_properties(&source.text, &system.table)
+    let (targets, found) = if source.text.trim_start().starts_with('<') {
+        contest_properties(&source.text, system)
     } else {
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
-    if found.iter().any(Diagnostic::is_error) {
-        return Err(found.into_iter().map(|d| Complaint::whole(&source, d)).collect());
-    }
-    if targets.is_empty() {
-        let why = Diagnostic::whole("E607", "this property file names no target")
+    let refused = found.iter().any(Diagnostic::is_error);
+    let mut complaints: Vec<Complaint> = found.into_iter().map(|d| Complaint::whole(&source, d)).collect();
+    if targets.is_empty() && !refused {
+        let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
             .hint("write one target `s|l,l` per line");
-        return Err(vec![Complaint::whole(&source, why)]);
+        complaints.push(Complaint::whole(&source, why));
+        return Err(complaints);
     }
-    Ok(targets)
+    if refused { Err(complaints) } else { Ok((targets, complaints)) }
+}
+
+/// The targets of a property file of the model-checking contest; formulas that are no coverability questions are
+/// left out with a warning.
+fn contest_properties(text: &str, system: &System) -> (Vec<Target>, Vec<Diagnostic>) {
+    let properties = match pnml::read_properties(text, &system.table) {
+        Ok(properties) => properties,
+        Err(why) => return (Vec::new(), vec![why]),
+    };
+    let (mut targets, mut found) = (Vec::new(), Vec::new());
+    for property in properties {
+        match property.query {
+            Ok(query) => targets.push(query.target),
+            Err(why) => {
+                let message = format!("property `{}` is left out: {why}", property.id);
+                found.push(Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W608", message) });
+            }
+        }
+    }
+    (targets, found)
 }

@@ -18,7 +18,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
     let loaded = console.load(&args.input.file, &args.input.reading())?;
-    let problem = args.question.question().pose(&loaded, &args.input.file)?;
+    let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let engine = engine(args);
     let answer = engine.run(&problem, &limits, console);
     if !args.no_check {

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::panic;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,7 +14,8 @@ use crate::engine::{Progress, Watch};
 use crate::lang::load::{Input, Loaded, Reading, Rejected, load};
 use crate::lang::source::{Diagnostic, Source, render};
 use crate::limits::Limits;
-use crate::question::Complaint;
+use crate::problem::Problem;
+use crate::question::{Complaint, Posed, Question};
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;
@@ -83,7 +85,7 @@ impl Console {
     }
 
     /// Reads the input of a command and shows its warnings.
-    pub(super) fn load(&self, path: &std::path::Path, reading: &Reading) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self, path: &Path, reading: &Reading) -> Result<Loaded, Failure> {
         let loaded = load(path, reading)?;
         if !self.output.quiet {
             self.diagnostics(&loaded.source, &loaded.warnings);
@@ -98,6 +100,15 @@ impl Console {
             self.note(&format!("{}: {what}", loaded.source.name));
         }
         Ok(loaded)
+    }
+
+    /// The problem that is asked about an input; shows warnings.
+    pub(super) fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Problem, Failure> {
+        let Posed { problem, warnings } = question.pose(loaded, path)?;
+        if !self.output.quiet {
+            warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
+        }
+        Ok(problem)
     }
 
     /// Shows why a command cannot be carried out.

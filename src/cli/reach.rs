@@ -18,7 +18,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     stop_on_interrupt(&limits);
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.start.question() };
-    let problem = question.pose(&loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
         EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),

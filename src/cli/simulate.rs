@@ -12,7 +12,7 @@ use crate::simulate::{Random, Walk, start};
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let problem = question.pose(&loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?;
     let mut random = Random::new(args.seed);
     let first = start(&problem, &mut random)
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
