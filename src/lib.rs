@@ -2,11 +2,16 @@
 
 pub mod check;
 pub mod concrete;
+pub mod cli;
 pub mod engine;
 pub mod lang;
 pub mod limits;
 pub mod model;
 pub mod problem;
+pub mod question;
+pub mod report;
+pub mod simulate;
 pub mod testing;
 pub mod threads;
+pub mod unfold;
 pub mod verdict;
