@@ -1,8 +1,8 @@
 //! Throng proves or refutes safety of concurrent programs for any number of threads.
 
 pub mod check;
-pub mod concrete;
 pub mod cli;
+pub mod concrete;
 pub mod engine;
 pub mod lang;
 pub mod limits;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::check;
+use crate::concrete::concretise;
 use crate::engine::explicit::Explicit;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
@@ -20,10 +21,11 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let engine = engine(args);
-    let answer = engine.run(&problem, &limits, console);
+    let mut answer = engine.run(&problem, &limits, console);
     if !args.no_check {
         believe(&problem, &answer)?;
     }
+    choose_values(&problem, &mut answer);
     let report = Report {
         file: &loaded.source.name,
         problem: &problem,
@@ -68,6 +70,17 @@ fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
         })?;
     }
     Ok(())
+}
+
+/// People want to see values, not sets of them.
+fn choose_values(problem: &Problem, answer: &mut Answer) {
+    for (target, verdict) in problem.targets.iter().zip(&mut answer.verdicts) {
+        if let Verdict::Unsafe(trace) = verdict
+            && let Some(concrete) = concretise(&*problem.model, target, trace, problem.bound.threads())
+        {
+            *trace = concrete;
+        }
+    }
 }
 
 /// What to check. Targets that share a certificate are checked against it together: going through a large set
