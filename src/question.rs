@@ -266,8 +266,8 @@ impl Question {
                 Err(why) => complaints.push(Complaint::option("--target", text, why)),
             }
         }
-        let beside = path.with_extension("prop");
-        let looks_beside = self.targets.is_empty() && !loaded.format.is_net() && beside.is_file();
+        let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
+        let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
         if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
             match read_properties(file, system) {
                 Ok((found, odd)) => {

@@ -349,6 +349,7 @@ mod tests {
                     spawn: Bag::new(),
                     others: self.0,
                     edge: Edge(0),
+                    choice: 0,
                 };
                 out.extend([step(1), step(2)]);
             }

@@ -201,6 +201,7 @@ impl Random {
                 spawn: Bag::new(),
                 others: Others::Stay,
                 edge: Edge(0),
+                choice: 0,
             };
             if !plain {
                 step.take = self.bag(2, locals);

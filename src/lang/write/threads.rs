@@ -193,7 +193,7 @@ fn each(bag: &Bag) -> Vec<Local> {
 }
 
 pub(super) fn step(from: Shared, to: Shared, take: Bag, put: Bag, spawn: Bag) -> Step {
-    Step { from, to, take, put, spawn, others: Others::Stay, edge: Edge(0) }
+    Step { from, to, take, put, spawn, others: Others::Stay, edge: Edge(0), choice: 0 }
 }
 
 /// Every step moves one thread (and others along), creates one, or, if `shared_transfers`, takes nobody and moves those
