@@ -1,6 +1,7 @@
 //! Throng proves or refutes safety of concurrent programs for any number of threads.
 
 pub mod check;
+pub mod concrete;
 pub mod cli;
 pub mod engine;
 pub mod lang;
