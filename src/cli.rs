@@ -108,7 +108,7 @@ struct TranslateArgs {
     #[arg(long, value_enum)]
     to: Language,
     /// Write to this file instead of standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
     /// Give up after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]

@@ -9,4 +9,5 @@ pub mod source;
 pub mod spec;
 pub mod system;
 pub mod tts;
+pub mod write;
 pub(crate) mod xml;

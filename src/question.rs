@@ -87,7 +87,7 @@ impl Question {
         }
         let mut warnings = Vec::new();
         let problem = match &loaded.input {
-            Input::Program(program) => self.about_program(program, loaded),
+            Input::Program(program) => self.about_program(program, loaded, &mut warnings),
             Input::System(system) => self.about_system(system, loaded, path, &mut warnings),
         }?;
         self.fits_bound(&problem)?;
@@ -141,9 +141,14 @@ impl Question {
         Err(vec![wrong("--threads", &bound.to_string(), "E605", message, hint)])
     }
 
-    fn about_program(&self, program: &Arc<Jit>, loaded: &Loaded) -> Result<Problem, Vec<Complaint>> {
+    fn about_program(
+        &self,
+        program: &Arc<Jit>,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<Problem, Vec<Complaint>> {
         let count = self.initial_threads(&**program).map_err(|c| vec![c])?;
-        let targets = self.program_targets(program, loaded)?;
+        let targets = self.program_targets(program, loaded, warnings)?;
         let initial_text = match count {
             None => "any number of threads at the entry of main".to_string(),
             Some(1) => "1 thread at the entry of main".to_string(),
@@ -177,7 +182,14 @@ impl Question {
         }
     }
 
-    fn program_targets(&self, program: &Jit, loaded: &Loaded) -> Result<Vec<Target>, Vec<Complaint>> {
+    /// The assertions and what else was asked for. A program that cannot reach an assertion is safe, but somebody
+    /// should hear about it.
+    fn program_targets(
+        &self,
+        program: &Jit,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<Vec<Target>, Vec<Complaint>> {
         let mut targets: Vec<Target> = program.assertions().into_iter().collect();
         let mut complaints = Vec::new();
         let no_label = |option: &str, label: &str, why: String| wrong(option, label, "E606", why, None);
@@ -200,9 +212,8 @@ impl Question {
             }
         }
         if targets.is_empty() && complaints.is_empty() && !self.may_lack_target {
-            let why = Diagnostic::whole("E601", "there is nothing to check: this program has no assertion")
-                .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR");
-            complaints.push(Complaint::whole(&loaded.source, why));
+            warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
+            targets.push(Target { name: "assertions".into(), configs: Vec::new() });
         }
         if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
     }
@@ -255,8 +266,8 @@ impl Question {
                 Err(why) => complaints.push(Complaint::option("--target", text, why)),
             }
         }
-        let beside = path.with_extension("prop");
-        let looks_beside = self.targets.is_empty() && !loaded.format.is_net() && beside.is_file();
+        let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
+        let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
         if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
             match read_properties(file, system) {
                 Ok((found, odd)) => {
@@ -282,6 +293,12 @@ impl Question {
         }
         Ok(targets)
     }
+}
+
+fn nothing_asserted() -> Diagnostic {
+    let message = "there is nothing to check: control reaches no assertion in this program";
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
+        .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR")
 }
 
 /// The targets of a property file, and warnings about it.

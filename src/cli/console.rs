@@ -116,7 +116,8 @@ impl Console {
         match failure {
             Failure::Other(message) => complain(&format!("error: {message}")),
             Failure::Wrong(complaints) => {
-                for c in complaints {
+                let quiet = |c: &&Complaint| !self.output.quiet || c.diagnostic.is_error();
+                for c in complaints.iter().filter(quiet) {
                     self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
                 }
             }
