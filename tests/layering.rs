@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),
     ("check", &["model", "problem", "verdict"]),
-    ("lang", &["model", "problem"]),
+    ("lang", &["model", "problem", "unfold"]),
     ("engine", &["model", "problem", "verdict", "limits"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
