@@ -42,7 +42,8 @@ fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element>
         return None;
     };
     if let Some(second) = nets.get(1) {
-        findings.push(Diagnostic::error("E504", second.span, "there is a second net").label("expected one net"));
+        findings
+            .push(Diagnostic::error("E504", second.span, "there is a second net").label("expected one net"));
     }
     let kind = net.attribute("type").unwrap_or("ptnet");
     let known = ["ptnet", "pt-net", "ptnetb", "p/t net", "p/t", "pntd/ptnet"];
@@ -144,7 +145,9 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
                 parts.transitions.push(child);
                 Node::Transition(parts.transitions.len() - 1)
             }
-            "referencePlace" | "referenceTransition" => Node::Reference(child.attribute("ref").unwrap_or_default()),
+            "referencePlace" | "referenceTransition" => {
+                Node::Reference(child.attribute("ref").unwrap_or_default())
+            }
             "declaration" => {
                 findings.push(Diagnostic::error("E505", child.span, "coloured nets are not supported"));
                 continue;
@@ -152,7 +155,9 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
             _ => continue,
         };
         match child.attribute("id") {
-            None => findings.push(Diagnostic::error("E506", child.span, format!("this {} has no id", child.name))),
+            None => {
+                findings.push(Diagnostic::error("E506", child.span, format!("this {} has no id", child.name)))
+            }
             Some(id) => {
                 if parts.nodes.insert(id, node).is_some() {
                     let message = format!("id `{}` is used twice", shortened(id));
@@ -185,7 +190,8 @@ fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32
         let message = format!("arcs of type `{}` are not supported", shortened(&kind));
         return Err(Diagnostic::error("E505", arc.span, message).label("expected a normal arc"));
     }
-    if let Some(timed) = arc.children.iter().find(|c| matches!(c.name.as_str(), "hlinscription" | "interval")) {
+    if let Some(timed) = arc.children.iter().find(|c| matches!(c.name.as_str(), "hlinscription" | "interval"))
+    {
         return Err(Diagnostic::error("E505", timed.span, "coloured and timed arcs are not supported"));
     }
     let end = |which: &str| {
@@ -215,8 +221,12 @@ fn count(node: &Element, name: &str, default: u32) -> Result<u32, Diagnostic> {
     let text = inner.child("text").map_or(inner.text.as_str(), |t| t.text.as_str()).trim();
     match text.parse::<u32>() {
         Ok(n) if n <= 1 << 30 => Ok(n),
-        _ => Err(Diagnostic::error("E509", inner.span, format!("`{}` is not a number of tokens", shortened(text)))
-            .label(format!("expected a number from 0 to {}", 1 << 30))),
+        _ => Err(Diagnostic::error(
+            "E509",
+            inner.span,
+            format!("`{}` is not a number of tokens", shortened(text)),
+        )
+        .label(format!("expected a number from 0 to {}", 1 << 30))),
     }
 }
 
@@ -225,7 +235,9 @@ mod tests {
     use super::*;
 
     fn net(inside: &str) -> String {
-        format!("<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'>{inside}</net></pnml>")
+        format!(
+            "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'>{inside}</net></pnml>"
+        )
     }
 
     const SMALL: &str = "<page id='p'><place id='a'><name><text>x</text></name><initialMarking><text> 2 </text></initialMarking></place>
@@ -249,31 +261,51 @@ mod tests {
     #[test]
     fn what_is_no_plain_net_is_refused() {
         let arc = |inside: &str| {
-            net(&format!("<place id='a'/><transition id='t'/><arc id='1' source='a' target='t'>{inside}</arc>"))
+            net(&format!(
+                "<place id='a'/><transition id='t'/><arc id='1' source='a' target='t'>{inside}</arc>"
+            ))
         };
         for (text, message) in [
             ("<x/>".to_string(), "E504 there is no net"),
             (format!("<pnml>{0}{0}</pnml>", "<net/>"), "E504 there is a second net"),
-            ("<pnml><net type='http://x/symmetricnet'/></pnml>".into(), "E505 nets of type `http://x/symmetricnet` are not supported"),
+            (
+                "<pnml><net type='http://x/symmetricnet'/></pnml>".into(),
+                "E505 nets of type `http://x/symmetricnet` are not supported",
+            ),
             (net("<declaration/>"), "E505 coloured nets are not supported"),
             (net("<place id='a'><hlinitialMarking/></place>"), "E505 coloured nets are not supported"),
             (net("<transition id='a'><delay/></transition>"), "E505 timed nets are not supported"),
             (net("<place id='a'><capacity/></place>"), "E505 places with a capacity are not supported"),
             (arc("<type value='inhibitor'/>"), "E505 arcs of type `inhibitor` are not supported"),
             (arc("<hlinscription/>"), "E505 coloured and timed arcs are not supported"),
-            (arc("<inscription><text>0</text></inscription>"), "E509 the weight of an arc must be at least 1"),
+            (
+                arc("<inscription><text>0</text></inscription>"),
+                "E509 the weight of an arc must be at least 1",
+            ),
             (arc("<inscription><text>x</text></inscription>"), "E509 `x` is not a number of tokens"),
             (net("<place/>"), "E506 this place has no id"),
             (net("<place id='a'/><transition id='a'/>"), "E506 id `a` is used twice"),
             (net("<place id='a'/><arc source='a' target='z'/>"), "E507 there is no node `z`"),
             (net("<place id='a'/><arc source='a'/>"), "E507 this arc has no target"),
-            (net("<referencePlace id='a' ref='a'/><arc source='a' target='a'/>"), "E507 there is no node `a`"),
-            (net("<place id='a'/><place id='b'/><arc source='a' target='b'/>"), "E508 an arc must join a place and a transition"),
-            (net("<place id='a'><initialMarking><text>-1</text></initialMarking></place>"), "E509 `-1` is not a number of tokens"),
+            (
+                net("<referencePlace id='a' ref='a'/><arc source='a' target='a'/>"),
+                "E507 there is no node `a`",
+            ),
+            (
+                net("<place id='a'/><place id='b'/><arc source='a' target='b'/>"),
+                "E508 an arc must join a place and a transition",
+            ),
+            (
+                net("<place id='a'><initialMarking><text>-1</text></initialMarking></place>"),
+                "E509 `-1` is not a number of tokens",
+            ),
         ] {
             let (system, findings) = read(&text);
             assert!(system.is_none(), "{text}");
-            assert_eq!(findings.iter().map(|d| format!("{} {}", d.code, d.message)).collect::<Vec<_>>(), [message]);
+            assert_eq!(
+                findings.iter().map(|d| format!("{} {}", d.code, d.message)).collect::<Vec<_>>(),
+                [message]
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ pub use crate::lang::configuration::{parse_config, parse_target, read_prop};
 use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System};
 use crate::model::table::{Fate, Names, Table, thread_step};
-use crate::model::{Bag, Local, Place, Step};
+use crate::model::{Bag, Local, Step};
 
 /// Reads a `.tts` file. There is a system unless there are errors.
 ///
@@ -48,7 +48,7 @@ impl Reader {
     fn line(&mut self, mut cursor: Cursor<'_>, number: u32) -> Result<(), Diagnostic> {
         while self.header.len() < 2 {
             let Some((token, span)) = cursor.next() else { return Ok(()) };
-            self.header(token, span)?;
+            self.header(token, span, cursor.text)?;
         }
         cursor.skip_blanks();
         let start = cursor.at;
@@ -58,7 +58,7 @@ impl Reader {
         match cursor.next() {
             Some((Token::Number(_), _)) => {
                 cursor.at = after;
-                self.edge(cursor, (s, span), Place { line: number, column: 1, ..Place::default() })
+                self.edge(cursor, (s, span), number)
             }
             _ => {
                 let config = &cursor.text[start..cursor.end];
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// The first two numbers: how many shared and local states there are.
-    fn header(&mut self, token: Token, span: Span) -> Result<(), Diagnostic> {
+    fn header(&mut self, token: Token, span: Span, text: &str) -> Result<(), Diagnostic> {
         let which = ["shared", "local"][self.header.len()];
         let Token::Number(n) = token else {
             return Err(Diagnostic::error("E301", span, "the file must begin with two numbers")
@@ -87,18 +87,13 @@ impl Reader {
         }
         self.header.push(n);
         if let [shared, locals] = self.header[..] {
-            self.table = Table::new(Names::Numbers(shared), Names::Numbers(locals));
+            self.table = Table::of_source(Names::Numbers(shared), Names::Numbers(locals), text, 16);
         }
         Ok(())
     }
 
     /// `l ARROW s' l' { p ~> q }`, after the first number.
-    fn edge(
-        &mut self,
-        mut cursor: Cursor<'_>,
-        first: (u64, Span),
-        mut place: Place,
-    ) -> Result<(), Diagnostic> {
+    fn edge(&mut self, mut cursor: Cursor<'_>, first: (u64, Span), line: u32) -> Result<(), Diagnostic> {
         let s = self.in_range(0, first)?;
         let l = self.state(&mut cursor, 1)?;
         let arrow = cursor.arrow(|_| true, "`->`, `+>` or `~>`")?;
@@ -127,8 +122,7 @@ impl Reader {
                 Step { take: Bag::new(), put: Bag::new(), ..step }
             }
         };
-        place.text = cursor.text[first.1.start as usize..cursor.end].trim_end().to_string();
-        self.table.add(step, fates, place);
+        self.table.add_at(step, fates, line, first.1.start..cursor.end as u32);
         Ok(())
     }
 
@@ -292,10 +286,7 @@ mod tests {
         let (system, findings) = read(text);
         assert!(system.is_none(), "{text}");
         let line = |d: &Diagnostic| format!("{} {}: {}", d.code, d.message, d.label);
-        findings
-            .iter()
-            .map(|d| (line(d), text[d.span.map_or(0..0, Span::range)].to_string()))
-            .collect()
+        findings.iter().map(|d| (line(d), text[d.span.map_or(0..0, Span::range)].to_string())).collect()
     }
 
     fn bag(ls: &[u64]) -> Bag {
@@ -312,10 +303,7 @@ mod tests {
         assert_eq!((ready.from, ready.to, &ready.put), (Shared(1), Shared(0), &bag(&[0])));
         assert_eq!(table.fates(win.edge), [(Local(1), Fate::To(Local(3)))]);
         assert_eq!(system.targets[0].configs, [Config::new(Shared(2), bag(&[2, 3]))]);
-        assert_eq!(
-            system.initial,
-            [Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }]
-        );
+        assert_eq!(system.initial, [Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }]);
         let place = crate::model::Model::edge_place(&**table, ready.edge);
         assert_eq!((place.line, place.text.as_str()), (4, "1 0 -> 0 0"));
     }
@@ -335,7 +323,11 @@ mod tests {
         assert_eq!(steps("1 2\n0 0 -> 0 0\n0 1 ~> 0 1\n").len(), 0);
         assert_eq!(steps("1 2\n0 0 -> 0 0 1 ~> 0\n").len(), 1);
         assert_eq!(steps("1 2\n0 0 +> 0 0\n").len(), 1);
-        assert_eq!(steps("2 2\n0 0 -> 1 0 1 ~> 0\n0 0 -> 1 0\n0 0 -> 1 0\n").len(), 3, "repeated edges are kept");
+        assert_eq!(
+            steps("2 2\n0 0 -> 1 0 1 ~> 0\n0 0 -> 1 0\n0 0 -> 1 0\n").len(),
+            3,
+            "repeated edges are kept"
+        );
     }
 
     #[test]
@@ -351,8 +343,16 @@ mod tests {
     #[test]
     fn errors_say_what_was_expected_and_where() {
         for (text, message, under) in [
-            ("", "E301 the file must begin with two numbers: expected the numbers of shared and of local states", ""),
-            ("2", "E301 the file must begin with two numbers: expected the numbers of shared and of local states", ""),
+            (
+                "",
+                "E301 the file must begin with two numbers: expected the numbers of shared and of local states",
+                "",
+            ),
+            (
+                "2",
+                "E301 the file must begin with two numbers: expected the numbers of shared and of local states",
+                "",
+            ),
             ("x 2", "E301 the file must begin with two numbers: expected the number of shared states", "x"),
             ("0 2", "E302 there must be at least one shared state: ", "0"),
             ("2 0", "E302 there must be at least one local state: ", "0"),
@@ -363,11 +363,19 @@ mod tests {
             ("2 2\n0 0 -> 1 é", "E303 unexpected `é`: expected a local state", "é"),
             ("2 2\n0 0 -> 1 1 0 -> 1", "E303 unexpected `->`: expected `~>`", "->"),
             ("2 2\n0 0 -> 1 1 0 ~>", "E303 the line ends too early: expected a local state", ""),
-            ("2 2\n0 0 +> 1 1 0 ~> 1", "E304 only `->` can move other threads along: expected the end of the line", "0"),
+            (
+                "2 2\n0 0 +> 1 1 0 ~> 1",
+                "E304 only `->` can move other threads along: expected the end of the line",
+                "0",
+            ),
             ("2 2\n2 0 -> 1 1", "E305 shared state 2 is out of range: expected 0 to 1", "2"),
             ("2 2\n0 7 -> 1 1", "E305 local state 7 is out of range: expected 0 to 1", "7"),
             ("2 2\n0 0 -> 1 1 5 ~> 1", "E305 local state 5 is out of range: expected 0 to 1", "5"),
-            ("99999999999999999999 2", "E306 this number does not fit into 64 bits: ", "99999999999999999999"),
+            (
+                "99999999999999999999 2",
+                "E306 this number does not fit into 64 bits: ",
+                "99999999999999999999",
+            ),
             ("2 2\n-1 0 -> 1 1", "E303 unexpected `-`: expected a shared state", "-"),
             ("2 2\n\n  0|7", "E652 local state 7 is out of range: expected 0 to 1", "7"),
             ("2 2\n0/1", "E653 a target cannot ask for any number of threads: expected `s|l,l`", "0/1"),

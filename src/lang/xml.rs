@@ -74,8 +74,12 @@ pub(crate) fn tree(text: &str, skip: &[&str]) -> Result<Element, Diagnostic> {
                     parent.children.push(done);
                 }
             }
-            Event::Text(t) => open[top].text.push_str(&t.decode().map_err(|e| malformed(span, &e.to_string()))?),
-            Event::CData(t) => open[top].text.push_str(&t.decode().map_err(|e| malformed(span, &e.to_string()))?),
+            Event::Text(t) => {
+                open[top].text.push_str(&t.decode().map_err(|e| malformed(span, &e.to_string()))?)
+            }
+            Event::CData(t) => {
+                open[top].text.push_str(&t.decode().map_err(|e| malformed(span, &e.to_string()))?)
+            }
             Event::GeneralRef(r) => open[top].text.push_str(&reference(&r, span)?),
             Event::DocType(_) => {
                 return Err(Diagnostic::error("E503", span, "document type declarations are not accepted")
@@ -90,7 +94,9 @@ pub(crate) fn tree(text: &str, skip: &[&str]) -> Result<Element, Diagnostic> {
         let name = shortened(&open[open.len() - 1].name);
         return Err(malformed(end, &format!("`<{name}>` is not closed")));
     }
-    let root = open.pop().and_then(|mut top| if top.children.is_empty() { None } else { Some(top.children.swap_remove(0)) });
+    let root = open
+        .pop()
+        .and_then(|mut top| if top.children.is_empty() { None } else { Some(top.children.swap_remove(0)) });
     root.ok_or_else(|| malformed(end, "there is no element"))
 }
 
@@ -129,7 +135,11 @@ mod tests {
 
     #[test]
     fn a_tree_is_read() {
-        let root = tree("<?xml version='1.0'?><!-- c --><x:a k='1&lt;'>p&amp;<b/><![CDATA[<]]>&#65;<z><q/></z></x:a>", &["z"]).unwrap();
+        let root = tree(
+            "<?xml version='1.0'?><!-- c --><x:a k='1&lt;'>p&amp;<b/><![CDATA[<]]>&#65;<z><q/></z></x:a>",
+            &["z"],
+        )
+        .unwrap();
         assert_eq!((root.name.as_str(), root.text.as_str()), ("a", "p&<A"));
         assert_eq!(root.attribute("k"), Some("1<"));
         assert_eq!(root.children.len(), 1);

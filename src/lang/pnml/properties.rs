@@ -37,7 +37,8 @@ pub struct Query {
 pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagnostic> {
     let root = tree(text, &["description", "toolspecific"])?;
     if root.name != "property-set" {
-        return Err(Diagnostic::error("E510", root.span, "this is no property file").label("expected `<property-set>`"));
+        return Err(Diagnostic::error("E510", root.span, "this is no property file")
+            .label("expected `<property-set>`"));
     }
     let reader = Reader::new(table);
     let properties = root.children.iter().filter(|c| c.name == "property");
@@ -121,7 +122,10 @@ impl<'a> Reader<'a> {
         let mut found = Vec::new();
         for transition in &e.children {
             let id = transition.text.trim();
-            let steps = self.transitions.get(id).ok_or_else(|| format!("there is no transition `{}`", shortened(id)))?;
+            let steps = self
+                .transitions
+                .get(id)
+                .ok_or_else(|| format!("there is no transition `{}`", shortened(id)))?;
             found.extend(steps.iter().map(|&i| self.table.steps()[i].take.clone()));
         }
         smallest(found)
@@ -164,7 +168,10 @@ impl<'a> Reader<'a> {
             "tokens-count" => {
                 for place in &e.children {
                     let id = place.text.trim();
-                    let l = self.places.get(id).ok_or_else(|| format!("there is no place `{}`", shortened(id)))?;
+                    let l = self
+                        .places
+                        .get(id)
+                        .ok_or_else(|| format!("there is no place `{}`", shortened(id)))?;
                     terms.push((*l, sign));
                 }
             }
@@ -290,7 +297,9 @@ mod tests {
 
     /// The markings (p q r) of a formula, or why it is refused.
     fn read(formula: &str) -> (Result<Vec<[u32; 3]>, String>, bool) {
-        let text = format!("<property-set><property><id> x </id><description>…</description><formula>{formula}</formula></property></property-set>");
+        let text = format!(
+            "<property-set><property><id> x </id><description>…</description><formula>{formula}</formula></property></property-set>"
+        );
         let [property] = &read_properties(&text, &net()).unwrap()[..] else { panic!("one property") };
         assert_eq!(property.id, "x");
         let counts = |c: &Config| [0, 1, 2].map(|l| c.threads.count(Local(l)));
@@ -353,12 +362,18 @@ mod tests {
         for (formula, why) in [
             (le(&tokens(&["p"]), &n(1)), "it asks for few tokens, not for many"),
             (le(&tokens(&["p"]), &tokens(&["q"])), "it compares places with each other"),
-            (format!("<integer-eq>{}{}</integer-eq>", tokens(&["p"]), n(2)), "it asks for few tokens, not for many"),
+            (
+                format!("<integer-eq>{}{}</integer-eq>", tokens(&["p"]), n(2)),
+                "it asks for few tokens, not for many",
+            ),
             ("<deadlock/>".into(), "it asks about deadlocks"),
             ("<until/>".into(), "`until` is not supported"),
             (le(&n(1), &tokens(&["z"])), "there is no place `z`"),
             (le(&n(1_000_000), &tokens(&["p", "q"])), "it stands for more than 10000 smallest markings"),
-            ("<negation><is-fireable><transition>t</transition></is-fireable></negation>".into(), "it asks that a transition is not fireable"),
+            (
+                "<negation><is-fireable><transition>t</transition></is-fireable></negation>".into(),
+                "it asks that a transition is not fireable",
+            ),
         ] {
             assert_eq!(ef(&formula), Err(why.to_string()), "{formula}");
         }
