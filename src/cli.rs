@@ -22,7 +22,7 @@ use console::{Console, Failure};
 const EXAMPLES: &str = "\
 Examples:
   throng check examples/spinlock.bp --threads 3
-  throng check examples/spinlock_broken.bp --mutex CRITICAL
+  throng check examples/spinlock-broken.bp --mutex CRITICAL
   throng simulate examples/spinlock.bp --steps 20 --seed 1
 
 `throng COMMAND --help` explains a command and its options.

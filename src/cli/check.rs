@@ -1,5 +1,6 @@
 //! `throng check`
 
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use crate::concrete::concretise;
 use crate::engine::explicit::Explicit;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
-use crate::problem::{Problem, Target};
+use crate::problem::{Bound, Problem, Target};
 use crate::report::{Report, Word, json, text};
 use crate::verdict::{Certificate, Verdict};
 
@@ -20,6 +21,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     stop_on_interrupt(&limits);
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
+    let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
+    if endless && io::stderr().is_terminal() {
+        console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
+    }
     let engine = engine(args);
     let mut answer = engine.run(&problem, &limits, console);
     if !args.no_check {

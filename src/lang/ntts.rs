@@ -20,7 +20,7 @@ use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System, notation};
 use crate::lang::tts::Arrow;
 use crate::model::table::{Fate, Names, Table, thread_step};
-use crate::model::{Bag, Local, Place, Step};
+use crate::model::{Bag, Local, Step};
 use crate::problem::{Initial, Target};
 
 /// Steps that one file may have after `*` was written out; more is surely a mistake.
@@ -35,7 +35,7 @@ pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     if findings.has_errors() {
         return (None, findings.finish("E399", "W399"));
     }
-    let table = Table::new(Names::List(shared.list()), Names::List(locals.list()));
+    let table = Table::of_source(Names::List(shared.list()), Names::List(locals.list()), text, 24);
     let mut reader = Reader { shared, locals, table, initial: Vec::new(), targets: Vec::new() };
     for line in &lines {
         if let Err(d) = reader.line(line) {
@@ -302,8 +302,8 @@ impl Reader<'_> {
                 Step { take: Bag::new(), put: Bag::new(), ..step }
             }
         };
-        let text = line.text.trim().to_string();
-        self.table.add(step, fates, Place { line: line.number, column: 1, text, ..Place::default() });
+        let bytes = line.words[0].span.start..line.end().end;
+        self.table.add_at(step, fates, line.number, bytes);
     }
 
     fn finish(mut self) -> System {
