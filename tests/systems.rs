@@ -85,7 +85,7 @@ fn every_system_of_the_corpus_is_read() {
     eprintln!("slowest: {} in {:?}", slowest.1.display(), slowest.0);
 }
 
-/// Seconds that reading `text` takes, the fastest of three.
+/// Seconds that reading `text` takes, the fastest of five.
 fn seconds(text: &str, read: impl Fn(&str) -> (Option<System>, Vec<Diagnostic>)) -> f64 {
     let once = || {
         let start = Instant::now();
@@ -93,7 +93,7 @@ fn seconds(text: &str, read: impl Fn(&str) -> (Option<System>, Vec<Diagnostic>))
         assert!(system.is_some(), "{findings:?}");
         start.elapsed().as_secs_f64()
     };
-    (0..3).map(|_| once()).fold(f64::MAX, f64::min)
+    (0..5).map(|_| once()).fold(f64::MAX, f64::min)
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn reading_time_grows_linearly() {
         ("wide rule", seconds(&wide_rule(2_000), spec), seconds(&wide_rule(32_000), spec)),
     ] {
         // Sixteen times the size: a quadratic reader would take 256 times as long. Tiny times are noise.
-        assert!(large < 100.0 * small.max(0.001), "{name}: {small} s, then {large} s");
+        assert!(large < 100.0 * small.max(0.003), "{name}: {small} s, then {large} s");
     }
 }
 
