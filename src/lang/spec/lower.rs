@@ -167,8 +167,11 @@ fn step(take: Bag, put: Bag) -> Step {
     }
 }
 
-/// Every way to fix the variables with an upper bound: `(variable, tokens)`, with whether it must be exactly so many.
-fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Vec<(u32, u32, bool)>>, Diagnostic> {
+/// Variables, their tokens, and whether there must be exactly so many.
+type Case = Vec<(u32, u32, bool)>;
+
+/// Every way to fix the variables with an upper bound.
+fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Case>, Diagnostic> {
     let width = |c: &Condition| match c.high {
         Some(high) => (u64::from(high) + 1).saturating_sub(u64::from(c.low)),
         None => 1,
@@ -357,7 +360,7 @@ fn initial(net: &Net<'_>, options: Options, findings: &mut Findings) -> Vec<Init
         any.extend(missing.iter().map(|&x| local(x)));
     }
     any.sort_unstable();
-    let family = |case: Vec<(u32, u32, bool)>| Initial {
+    let family = |case: Case| Initial {
         shared: Shared(0),
         threads: case.iter().map(|&(x, n, _)| (local(x), n)).collect(),
         any: any.clone(),
