@@ -24,9 +24,10 @@
 //!
 //! # Parts
 //!
-//! `pack` (configurations as bytes), `store` (each once), `steps` (the model, compiled when needed), `targets` (what to
+//! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
 //! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
 
+mod batch;
 mod ids;
 mod levels;
 mod pack;
