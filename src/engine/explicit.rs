@@ -90,6 +90,9 @@ impl Explicit {
             return Err(Stop::Decided);
         }
         let (mut below, mut pruned) = (None, None);
+        if search.levels.next(None, None).is_none() {
+            statistics.complete_up_to = search.levels.last();
+        }
         while let Some(level) = search.levels.next(below, pruned) {
             if let Some(most) = self.max_threads.filter(|&most| level > most) {
                 return Err(Stop::Limit(Unknown::Bound(most)));

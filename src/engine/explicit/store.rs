@@ -10,8 +10,9 @@
 //!
 //! Open addressing with linear probing over slots of five bytes: an id, and eight bits of the hash that spare most
 //! looks into the arena. In a large search nearly all time goes into waiting for memory, so what counts is how many cache
-//! lines a look-up touches: here one in the table and one in the arena. (`hashbrown::HashTable<u32>` keeps tags and values apart, takes
-//! the same five bytes per slot, and was slower by a third.) At a load between 8/15 and 4/5 this is 6 to 10 bytes per configuration.
+//! lines a look-up touches: here one in the table and one in the arena. (`hashbrown::HashTable<u32>` takes the same five bytes
+//! per slot but keeps tags and values apart, which is a line more, and can only double.) At a load between 8/15 and 4/5
+//! this is 6 to 10 bytes per configuration, besides 4 for the predecessor.
 //!
 //! [`Store::warm`] looks at the memory that several look-ups will need, so that the processor waits for all of it at the same time.
 
