@@ -120,7 +120,7 @@ fn is_initial(problem: &Problem, config: &Config) -> bool {
         Bound::Threads(n) => config.threads.size() <= n,
         Bound::Tokens(n) => {
             let more = config.threads.minus(&family.threads);
-            more.is_some_and(|more| more.entries().iter().all(|e| e.1 <= n))
+            more.is_some_and(|more| more.entries().iter().all(|e| config.threads.count(e.0) <= n))
         }
     };
     finite && problem.initial.iter().any(|family| family.contains(config) && fits(family))

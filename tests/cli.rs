@@ -614,6 +614,7 @@ fn a_net_is_checked_by_tokens() {
     let file = dir.file("net.spec", net);
     throng(&["check", name(&file)]).says(10, "UNSAFE").shows(&["3 steps"]);
     throng(&["check", name(&file)]).shows(&["3 tokens, 3 steps"]);
-    throng(&["check", name(&file), "--threads", "1"]).says(0, "SAFE").shows(&["at most 1 further token"]);
+    throng(&["check", name(&file), "--threads", "2"]).says(0, "SAFE").shows(&["at most 2 initial tokens"]);
+    throng(&["check", name(&file), "--threads", "3"]).says(10, "UNSAFE");
     assert_eq!(throng(&["simulate", name(&file), "--threads", "2"]).status, 0);
 }
