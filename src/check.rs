@@ -3,6 +3,8 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod views;
+
 use std::collections::HashSet;
 use std::fmt;
 
@@ -18,6 +20,7 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
         Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
+        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
     }
 }
@@ -47,6 +50,8 @@ pub enum Flaw {
     PredecessorMissing(String, String),
     /// An initial configuration is above an element of a basis.
     InitialInside(String),
+    /// A set of views lacks one that follows from it, or is no set of views.
+    ViewMissing(String),
     /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
     NotForThisModel(String),
 }
@@ -69,6 +74,7 @@ impl fmt::Display for Flaw {
                 write!(f, "{p} leads to {c} of the basis but is above no element")
             }
             Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
+            Flaw::ViewMissing(v) => write!(f, "the set of views lacks {v}"),
             Flaw::NotForThisModel(why) => f.write_str(why),
         }
     }

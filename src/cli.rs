@@ -230,6 +230,8 @@ enum EngineName {
     Explicit,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
+    /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
+    Views,
 }
 
 /// The formats that can be written.

@@ -3,6 +3,7 @@
 
 pub mod backward;
 pub mod explicit;
+pub mod views;
 
 use serde::Serialize;
 

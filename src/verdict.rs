@@ -27,6 +27,9 @@ pub enum Certificate {
     /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
     /// no initial one.
     Upward(Arc<Vec<Config>>),
+    /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration, is closed under steps
+    /// as [`crate::engine::views`] says, and no target is built of them.
+    Views(Arc<Vec<Config>>),
 }
 
 /// A run: concrete counts at the start, then steps.
@@ -71,6 +74,8 @@ pub enum Unknown {
     Cancelled,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
+    /// The engine finished without an answer, and why.
+    Inconclusive(String),
     /// The engine cannot answer this question; says why and which can.
     NotForThisModel(String),
 }
@@ -82,7 +87,7 @@ impl fmt::Display for Unknown {
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
-            Unknown::NotForThisModel(why) => f.write_str(why),
+            Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::check;
 use crate::concrete::concretise;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
+use crate::engine::views::Views;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
 use crate::problem::{Bound, Problem, Target};
@@ -60,6 +61,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             stop_at_first: args.stop_at_first,
         }),
         EngineName::Backward => Box::new(Backward),
+        EngineName::Views => Box::new(Views),
     }
 }
 

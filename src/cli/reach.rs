@@ -22,8 +22,8 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
         EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
-        EngineName::Backward => {
-            return Err(Failure::Other("`backward` answers about targets; use `--engine explicit`".into()));
+        EngineName::Backward | EngineName::Views => {
+            return Err(Failure::Other("only `--engine explicit` lists thread states".into()));
         }
     };
     if let Ok(states) = &mut states
