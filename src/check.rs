@@ -5,10 +5,10 @@
 
 mod views;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::model::{Config, Model, OMEGA, Step, semantics};
+use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{Certificate, Trace, Verdict};
 
@@ -130,7 +130,15 @@ fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<
     if !model.has_pre() {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }
-    let above = |c: &Config| basis.iter().any(|b| c.surely_covers(b, model));
+    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    basis.iter().for_each(|b| by_shared.entry(b.shared).or_default().push(b));
+    let above = |c: &Config| {
+        let covers = |group: &Vec<&Config>| group.iter().any(|b| c.surely_covers(b, model));
+        if model.is_exact() {
+            return by_shared.get(&c.shared).is_some_and(covers);
+        }
+        by_shared.iter().any(|(s, group)| model.within_shared(c.shared, *s) && covers(group))
+    };
     if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }

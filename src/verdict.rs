@@ -72,6 +72,8 @@ pub enum Unknown {
     Memory(u64),
     /// Somebody asked to stop.
     Cancelled,
+    /// The share of work it was given is used up.
+    Work,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
     /// The engine finished without an answer, and why.
@@ -85,6 +87,7 @@ impl fmt::Display for Unknown {
         match self {
             Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
+            Unknown::Work => write!(f, "its share of the work is used up"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),

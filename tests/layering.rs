@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("unfold", &["model", "problem", "verdict", "limits"]),
     ("check", &["model", "problem", "verdict"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits"]),
+    ("engine", &["model", "problem", "verdict", "limits", "check"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
     ("simulate", &["model", "problem", "verdict", "threads", "report"]),

@@ -8,6 +8,7 @@ use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::check;
 use crate::concrete::concretise;
+use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
 use crate::engine::views::Views;
@@ -29,7 +30,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     }
     let engine = engine(args);
     let mut answer = engine.run(&problem, &limits, console);
-    if !args.no_check {
+    if let Some(flaw) = &answer.flaw {
+        return Err(internal(flaw));
+    }
+    if !args.no_check && !answer.checked {
         believe(&problem, &answer)?;
     }
     choose_values(&problem, &mut answer);
@@ -37,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         file: &loaded.source.name,
         problem: &problem,
         unit: loaded.format.unit(),
-        engine: engine.name(),
+        engine: &answered_by(engine.name(), &answer),
         answer: &answer,
         checked: !args.no_check,
         time: began.elapsed(),
@@ -55,6 +59,11 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
+        EngineName::Auto => Box::new(Auto {
+            jobs: args.search.jobs as usize,
+            max_threads: args.max_threads,
+            stop_at_first: args.stop_at_first,
+        }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
@@ -69,16 +78,27 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
 fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
     for (target, verdict) in obligations(problem, answer) {
         check::check(problem, &target, verdict).map_err(|flaw| {
-            Failure::Other(format!(
-                "internal error: the evidence for target `{}` does not stand: {flaw}\nThis is a bug in throng, \
-                 not in your input. Please report it with the command you ran, the input file and the version \
-                 ({}).",
-                target.name,
-                env!("CARGO_PKG_VERSION")
-            ))
+            internal(&format!("the evidence for target `{}` does not stand: {flaw}", target.name))
         })?;
     }
     Ok(())
+}
+
+/// Evidence that does not stand is never a verdict.
+fn internal(what: &str) -> Failure {
+    Failure::Other(format!(
+        "internal error: {what}\nThis is a bug in throng, not in your input. Please report it with the command you \
+         ran, the input file and the version ({}).",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+/// Who answered.
+fn answered_by(engine: &str, answer: &Answer) -> String {
+    let mut names: Vec<&str> = answer.by.iter().flatten().copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { engine.to_string() } else { names.join(", ") }
 }
 
 /// People want to see values, not sets of them.

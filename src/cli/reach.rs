@@ -21,7 +21,9 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
-        EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
+        EngineName::Auto | EngineName::Explicit => {
+            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
+        }
         EngineName::Backward | EngineName::Views => {
             return Err(Failure::Other("only `--engine explicit` lists thread states".into()));
         }

@@ -45,12 +45,14 @@ impl Engine for Backward {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let answer = |target| match search(problem, target, limits, watch, &mut statistics) {
-            Ok(verdict) => verdict,
-            Err(why) => Verdict::Unknown(why),
-        };
-        let verdicts = problem.targets.iter().map(answer).collect();
-        Answer { verdicts, statistics }
+        let mut verdicts = Vec::new();
+        for (i, target) in problem.targets.iter().enumerate() {
+            let verdict =
+                search(problem, target, limits, watch, &mut statistics).unwrap_or_else(Verdict::Unknown);
+            watch.found(i, &verdict);
+            verdicts.push(verdict);
+        }
+        Answer::new(verdicts, statistics)
     }
 }
 

@@ -45,7 +45,7 @@ impl Engine for Views {
         (statistics.shared_states, statistics.local_states) = closure.states();
         statistics.configurations = closure.len();
         if let Err(why) = done {
-            return Answer { verdicts: vec![Verdict::Unknown(why); problem.targets.len()], statistics };
+            return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
         let set = Arc::new(closure.views());
         let verdicts = problem.targets.iter().map(|target| {
@@ -55,6 +55,6 @@ impl Engine for Views {
                 Verdict::Unknown(Unknown::Inconclusive("pairs of threads do not rule it out".into()))
             }
         });
-        Answer { verdicts: verdicts.collect(), statistics }
+        Answer::new(verdicts.collect(), statistics)
     }
 }
