@@ -7,6 +7,7 @@ mod views;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
@@ -23,6 +24,28 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
         Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
     }
+}
+
+/// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
+/// a large set once is enough. The name of the target that fails comes with the flaw.
+pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<(), (String, Flaw)> {
+    let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
+    let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
+    for &(i, verdict) in verdicts {
+        let target = &problem.targets[i];
+        let next = jobs.len();
+        let job = match verdict {
+            Verdict::Safe(certificate) => *job_of.entry(Arc::as_ptr(certificate.set())).or_insert(next),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
+        };
+        match jobs.get_mut(job) {
+            Some((joint, _)) => joint.configs.extend_from_slice(&target.configs),
+            None => jobs.push((target.clone(), verdict)),
+        }
+    }
+    jobs.iter().try_for_each(|(target, verdict)| {
+        check(problem, target, verdict).map_err(|flaw| (target.name.clone(), flaw))
+    })
 }
 
 /// What is wrong with a piece of evidence. Configurations are in words.

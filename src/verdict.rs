@@ -32,6 +32,15 @@ pub enum Certificate {
     Views(Arc<Vec<Config>>),
 }
 
+impl Certificate {
+    /// The configurations it consists of.
+    pub fn set(&self) -> &Arc<Vec<Config>> {
+        match self {
+            Certificate::Closed(set) | Certificate::Upward(set) | Certificate::Views(set) => set,
+        }
+    }
+}
+
 /// A run: concrete counts at the start, then steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {

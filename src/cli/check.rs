@@ -1,7 +1,6 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
@@ -14,9 +13,9 @@ use crate::engine::explicit::Explicit;
 use crate::engine::views::Views;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
-use crate::problem::{Bound, Problem, Target};
+use crate::problem::{Bound, Problem};
 use crate::report::{Report, Word, json, text};
-use crate::verdict::{Certificate, Verdict};
+use crate::verdict::Verdict;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -76,12 +75,10 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
 
 /// Checks all evidence; a verdict that does not stand is never printed.
 fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
-    for (target, verdict) in obligations(problem, answer) {
-        check::check(problem, &target, verdict).map_err(|flaw| {
-            internal(&format!("the evidence for target `{}` does not stand: {flaw}", target.name))
-        })?;
-    }
-    Ok(())
+    let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    check::check_all(problem, &verdicts).map_err(|(target, flaw)| {
+        internal(&format!("the evidence for target `{target}` does not stand: {flaw}"))
+    })
 }
 
 /// Evidence that does not stand is never a verdict.
@@ -109,28 +106,5 @@ fn choose_values(problem: &Problem, answer: &mut Answer) {
         {
             *trace = concrete;
         }
-    }
-}
-
-/// What to check. Targets that share a certificate are checked against it together: going through a large set
-/// once is enough.
-fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Verdict)> {
-    let mut found: Vec<(Target, &Verdict)> = Vec::new();
-    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
-        match found.iter_mut().find(|(_, other)| same_certificate(verdict, other)) {
-            Some((joint, _)) => {
-                joint.name.push_str(&format!(", {}", target.name));
-                joint.configs.extend_from_slice(&target.configs);
-            }
-            None => found.push((target.clone(), verdict)),
-        }
-    }
-    found
-}
-
-fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
-    match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
-        _ => false,
     }
 }

@@ -19,7 +19,7 @@ use super::backward::Backward;
 use super::explicit::Explicit;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
-use crate::check::check;
+use crate::check::{check, check_all};
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::verdict::{Unknown, Verdict};
@@ -134,6 +134,7 @@ impl<'a> Board<'a> {
         let answer = engine.run(&problem, limits, &ear);
         let mut again = false;
         let mut outcome = "decided".to_string();
+        let mut offers = Vec::new();
         for (&i, verdict) in open.iter().zip(&answer.verdicts) {
             match verdict {
                 Verdict::Unknown(why) => {
@@ -143,9 +144,10 @@ impl<'a> Board<'a> {
                         self.state().why.get_or_insert(why.clone());
                     }
                 }
-                verdict => self.offer(i, verdict, engine.name()),
+                verdict => offers.push((i, verdict)),
             }
         }
+        self.offer(&offers, engine.name());
         let seconds = began.elapsed().as_secs_f64();
         let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
         self.state().attempts.push(attempt);
@@ -164,20 +166,23 @@ impl<'a> Board<'a> {
             || self.auto.stop_at_first && state.verdicts.iter().any(found)
     }
 
-    /// Takes a verdict if it stands; stops everybody when nothing is open any more.
-    fn offer(&self, target: usize, verdict: &Verdict, engine: &'static str) {
-        let known = |s: &State| s.verdicts[target].is_some();
-        if matches!(verdict, Verdict::Unknown(_)) || known(&self.state()) {
-            return;
-        }
-        if let Err(flaw) = check(self.problem, &self.problem.targets[target], verdict) {
-            let name = &self.problem.targets[target].name;
-            let told = format!("the evidence of `{engine}` for target `{name}` does not stand: {flaw}");
+    /// Takes verdicts if they stand; stops everybody when nothing is open any more.
+    fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str) {
+        let open = self.open();
+        let offers: Vec<(usize, &Verdict)> = verdicts
+            .iter()
+            .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
+            .copied()
+            .collect();
+        if let Err((target, flaw)) = check_all(self.problem, &offers) {
+            let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
             self.state().flaw.get_or_insert(told);
             return self.limits.stopper().stop();
         }
-        let verdict = self.polish(target, verdict, engine);
-        self.state().verdicts[target].get_or_insert((verdict, engine));
+        for (i, verdict) in offers {
+            let verdict = self.polish(i, verdict, engine);
+            self.state().verdicts[i].get_or_insert((verdict, engine));
+        }
         if self.is_decided() {
             self.limits.stopper().stop();
         }
@@ -237,7 +242,7 @@ impl Watch for Ear<'_, '_> {
 
     fn found(&self, target: usize, verdict: &Verdict) {
         if let Some(&target) = self.open.get(target) {
-            self.board.offer(target, verdict, self.engine);
+            self.board.offer(&[(target, verdict)], self.engine);
         }
     }
 }
