@@ -1,6 +1,10 @@
-//! What tests of several modules share: the laws of a model, generators with known answers.
+//! What tests of several modules share: the laws of a model, random problems, and a naive search to compare with.
 
+mod laws;
+mod naive;
 pub mod programs;
+mod random;
 
-/// The laws of [`crate::model`].
-pub fn laws() {}
+pub use laws::laws;
+pub use naive::naive;
+pub use random::{Knobs, Rng, Signals, random_configs, random_problem, random_table};
