@@ -6,11 +6,15 @@ mod common;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use common::duality::Duality;
 use common::naive::{Answer, Naive, Place, Question, Role, State};
+use throng::concrete::concretise;
 use throng::lang::bp::{self, Jit, Options};
-use throng::model::{Config, Local, Model, Shared, semantics};
+use throng::model::{Config, Local, Model, Shared, Step, semantics};
 use throng::problem::Target;
+use throng::testing::laws;
 use throng::testing::programs::{Knobs, Rng, expression, program};
+use throng::verdict::{Taken, Trace};
 
 /// More configurations than this are not compared.
 const LIMIT: usize = 3_000;
@@ -259,4 +263,198 @@ fn random_programs_mean_what_the_naive_interpreter_says() {
     let total: usize = asked.iter().map(|(n, k)| n * k).sum();
     println!("{count} programs from seed {seed}: {total} questions agree");
     assert!(total as u64 >= 3 * count, "most searches must be small enough");
+}
+
+// ── laws ──
+
+/// Configurations with at most `most` threads that are reached first.
+fn some_configurations(jit: &Jit, most: usize) -> Vec<Config> {
+    let question = Question { bound: 3, initial: None, keep_ended: false, limit: LIMIT };
+    let mut all = initial(jit, &question);
+    let mut at = 0;
+    while at < all.len() && all.len() < most {
+        let mut successors = Vec::new();
+        semantics::successors(jit, &all[at], Some(3), &mut successors);
+        for (_, c) in successors {
+            if !all.contains(&c) {
+                all.push(c);
+            }
+        }
+        at += 1;
+    }
+    all
+}
+
+/// One concrete configuration of each, chosen at random.
+fn concrete(jit: &Jit, config: &Config, rng: &mut Rng) -> Config {
+    let shared = *rng.pick(&jit.members_shared(config.shared));
+    let threads = config
+        .threads
+        .entries()
+        .iter()
+        .flat_map(|&(l, n)| (0..n).map(move |_| l))
+        .map(|l| *rng.pick(&jit.members_local(l)))
+        .collect();
+    Config::new(shared, threads)
+}
+
+/// Thread states to test on: reachable ones, and some that lead to them or to violations, reachable or not.
+fn some_states(jit: &Jit, configs: &[Config], rng: &mut Rng) -> Vec<(Shared, Local)> {
+    let mut found: Vec<(Shared, Local)> = Vec::new();
+    for c in configs {
+        found.extend(c.threads.entries().iter().map(|e| (c.shared, e.0)));
+    }
+    found.sort_unstable();
+    found.dedup();
+    while found.len() > 12 {
+        found.swap_remove(rng.below(found.len()));
+    }
+    if let Some(target) = jit.assertions() {
+        let bad: Vec<(Shared, Local)> =
+            target.configs.iter().map(|c| (c.shared, c.threads.entries()[0].0)).collect();
+        found.extend(bad.iter().take(4));
+    }
+    for _ in 0..12 {
+        let &(s, l) = rng.pick(&found);
+        let mut steps = Vec::new();
+        jit.pre(s, l, &mut steps);
+        if !steps.is_empty() {
+            let step = rng.pick(&steps);
+            found.push((step.from, step.take.entries()[0].0));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn lawful(text: &str, rng: &mut Rng) -> Result<usize, String> {
+    let jit = read(text, rng.one_in(3), false);
+    let configs = some_configurations(&jit, 40);
+    let mut tested = laws(&jit, &configs[..configs.len().min(12)])?;
+    let points: Vec<Config> =
+        (0..8).map(|_| concrete(&jit, &configs[rng.below(configs.len())], rng)).collect();
+    tested += laws(&jit, &points)?;
+    let states = some_states(&jit, &configs, rng);
+    let duality = Duality { jit: &jit, tested: tested.into() };
+    for &(s, l) in &states {
+        let bystanders: Vec<Local> = (0..3).map(|_| rng.pick(&states).1).collect();
+        duality.sets_step_like_their_members(s, l)?;
+        duality.forward_is_found_backward(s, l, &bystanders)?;
+        duality.backward_is_possible(s, l)?;
+    }
+    Ok(duality.tested.get())
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn forward_and_backward_steps_of_random_programs_are_the_same() {
+    let (count, seed) = (number("THRONG_RANDOM", 150), number("THRONG_SEED", 1));
+    let mut tested = 0;
+    for i in 0..count {
+        let seed = seed.wrapping_mul(1_000_033).wrapping_add(i);
+        let mut rng = Rng::new(seed);
+        let knobs = Knobs::random(&mut rng);
+        let text = program(&mut rng, &knobs);
+        match lawful(&text, &mut rng.clone()) {
+            Ok(n) => tested += n,
+            Err(_) => {
+                let small = shrink(&text, &|t| accepted(t) && lawful(t, &mut rng.clone()).is_err());
+                let wrong = lawful(&small, &mut rng).unwrap_err();
+                panic!("seed {seed}\n{text}\nshrunk:\n{small}\n{wrong}");
+            }
+        }
+    }
+    println!("{count} programs from seed {seed}: {tested} facts");
+}
+
+// ── runs ──
+
+/// A shortest run into the target, as an engine finds it.
+fn run_into(jit: &Jit, target: &Target, question: &Question) -> Option<Trace> {
+    let mut seen: HashMap<Config, Option<(Step, Config)>> = HashMap::new();
+    let mut queue: Vec<(Config, Option<(Step, Config)>)> =
+        initial(jit, question).into_iter().map(|c| (c, None)).collect();
+    let mut at = 0;
+    while at < queue.len() && at < 4 * LIMIT {
+        let (config, from) = queue[at].clone();
+        at += 1;
+        if seen.contains_key(&config) {
+            continue;
+        }
+        seen.insert(config.clone(), from);
+        if target.is_hit(&config, jit) {
+            let mut steps = Vec::new();
+            let mut end = config;
+            while let Some(Some((step, before))) = seen.get(&end) {
+                steps.push(Taken { step: step.clone(), after: end });
+                end = before.clone();
+            }
+            steps.reverse();
+            return Some(Trace { start: end, steps });
+        }
+        let mut successors = Vec::new();
+        semantics::successors(jit, &config, Some(question.bound as u32), &mut successors);
+        queue.extend(successors.into_iter().map(|(step, c)| (c, Some((step, config.clone())))));
+    }
+    None
+}
+
+/// Whether `part` is a single concrete configuration of `whole`.
+fn is_member(jit: &Jit, part: &Config, whole: &Config) -> bool {
+    let single = |l: Local| jit.members_local(l).len() == 1;
+    jit.members_shared(part.shared).len() == 1
+        && part.threads.entries().iter().all(|e| single(e.0))
+        && part.threads.size() == whole.threads.size()
+        && part.surely_covers(whole, jit)
+}
+
+/// Chooses values for a run and replays it; says whether there was a run.
+fn replays(text: &str) -> Result<bool, String> {
+    let jit = read(text, false, false);
+    let question = Question { bound: 3, initial: None, keep_ended: false, limit: LIMIT };
+    let Some(target) = jit.assertions() else { return Ok(false) };
+    let Some(trace) = run_into(&jit, &target, &question) else { return Ok(false) };
+    let Some(chosen) = concretise(&jit, &target, &trace, Some(3)) else {
+        return Err("no values can be chosen".into());
+    };
+    if !initial(&jit, &question).iter().any(|c| is_member(&jit, &chosen.start, c)) {
+        return Err("the chosen run does not begin at the beginning".into());
+    }
+    let mut now = chosen.start.clone();
+    for (i, taken) in chosen.steps.iter().enumerate() {
+        let mut successors = Vec::new();
+        semantics::successors(&jit, &now, Some(3), &mut successors);
+        if !successors.iter().any(|(_, c)| is_member(&jit, &taken.after, c)) {
+            let (from, to) = (now.describe(&jit), taken.after.describe(&jit));
+            return Err(format!("step {i} of the chosen run is impossible: {from} to {to}"));
+        }
+        now = taken.after.clone();
+    }
+    if !target.is_hit(&now, &jit) {
+        return Err(format!("the chosen run ends in {}", now.describe(&jit)));
+    }
+    Ok(true)
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn runs_over_sets_of_states_have_concrete_runs_in_them() {
+    let (count, seed) = (number("THRONG_RANDOM", 500), number("THRONG_SEED", 1));
+    let mut runs = 0;
+    for i in 0..count {
+        let seed = seed.wrapping_mul(1_000_037).wrapping_add(i);
+        let mut rng = Rng::new(seed);
+        let knobs = Knobs { asserts: true, ..Knobs::random(&mut rng) };
+        let text = program(&mut rng, &knobs);
+        match replays(&text) {
+            Ok(found) => runs += usize::from(found),
+            Err(_) => {
+                let small = shrink(&text, &|t| accepted(t) && replays(t).is_err());
+                let wrong = replays(&small).unwrap_err();
+                panic!("seed {seed}\n{text}\nshrunk:\n{small}\n{wrong}");
+            }
+        }
+    }
+    println!("{count} programs from seed {seed}: {runs} runs replayed");
 }

@@ -537,8 +537,9 @@ impl<'r> Writer<'r> {
                 let e = self.guard();
                 if self.rng.one_in(2) { format!("assume {e}") } else { format!("assume ({e})") }
             }
-            3 | 4 if self.knobs.asserts => {
-                let (a, b) = (self.plain(), self.plain());
+            3 | 4 | 11 if self.knobs.asserts => {
+                let a = self.plain();
+                let b = if self.rng.one_in(2) { a.clone() } else { self.plain() };
                 if self.rng.one_in(4) {
                     format!("abortif ({a} & {b})")
                 } else {
