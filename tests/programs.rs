@@ -4,10 +4,11 @@
 
 mod common;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use common::duality::Duality;
-use common::naive::{Answer, Naive, Place, Question, Role, State};
+use common::model::{initial, read, search};
+use common::naive::{Answer, Naive, Question};
 use throng::concrete::concretise;
 use throng::lang::bp::{self, Jit, Options};
 use throng::model::{Config, Local, Model, Shared, Step, semantics};
@@ -21,101 +22,6 @@ const LIMIT: usize = 3_000;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
-}
-
-fn read(text: &str, keep_ended: bool, exact_copies: bool) -> Jit {
-    let (jit, diagnostics) = bp::read(text, &Options { keep_ended, exact_copies });
-    jit.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"))
-}
-
-// ── the model's answers as plain data ──
-
-/// Every assignment of values to the parts of a state; `*` is both.
-fn expand(values: &[(String, String)]) -> Vec<Vec<bool>> {
-    values.iter().fold(vec![Vec::new()], |rows, (_, text)| {
-        let options: &[bool] = match text.as_str() {
-            "0" => &[false],
-            "1" => &[true],
-            _ => &[false, true],
-        };
-        rows.iter().flat_map(|row| options.iter().map(move |&v| [&row[..], &[v]].concat())).collect()
-    })
-}
-
-fn place(jit: &Jit, l: Local) -> Place {
-    let Some(p) = jit.place(l) else {
-        return Place { line: 0, column: 0, functions: String::new(), role: Role::Ended };
-    };
-    let role = if p.text == "end of the started statement" {
-        Role::Behind
-    } else if p.labels.iter().any(|l| l.starts_with("ASYNC_")) {
-        Role::Async
-    } else {
-        Role::Plain
-    };
-    Place { line: p.line, column: p.column, functions: p.function, role }
-}
-
-fn states(jit: &Jit, s: Shared, l: Local, found: &mut BTreeSet<State>) {
-    let place = place(jit, l);
-    let values = if place.role == Role::Ended { Vec::new() } else { jit.local_values(l) };
-    for shared in expand(&jit.shared_values(s)) {
-        for values in expand(&values) {
-            found.insert(State { place: place.clone(), shared: shared.clone(), values });
-        }
-    }
-}
-
-fn initial(jit: &Jit, question: &Question) -> Vec<Config> {
-    let family = jit.initial(question.initial.map(|n| n as u32));
-    match question.initial {
-        Some(n) => family.of_size(n as u32),
-        None => (1..=question.bound as u32).flat_map(|n| family.of_size(n)).collect(),
-    }
-}
-
-/// Breadth-first search over the model: the answers to the naive interpreter's questions.
-fn search(jit: &Jit, question: &Question, label: Option<&str>, invariant: Option<&str>) -> Option<Answer> {
-    let label_targets = label.map(|l| (jit.error_label(l).ok(), jit.mutex(l).ok())).unwrap_or_default();
-    let targets: [Option<Target>; 4] = [
-        jit.assertions(),
-        label_targets.0,
-        label_targets.1,
-        invariant.map(|text| jit.invariant_text(text).expect("an expression over shared variables")),
-    ];
-    let mut distance = [None; 4];
-    let mut seen: HashSet<Config> = HashSet::new();
-    let mut words: HashSet<(Shared, Local)> = HashSet::new();
-    let mut level = initial(jit, question);
-    let mut depth = 0;
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for config in level {
-            if !seen.insert(config.clone()) {
-                continue;
-            }
-            for (target, distance) in targets.iter().zip(&mut distance) {
-                if target.as_ref().is_some_and(|t| t.is_hit(&config, jit)) {
-                    distance.get_or_insert(depth);
-                }
-            }
-            if !jit.inside_atomic(config.shared) {
-                words.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
-            }
-            let mut successors = Vec::new();
-            semantics::successors(jit, &config, Some(question.bound as u32), &mut successors);
-            next.extend(successors.into_iter().map(|(_, c)| c));
-            if seen.len() > 4 * LIMIT {
-                return None;
-            }
-        }
-        level = next;
-        depth += 1;
-    }
-    let mut reached = BTreeSet::new();
-    words.into_iter().for_each(|(s, l)| states(jit, s, l, &mut reached));
-    let [violated, error_label, mutex, invariant] = distance;
-    Some(Answer { violated, error_label, mutex, invariant, reached, configurations: seen.len() })
 }
 
 /// What differs, in words; empty if nothing does.
