@@ -22,7 +22,7 @@ use console::{Console, Failure};
 const EXAMPLES: &str = "\
 Examples:
   throng check examples/spinlock.bp --threads 3
-  throng check examples/spinlock_broken.bp --mutex CRITICAL
+  throng check examples/spinlock-broken.bp --mutex CRITICAL
   throng simulate examples/spinlock.bp --steps 20 --seed 1
 
 `throng COMMAND --help` explains a command and its options.
@@ -228,6 +228,8 @@ struct OutputArgs {
 enum EngineName {
     /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
     Explicit,
+    /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
+    Backward,
 }
 
 /// The formats that can be written.

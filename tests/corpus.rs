@@ -54,10 +54,11 @@ fn row(line: &str) -> Row {
     Row { path: take(), kind: take(), property: take(), initial: take(), expected: take() }
 }
 
-/// The question a row asks, with at most `threads` threads if given.
-fn pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Problem {
+/// The question a row asks, with at most `threads` threads if given; or the codes of the errors for which it is refused.
+fn try_pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Result<Problem, Vec<&'static str>> {
     let path = corpus.join(&row.path);
-    let loaded = load(&path, &Reading::default()).unwrap_or_else(|_| panic!("{} is refused", row.path));
+    let loaded = load(&path, &Reading::default())
+        .map_err(|r| r.diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect::<Vec<_>>())?;
     let mut question = Question { threads, ..Question::default() };
     match row.kind.as_str() {
         "bp" => question.initial = Some(row.initial.split(' ').next().unwrap_or("1").to_string()),
@@ -70,10 +71,12 @@ fn pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Problem {
     if let Some(label) = row.property.strip_prefix("label ") {
         question.error_labels = vec![label.to_string()];
     }
-    match question.pose(&loaded, &path) {
-        Ok(posed) => posed.problem,
-        Err(_) => panic!("{}: the question is refused", row.path),
-    }
+    let posed = question.pose(&loaded, &path);
+    posed.map(|p| p.problem).map_err(|complaints| complaints.iter().map(|c| c.diagnostic.code).collect())
+}
+
+fn pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Problem {
+    try_pose(corpus, row, threads).unwrap_or_else(|codes| panic!("{} is refused: {codes:?}", row.path))
 }
 
 /// Runs a row; all evidence is checked. `None` if nothing was found out in time.
@@ -102,11 +105,16 @@ fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str)
 fn every_file_of_the_corpus_is_read() {
     let Some(corpus) = corpus() else { return };
     let rows = manifest(&corpus);
+    let mut refused = 0;
     for row in &rows {
-        pose(&corpus, row, None);
+        if let Err(codes) = try_pose(&corpus, row, None) {
+            // LANGUAGE 7.1 (11): a net that assigns a variable twice in one rule.
+            assert_eq!(codes, ["E407"], "{}", row.path);
+            refused += 1;
+        }
     }
-    eprintln!("{} questions were read", rows.len());
-    assert!(rows.len() > 500);
+    eprintln!("{} questions were read, {refused} refused for a stated reason", rows.len());
+    assert!(rows.len() > 500 && refused <= 1);
 }
 
 /// Boom's programs and Boppo's, at most three threads: the verdict must be the expected one.

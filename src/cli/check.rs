@@ -1,5 +1,6 @@
 //! `throng check`
 
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,10 +8,11 @@ use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::check;
 use crate::concrete::concretise;
+use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
-use crate::problem::{Problem, Target};
+use crate::problem::{Bound, Problem, Target};
 use crate::report::{Report, Word, json, text};
 use crate::verdict::{Certificate, Verdict};
 
@@ -20,6 +22,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     stop_on_interrupt(&limits);
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
+    let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
+    if endless && io::stderr().is_terminal() {
+        console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
+    }
     let engine = engine(args);
     let mut answer = engine.run(&problem, &limits, console);
     if !args.no_check {
@@ -53,6 +59,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
         }),
+        EngineName::Backward => Box::new(Backward),
     }
 }
 
