@@ -115,14 +115,19 @@ impl<'a> Ticker<'a> {
         Ticker { limits, ticks: 0 }
     }
 
-    /// One unit of work was done.
+    /// One unit of work was done: about what a look-up in a table costs.
     pub fn tick(&mut self) -> Result<(), Unknown> {
-        self.ticks += 1;
+        self.ticks(1)
+    }
+
+    /// Several units of work were done.
+    pub fn ticks(&mut self, count: u32) -> Result<(), Unknown> {
+        self.ticks = self.ticks.saturating_add(count);
         if self.ticks < Self::EVERY {
             return Ok(());
         }
-        self.ticks = 0;
-        self.limits.spend(Self::EVERY.into())?;
+        let done = std::mem::take(&mut self.ticks);
+        self.limits.spend(done.into())?;
         self.limits.check()
     }
 }

@@ -70,6 +70,11 @@ impl Engine for Auto {
     }
 }
 
+/// How large a share an engine gets: views either prove soon or not at all.
+fn weight(engine: &dyn Engine) -> u64 {
+    if engine.name() == Views.name() { 16 } else { 1 }
+}
+
 /// What is known so far, for all engines to see.
 struct Board<'a> {
     problem: &'a Problem,
@@ -111,7 +116,8 @@ impl<'a> Board<'a> {
             let last = running.len() == 1;
             running.retain(|engine| {
                 // Who is alone on its side need not share.
-                let limits = if last { self.limits.part() } else { self.limits.part().work(share) };
+                let limits =
+                    if last { self.limits.part() } else { self.limits.part().work(share * weight(*engine)) };
                 self.play(*engine, &limits)
             });
             share = share.saturating_mul(GROWTH);

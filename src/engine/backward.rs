@@ -139,6 +139,8 @@ impl Search<'_> {
                 self.steps += 1;
                 semantics::unfire(self.model, &config, &step, &mut before);
                 for predecessor in before.drain(..) {
+                    // Comparing with the basis is what costs.
+                    ticker.ticks(1 + self.basis.len() as u32 / 8)?;
                     if let Some(start) = self.add(predecessor, Some((at, step.clone())), depth + 1) {
                         return Ok(Some(start));
                     }
