@@ -17,6 +17,7 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
+        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
         Verdict::Unknown(_) => Ok(()),
     }
 }
@@ -40,6 +41,14 @@ pub enum Flaw {
     NotClosed(String, String),
     /// A member of a set is bad.
     BadMember(String),
+    /// A bad configuration is not above any element of a basis.
+    TargetMissing(String),
+    /// An element of a basis has a predecessor above no element.
+    PredecessorMissing(String, String),
+    /// An initial configuration is above an element of a basis.
+    InitialInside(String),
+    /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
+    NotForThisModel(String),
 }
 
 impl fmt::Display for Flaw {
@@ -55,6 +64,12 @@ impl fmt::Display for Flaw {
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
+            Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
+            Flaw::PredecessorMissing(c, p) => {
+                write!(f, "{p} leads to {c} of the basis but is above no element")
+            }
+            Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
+            Flaw::NotForThisModel(why) => f.write_str(why),
         }
     }
 }
@@ -98,6 +113,44 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is.
+fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let Some(why) = model.blocking() {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    if !model.has_pre() {
+        return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
+    }
+    let above = |c: &Config| basis.iter().any(|b| c.surely_covers(b, model));
+    if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
+        return Err(Flaw::TargetMissing(bad.describe(model)));
+    }
+    for element in basis {
+        if problem.initial.iter().any(|family| family.omega().may_cover(element, model)) {
+            return Err(Flaw::InitialInside(element.describe(model)));
+        }
+        let mut before = Vec::new();
+        for step in steps_into(model, element) {
+            semantics::unfire(model, element, &step, &mut before);
+        }
+        if let Some(p) = before.iter().find(|p| !above(p)) {
+            return Err(Flaw::PredecessorMissing(element.describe(model), p.describe(model)));
+        }
+    }
+    Ok(())
+}
+
+/// Every step that can lead above a configuration from elsewhere.
+fn steps_into(model: &dyn Model, config: &Config) -> Vec<Step> {
+    let mut steps = Vec::new();
+    model.pre_shared(config.shared, &mut steps);
+    for &(l, _) in config.threads.entries() {
+        model.pre(config.shared, l, &mut steps);
+    }
+    steps
 }
 
 /// Whether the model lists this step for one of the threads it takes, or for nobody.

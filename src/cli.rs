@@ -228,6 +228,8 @@ struct OutputArgs {
 enum EngineName {
     /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
     Explicit,
+    /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
+    Backward,
 }
 
 /// The formats that can be written.

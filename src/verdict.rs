@@ -24,6 +24,9 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
+    /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
+    /// no initial one.
+    Upward(Arc<Vec<Config>>),
 }
 
 /// A run: concrete counts at the start, then steps.

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["model", "problem", "verdict", "limits"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
-    ("simulate", &["model", "problem", "threads", "report"]),
+    ("simulate", &["model", "problem", "verdict", "threads", "report"]),
 ];
 
 /// These compute; they neither read nor write files, print, nor start processes.

@@ -8,6 +8,7 @@ use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::check;
 use crate::concrete::concretise;
+use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
@@ -58,6 +59,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
         }),
+        EngineName::Backward => Box::new(Backward),
     }
 }
 

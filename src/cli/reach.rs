@@ -22,6 +22,9 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
         EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
+        EngineName::Backward => {
+            return Err(Failure::Other("`backward` answers about targets; use `--engine explicit`".into()));
+        }
     };
     if let Ok(states) = &mut states
         && !args.inside_atomic

@@ -17,7 +17,7 @@ impl Rng {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,7 +27,7 @@ impl Rng {
 
     /// A number below `n`, which is not 0.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n
+        (self.bits() >> 16) as usize % n
     }
 
     /// True once in `n` times.
@@ -95,23 +95,39 @@ impl Knobs {
 
     /// Some choice of knobs.
     pub fn random(rng: &mut Rng) -> Knobs {
-        let mut on = |often: usize| !rng.one_in(often);
-        let (spawn, atomic, wake, passive) = (on(4), on(3), !on(3), !on(3));
-        let (blocking, calls, thread_local, asserts) = (passive && on(2), on(2), !on(6), on(8));
-        Knobs {
+        let on = |rng: &mut Rng, often: usize| !rng.one_in(often);
+        let passive = rng.one_in(3);
+        let mut knobs = Knobs {
             shared: 1 + rng.below(3),
             locals: rng.below(3),
             functions: rng.below(3),
             statements: 4 + rng.below(9),
-            spawn,
-            atomic,
-            wake,
+            spawn: on(rng, 4),
+            atomic: on(rng, 3),
+            wake: rng.one_in(3),
             passive,
-            blocking,
-            calls,
-            thread_local,
-            asserts,
+            blocking: passive && on(rng, 2),
+            calls: on(rng, 2),
+            thread_local: rng.one_in(6),
+            asserts: on(rng, 8),
+        };
+        // Now and then a few things only, so that they meet often.
+        match rng.below(6) {
+            0 => {
+                (knobs.passive, knobs.blocking, knobs.spawn) = (true, true, true);
+                (knobs.locals, knobs.functions, knobs.atomic, knobs.wake) = (2, 0, false, false);
+            }
+            1 => {
+                (knobs.calls, knobs.spawn, knobs.functions) = (true, true, 2);
+                (knobs.passive, knobs.blocking, knobs.wake, knobs.atomic) = (false, false, false, false);
+            }
+            2 => {
+                (knobs.wake, knobs.atomic) = (true, true);
+                (knobs.passive, knobs.blocking, knobs.calls) = (false, false, false);
+            }
+            _ => {}
         }
+        knobs
     }
 }
 
@@ -546,10 +562,10 @@ impl<'r> Writer<'r> {
                     format!("assert ({a} | {b})")
                 }
             }
-            5 | 6 | 7 => self.call().unwrap_or_else(|| self.assignment()),
+            5..=7 => self.call().unwrap_or_else(|| self.assignment()),
             8 if self.knobs.wake && (!careful || self.rng.one_in(3)) => "wait".into(),
-            9 if self.knobs.wake => ["signal", "broadcast"][self.rng.below(2)].into(),
-            10 if self.knobs.passive => self.passive(),
+            9 | 14 if self.knobs.wake => ["signal", "broadcast"][self.rng.below(2)].into(),
+            10 | 12 | 13 if self.knobs.passive => self.passive(),
             _ => self.assignment(),
         }
     }

@@ -569,6 +569,10 @@ impl Model for Jit {
         false
     }
 
+    fn local_class(&self, l: Local) -> u64 {
+        self.local.head(l.0).into()
+    }
+
     fn inside_atomic(&self, s: Shared) -> bool {
         self.shared.head(s.0) == 1
     }
