@@ -308,15 +308,14 @@ fn nasty_systems_are_read_or_refused_in_time() {
             assert!(!probe(reader, text.as_bytes(), &text), "{reader:?} accepts {text}");
         }
         let any: Vec<(Reader, String)> = vec![
-            (tts, format!("18446744073709551615 18446744073709551615\n0 0 -> 18446744073709551614 1\n")),
+            (tts, "18446744073709551615 18446744073709551615\n0 0 -> 18446744073709551614 1\n".into()),
             (tts, format!("1 1\n0|{}\n", "0,".repeat(1 << 20) + "0")),
             (tts, "3 4\r0 0 -> 1 1\r1|1\r".into()),
             (ntts, "shared a\rlocal b\ra b -> a b\r".into()),
             (
                 spec,
-                format!(
-                    "vars x rules x>=4294967295 -> x'=x+4294967295; init x=4294967295 target x>=4294967295"
-                ),
+                "vars x rules x>=4294967295 -> x'=x+4294967295; init x=4294967295 target x>=4294967295"
+                    .into(),
             ),
             (spec, format!("vars {} rules init target", "x ".repeat(1 << 20))),
             (spec, format!("vars x rules {} init x=0 target x>=1", "x>=1 -> x'=x+1; ".repeat(50_000))),

@@ -277,7 +277,7 @@ fn random_programs_keep_their_verdict() {
         };
         let text = programs::program(&mut dice, &knobs);
         let loaded = load::read(Source::new("random", text.clone()), load::Format::Bp, &Reading::default());
-        let loaded = loaded.ok().expect("a valid program");
+        let loaded = loaded.expect("a valid program");
         let question = Question::default();
         let posed = question.pose(&loaded, Path::new("random")).expect("assertions");
         let Ok(system) = as_system(&loaded, &posed.problem) else { continue };

@@ -1,6 +1,6 @@
 //! The examples, the corpus where it is at hand, and what tests do with them all: read, pose, hunt.
 
-#![allow(dead_code)] // no test uses all of it
+#![allow(dead_code, clippy::print_stderr)] // no test uses all of it; it says what is skipped
 
 use std::fs;
 use std::path::{Path, PathBuf};
