@@ -48,7 +48,7 @@ fn every_example_keeps_the_laws() {
         }
     }
     eprintln!("{tested} facts");
-    assert!(tested > 10_000);
+    assert!(tested > 5_000);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn the_corpus_keeps_the_laws() {
         let start = Instant::now();
         let Some(problem) = posed(path) else { continue };
         let name = path.display().to_string();
-        tested += lawful(&problem, &mut rng, 4, &name);
+        tested += lawful(&problem, &mut rng, 3, &name);
         read += 1;
         slowest = slowest.max((start.elapsed(), name));
     }
