@@ -338,10 +338,10 @@ fn the_command_translates_and_refuses() {
             assert_eq!(status, 0, "{name} to {to}: {err}");
             let said = err.lines().find_map(|l| l.split_once("--initial '")).map(|(_, rest)| rest);
             let initial = said.and_then(|rest| rest.split('\'').next()).map(str::to_string);
-            let mut args = vec!["check", out, "--max-threads", "3", "--timeout", "20"];
+            let mut args = vec!["check", out, "--max-threads", "4", "--timeout", "20"];
             args.extend(initial.iter().flat_map(|i| ["--initial", i]));
             let (status, err) = throng(&args);
-            // Safe, or given up after three threads.
+            // Safe, or given up after four threads.
             let expected: &[i32] = if violated { &[10] } else { &[0, 1] };
             assert!(expected.contains(&status), "{name} as {to}: {status} {err}");
         }
