@@ -173,6 +173,11 @@ fn heap(piece: &str) -> Vec<u8> {
     piece.repeat((5 << 20) / piece.len()).into_bytes()
 }
 
+/// So many copies of `piece` that they make a megabyte.
+fn pile(piece: &str) -> Vec<u8> {
+    piece.repeat((1 << 20) / piece.len()).into_bytes()
+}
+
 #[test]
 fn nasty_files_are_refused_by_every_reader() {
     on_a_large_stack(|| {
@@ -191,19 +196,19 @@ fn nasty_files_are_refused_by_every_reader() {
             ("ifs", heap("if * then ")),
             ("digits", heap("7")),
             ("elements", heap("<a>")),
-            ("named elements", heap("<net><page>")),
-            ("ends of elements", heap("</a>")),
-            ("ampersands", heap("&")),
-            ("quotes", heap("'")),
-            ("dollars", heap("$")),
-            ("stars", heap("* ")),
-            ("minus signs", heap("-")),
-            ("bars", heap("|")),
-            ("commas", heap(",")),
-            ("letters", heap("x")),
-            ("euros", heap("€")),
-            ("carriage returns and words", heap("x\r")),
-            ("lines", heap("x\n")),
+            ("named elements", pile("<net><page>")),
+            ("ends of elements", pile("</a>")),
+            ("ampersands", pile("&")),
+            ("quotes", pile("'")),
+            ("dollars", pile("$")),
+            ("stars", pile("* ")),
+            ("minus signs", pile("-")),
+            ("bars", pile("|")),
+            ("commas", pile(",")),
+            ("letters", pile("x")),
+            ("euros", pile("€")),
+            ("carriage returns and words", pile("x\r")),
+            ("lines", pile("x\n")),
         ];
         for (name, bytes) in &nasty {
             for reader in Reader::ALL {

@@ -2,6 +2,8 @@
 //!
 //! Verdicts are for any number of threads, and two ways find them: a naive backward search, which is exact for tables of steps, and
 //! hunting with a few threads, which also replays its runs. Thread counts are not compared: a translation may need a helper.
+//!
+//! `THRONG_THOROUGH=1` takes minutes: larger systems go through all pairs of formats, too, and there are more random ones.
 
 #[path = "common/inputs.rs"]
 mod inputs;
@@ -27,6 +29,11 @@ use throng::testing::{Knobs, Rng, programs, random_problem, random_table};
 use throng::unfold::unfold;
 
 const FORMATS: [Format; 5] = [Format::Bp, Format::Tts, Format::Ntts, Format::Spec, Format::Pnml];
+
+/// Whether to take minutes: all pairs of formats for large systems too, and more random ones.
+fn thorough() -> bool {
+    std::env::var_os("THRONG_THOROUGH").is_some()
+}
 
 fn input_format(format: Format) -> load::Format {
     match format {
@@ -64,7 +71,7 @@ fn coverable(system: &System) -> Option<bool> {
             semantics::unfire(model, &config, step, &mut queue);
         }
         basis.push(config);
-        if basis.len() > 1_500 || queue.len() > 50_000 {
+        if basis.len() > if thorough() { 1_500 } else { 300 } || queue.len() > 50_000 {
             return None;
         }
     }
@@ -154,7 +161,8 @@ impl Tally {
             Some(_) => self.exact += 1,
             None => {}
         }
-        if let Ok(found) = hunt(&problem, known.most, Duration::from_millis(300)) {
+        let patience = Duration::from_millis(if thorough() { 300 } else { 40 });
+        if let Ok(found) = hunt(&problem, known.most, patience) {
             let found = found.iter().any(Option::is_some);
             if found && !known.violated {
                 complain("a violation is found");
@@ -169,7 +177,7 @@ impl Tally {
         for first in FORMATS {
             let Some(again) = self.compare(system, first, known) else { continue };
             for second in FORMATS {
-                if again.table.steps().len() < 400 {
+                if again.table.steps().len() < if thorough() { 400 } else { 60 } {
                     let name = format!("{} to {first:?}", known.name);
                     self.compare(&again, second, &Known { name: &name, ..*known });
                 }
@@ -231,7 +239,7 @@ fn random_tables_keep_their_verdict() {
     let mut rng = Rng::new(5);
     let mut tally = Tally::default();
     let mut violations = 0;
-    for round in 0..60 {
+    for round in 0..if thorough() { 300 } else { 40 } {
         let knobs = Knobs { block: 0, ..Knobs::default() };
         let table = Arc::new(random_table(&mut rng, &knobs));
         let problem = random_problem(&mut rng, &knobs, table.clone(), Bound::Any);
@@ -267,7 +275,7 @@ fn random_tables_keep_their_verdict() {
 fn random_programs_keep_their_verdict() {
     let mut tally = Tally::default();
     let mut violations = 0;
-    for seed in 0..60 {
+    for seed in 0..if thorough() { 300 } else { 60 } {
         let mut dice = programs::Rng::new(7_000 + seed);
         let knobs = programs::Knobs {
             blocking: false,
@@ -281,7 +289,7 @@ fn random_programs_keep_their_verdict() {
         let question = Question::default();
         let posed = question.pose(&loaded, Path::new("random")).expect("assertions");
         let Ok(system) = as_system(&loaded, &posed.problem) else { continue };
-        if system.table.steps().len() > 400 {
+        if system.table.steps().len() > if thorough() { 400 } else { 120 } {
             continue;
         }
         let seen = hunt(&posed.problem, 3, Duration::from_millis(300));
