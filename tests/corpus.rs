@@ -2,6 +2,8 @@
 //!
 //! The corpus is not part of the project: `THRONG_CORPUS` names it, else `../shared/corpus` is tried.
 
+#![allow(clippy::print_stderr)] // what was skipped, and how much was run
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
