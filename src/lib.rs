@@ -7,4 +7,5 @@ pub mod limits;
 pub mod model;
 pub mod problem;
 pub mod testing;
+pub mod unfold;
 pub mod verdict;
