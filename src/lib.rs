@@ -1,11 +1,13 @@
 //! Throng proves or refutes safety of concurrent programs for any number of threads.
 
 pub mod check;
+pub mod concrete;
 pub mod engine;
 pub mod lang;
 pub mod limits;
 pub mod model;
 pub mod problem;
 pub mod testing;
+pub mod threads;
 pub mod unfold;
 pub mod verdict;

@@ -164,6 +164,7 @@ fn step(take: Bag, put: Bag) -> Step {
         spawn: Bag::new(),
         others: Others::Stay,
         edge: Edge(0),
+        choice: 0,
     }
 }
 
