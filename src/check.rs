@@ -3,10 +3,10 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::model::{Config, Model, OMEGA, Step, semantics};
+use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{Certificate, Trace, Verdict};
 
@@ -17,6 +17,7 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
+        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
     }
 }
@@ -40,6 +41,8 @@ pub enum Flaw {
     NotClosed(String, String),
     /// A member of a set is bad.
     BadMember(String),
+    /// A set of ω-configurations is offered where larger configurations can do less.
+    NotMonotone(String),
 }
 
 impl fmt::Display for Flaw {
@@ -55,6 +58,7 @@ impl fmt::Display for Flaw {
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
+            Flaw::NotMonotone(why) => write!(f, "ω-configurations prove nothing here: {why}"),
         }
     }
 }
@@ -94,6 +98,37 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
+            return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
+        }
+    }
+    Ok(())
+}
+
+/// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
+/// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound.
+fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let Some(why) = model.blocking() {
+        return Err(Flaw::NotMonotone(why));
+    }
+    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    for config in set {
+        by_shared.entry(config.shared).or_default().push(config);
+    }
+    let covered = |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
+    for family in problem.initial.iter().map(Initial::omega) {
+        if !covered(&family) {
+            return Err(Flaw::InitialMissing(family.describe(model)));
+        }
+    }
+    let mut after = Vec::new();
+    for config in set {
+        if target.is_hit(config, model) {
+            return Err(Flaw::BadMember(config.describe(model)));
+        }
+        // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
+        semantics::successors(model, config, None, &mut after);
+        if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }

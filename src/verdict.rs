@@ -24,6 +24,9 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
+    /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
+    /// holds every initial configuration, is closed under steps, and hits no target.
+    Downward(Arc<Vec<Config>>),
 }
 
 /// A run: concrete counts at the start, then steps.

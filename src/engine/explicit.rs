@@ -27,7 +27,7 @@
 //! `pack` (configurations as bytes), `store` (each once), `steps` (the model, compiled when needed), `targets` (what to
 //! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
 
-mod ids;
+pub(super) mod ids;
 mod levels;
 mod pack;
 mod parallel;

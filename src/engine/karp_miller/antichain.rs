@@ -1,0 +1,76 @@
+//! The maximal labels discovered so far, by shared state (STAR 3.3.2.1).
+//!
+//! Invariant: every label ever discovered is covered by a listed one, and no listed label covers another.
+
+use super::tree::{Listed, NodeId, Tree};
+use super::vector::{Entry, Signature, covers};
+
+/// The maximal labels.
+#[derive(Debug, Default)]
+pub struct Antichain {
+    by_shared: Vec<Vec<Listed>>,
+    size: usize,
+    comparisons: u64,
+}
+
+impl Antichain {
+    /// Whether some label covers this one.
+    pub fn covers(&mut self, tree: &Tree, shared: u32, signature: Signature, counts: &[Entry]) -> bool {
+        let Some(list) = self.by_shared.get_mut(shared as usize) else { return false };
+        let above = |m: &Listed| {
+            signature.may_be_below(m.signature) && {
+                self.comparisons += 1;
+                covers(tree.counts(m.node), counts)
+            }
+        };
+        let found = list.iter().position(above);
+        if let Some(i) = found {
+            // What covers once covers often: keep it near the front.
+            list.swap(i, i / 2);
+        }
+        found.is_some()
+    }
+
+    /// Lists a label that none covers; shows the nodes whose labels it covers, which are no longer listed, to `dropped`.
+    pub fn insert(
+        &mut self,
+        tree: &Tree,
+        shared: u32,
+        new: Listed,
+        counts: &[Entry],
+        mut dropped: impl FnMut(NodeId),
+    ) {
+        if self.by_shared.len() <= shared as usize {
+            self.by_shared.resize_with(shared as usize + 1, Vec::new);
+        }
+        let list = &mut self.by_shared[shared as usize];
+        let before = list.len();
+        list.retain(|m| {
+            let below = m.signature.may_be_below(new.signature) && {
+                self.comparisons += 1;
+                covers(counts, tree.counts(m.node))
+            };
+            if below {
+                dropped(m.node);
+            }
+            !below
+        });
+        list.push(new);
+        self.size = self.size + list.len() - before;
+    }
+
+    /// How many labels are listed.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many pairs of labels were compared in full.
+    pub fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    /// The nodes listed.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.by_shared.iter().flatten().map(|m| m.node)
+    }
+}
