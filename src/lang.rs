@@ -2,9 +2,12 @@
 
 pub mod bp;
 pub mod configuration;
+pub mod load;
 pub mod ntts;
 pub mod pnml;
 pub mod source;
 pub mod spec;
 pub mod system;
 pub mod tts;
+pub mod write;
+pub(crate) mod xml;

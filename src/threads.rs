@@ -230,7 +230,7 @@ impl Crowd {
             model.bystander(step, l, &mut fates);
             match fates[..] {
                 [] => return None,
-                [fate] => {
+                [fate] if model.is_exact() => {
                     let missing = fate.map_or(0, |m| wanted.remove(m, ids.len() as u32));
                     if missing > 0 {
                         return None;
@@ -242,7 +242,9 @@ impl Crowd {
         }
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
-        let given = assign(&must, wanted.len(), &|i, j| open[i].2.contains(&Some(wanted[j])))?;
+        // Where a fate stands for a set of states, the run may have chosen one of them.
+        let fits = |i: usize, j: usize| open[i].2.iter().flatten().any(|&f| model.meets_local(f, wanted[j]));
+        let given = assign(&must, wanted.len(), &fits)?;
         for ((thread, l, _), j) in open.iter().zip(given) {
             changes.push(carried(model, *thread, *l, j.map(|j| wanted[j])));
         }

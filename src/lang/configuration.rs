@@ -14,7 +14,9 @@ use crate::problem::{Initial, Target};
 /// Where states are numbers, `B` and `U` may stand for `|` and `/` (shells dislike `|`).
 pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initial, Diagnostic> {
     match text.trim() {
-        "unbounded" => return parse_config(&format!("{}/{}", shared.name(0), locals.name(0)), shared, locals),
+        "unbounded" => {
+            return parse_config(&format!("{}/{}", shared.name(0), locals.name(0)), shared, locals);
+        }
         "single" => return parse_config(&format!("{}|{}", shared.name(0), locals.name(0)), shared, locals),
         _ => {}
     }
@@ -43,9 +45,8 @@ pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initia
         let many = pieces(&text[slash + 1..], slash + 1)?;
         if many.is_empty() {
             let at = Span::new(slash, slash + 1);
-            return Err(
-                Diagnostic::error("E651", at, "nothing follows `/`").label("expected a local state after this")
-            );
+            return Err(Diagnostic::error("E651", at, "nothing follows `/`")
+                .label("expected a local state after this"));
         }
         for piece in many {
             found.any.push(Local(state(piece, locals, "local", letters)?));
@@ -129,9 +130,8 @@ fn state(
     which: &str,
     only_numbers: bool,
 ) -> Result<u64, Diagnostic> {
-    let expected = |message: String| {
-        Diagnostic::error("E651", span, message).label(format!("expected a {which} state"))
-    };
+    let expected =
+        |message: String| Diagnostic::error("E651", span, message).label(format!("expected a {which} state"));
     match names {
         Names::List(list) => {
             let found = list.iter().position(|name| name == word);

@@ -141,7 +141,11 @@ impl Index<'_> {
     fn state(&self, word: Word<'_>) -> Result<u64, Diagnostic> {
         let which = self.which;
         let unknown = || {
-            let d = Diagnostic::error("E312", word.span, format!("there is no {which} state `{}`", shortened(word.text)));
+            let d = Diagnostic::error(
+                "E312",
+                word.span,
+                format!("there is no {which} state `{}`", shortened(word.text)),
+            );
             d.label(format!("expected a declared {which} state"))
         };
         self.numbers.get(word.text).copied().ok_or_else(|| name_error(word).unwrap_or_else(unknown))
@@ -160,17 +164,13 @@ fn name_error(word: Word<'_>) -> Option<Diagnostic> {
     let good = (first.is_alphabetic() || first == '_')
         && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '\''));
     (!good).then(|| {
-        Diagnostic::error("E310", word.span, format!("`{}` is not a name", shortened(word.text))).label(expected)
+        Diagnostic::error("E310", word.span, format!("`{}` is not a name", shortened(word.text)))
+            .label(expected)
     })
 }
 
 /// The names of all `which` lines.
-fn declared<'a>(
-    which: &'static str,
-    lines: &[Line<'a>],
-    findings: &mut Findings,
-    end: usize,
-) -> Index<'a> {
+fn declared<'a>(which: &'static str, lines: &[Line<'a>], findings: &mut Findings, end: usize) -> Index<'a> {
     let mut index = Index { which, numbers: FxHashMap::default(), names: Vec::new() };
     for word in lines.iter().filter(|l| l.is(which)).flat_map(|l| &l.words[1..]) {
         if let Some(d) = name_error(*word) {
@@ -223,7 +223,8 @@ impl Reader<'_> {
     fn edge(&mut self, line: &Line<'_>) -> Result<(), Diagnostic> {
         let word = |i: usize, what: &str| {
             line.words.get(i).copied().ok_or_else(|| {
-                Diagnostic::error("E303", line.end(), "the line ends too early").label(format!("expected {what}"))
+                Diagnostic::error("E303", line.end(), "the line ends too early")
+                    .label(format!("expected {what}"))
             })
         };
         let every = line.words[0].text == "*";
@@ -231,8 +232,12 @@ impl Reader<'_> {
         let l = self.locals.state(word(1, "a local state")?)?;
         let middle = word(2, "`->`, `+>` or `~>`")?;
         let Some(arrow) = arrow(middle.text) else {
-            return Err(Diagnostic::error("E303", middle.span, format!("unexpected `{}`", shortened(middle.text)))
-                .label("expected `->`, `+>` or `~>`"));
+            return Err(Diagnostic::error(
+                "E303",
+                middle.span,
+                format!("unexpected `{}`", shortened(middle.text)),
+            )
+            .label("expected `->`, `+>` or `~>`"));
         };
         let after = word(3, "a shared state")?;
         if every != (after.text == "*") {
@@ -362,7 +367,8 @@ mod tests {
 
     #[test]
     fn names_that_look_like_keywords_are_names() {
-        let (system, findings) = read("shared init target\nlocal local shared\ninit local -> target shared\n");
+        let (system, findings) =
+            read("shared init target\nlocal local shared\ninit local -> target shared\n");
         assert_eq!(findings, []);
         assert_eq!(system.unwrap().table.steps().len(), 1);
     }

@@ -292,10 +292,7 @@ mod tests {
         let (system, findings) = read(text);
         assert!(system.is_none(), "{text}");
         let line = |d: &Diagnostic| format!("{} {}: {}", d.code, d.message, d.label);
-        findings
-            .iter()
-            .map(|d| (line(d), text[d.span.map_or(0..0, Span::range)].to_string()))
-            .collect()
+        findings.iter().map(|d| (line(d), text[d.span.map_or(0..0, Span::range)].to_string())).collect()
     }
 
     fn bag(ls: &[u64]) -> Bag {
@@ -312,10 +309,7 @@ mod tests {
         assert_eq!((ready.from, ready.to, &ready.put), (Shared(1), Shared(0), &bag(&[0])));
         assert_eq!(table.fates(win.edge), [(Local(1), Fate::To(Local(3)))]);
         assert_eq!(system.targets[0].configs, [Config::new(Shared(2), bag(&[2, 3]))]);
-        assert_eq!(
-            system.initial,
-            [Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }]
-        );
+        assert_eq!(system.initial, [Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }]);
         let place = crate::model::Model::edge_place(&**table, ready.edge);
         assert_eq!((place.line, place.text.as_str()), (4, "1 0 -> 0 0"));
     }
@@ -335,7 +329,11 @@ mod tests {
         assert_eq!(steps("1 2\n0 0 -> 0 0\n0 1 ~> 0 1\n").len(), 0);
         assert_eq!(steps("1 2\n0 0 -> 0 0 1 ~> 0\n").len(), 1);
         assert_eq!(steps("1 2\n0 0 +> 0 0\n").len(), 1);
-        assert_eq!(steps("2 2\n0 0 -> 1 0 1 ~> 0\n0 0 -> 1 0\n0 0 -> 1 0\n").len(), 3, "repeated edges are kept");
+        assert_eq!(
+            steps("2 2\n0 0 -> 1 0 1 ~> 0\n0 0 -> 1 0\n0 0 -> 1 0\n").len(),
+            3,
+            "repeated edges are kept"
+        );
     }
 
     #[test]
@@ -351,8 +349,16 @@ mod tests {
     #[test]
     fn errors_say_what_was_expected_and_where() {
         for (text, message, under) in [
-            ("", "E301 the file must begin with two numbers: expected the numbers of shared and of local states", ""),
-            ("2", "E301 the file must begin with two numbers: expected the numbers of shared and of local states", ""),
+            (
+                "",
+                "E301 the file must begin with two numbers: expected the numbers of shared and of local states",
+                "",
+            ),
+            (
+                "2",
+                "E301 the file must begin with two numbers: expected the numbers of shared and of local states",
+                "",
+            ),
             ("x 2", "E301 the file must begin with two numbers: expected the number of shared states", "x"),
             ("0 2", "E302 there must be at least one shared state: ", "0"),
             ("2 0", "E302 there must be at least one local state: ", "0"),
@@ -363,11 +369,19 @@ mod tests {
             ("2 2\n0 0 -> 1 é", "E303 unexpected `é`: expected a local state", "é"),
             ("2 2\n0 0 -> 1 1 0 -> 1", "E303 unexpected `->`: expected `~>`", "->"),
             ("2 2\n0 0 -> 1 1 0 ~>", "E303 the line ends too early: expected a local state", ""),
-            ("2 2\n0 0 +> 1 1 0 ~> 1", "E304 only `->` can move other threads along: expected the end of the line", "0"),
+            (
+                "2 2\n0 0 +> 1 1 0 ~> 1",
+                "E304 only `->` can move other threads along: expected the end of the line",
+                "0",
+            ),
             ("2 2\n2 0 -> 1 1", "E305 shared state 2 is out of range: expected 0 to 1", "2"),
             ("2 2\n0 7 -> 1 1", "E305 local state 7 is out of range: expected 0 to 1", "7"),
             ("2 2\n0 0 -> 1 1 5 ~> 1", "E305 local state 5 is out of range: expected 0 to 1", "5"),
-            ("99999999999999999999 2", "E306 this number does not fit into 64 bits: ", "99999999999999999999"),
+            (
+                "99999999999999999999 2",
+                "E306 this number does not fit into 64 bits: ",
+                "99999999999999999999",
+            ),
             ("2 2\n-1 0 -> 1 1", "E303 unexpected `-`: expected a shared state", "-"),
             ("2 2\n\n  0|7", "E652 local state 7 is out of range: expected 0 to 1", "7"),
             ("2 2\n0/1", "E653 a target cannot ask for any number of threads: expected `s|l,l`", "0/1"),

@@ -55,7 +55,8 @@ pub(super) fn check(net: &Net<'_>, findings: &mut Findings) {
         let line = net.lines.position(net.rules[rule].span.start).0;
         let message = format!("these weights are no invariant: the rule in line {line} changes their sum");
         findings.push(
-            Diagnostic::warning("W406", invariant.span, message).hint("invariants are not used; the verdict does not depend on this"),
+            Diagnostic::warning("W406", invariant.span, message)
+                .hint("invariants are not used; the verdict does not depend on this"),
         );
     }
 }

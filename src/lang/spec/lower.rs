@@ -29,7 +29,11 @@ pub(super) struct Flow {
 
 impl Flow {
     /// Reads the updates of a rule, or refuses what no step can do.
-    pub(super) fn of(net: &Net<'_>, rule: &Rule, warn: &mut dyn FnMut(Diagnostic)) -> Result<Flow, Diagnostic> {
+    pub(super) fn of(
+        net: &Net<'_>,
+        rule: &Rule,
+        warn: &mut dyn FnMut(Diagnostic),
+    ) -> Result<Flow, Diagnostic> {
         let mut assigned: Vec<(u32, &Update)> = rule.updates.iter().map(|u| (u.var, u)).collect();
         assigned.sort_by_key(|a| (a.0, a.1.span));
         if let Some(twice) = assigned.windows(2).find(|w| w[0].0 == w[1].0) {
@@ -197,7 +201,12 @@ fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Vec<(u32, u32, bool
     Ok(found)
 }
 
-fn add_rule(net: &Net<'_>, rule: &Rule, table: &mut Table, findings: &mut Findings) -> Result<(), Diagnostic> {
+fn add_rule(
+    net: &Net<'_>,
+    rule: &Rule,
+    table: &mut Table,
+    findings: &mut Findings,
+) -> Result<(), Diagnostic> {
     let flow = Flow::of(net, rule, &mut |d| findings.push(d))?;
     let mut fires = false;
     let mut warned = false;
@@ -241,12 +250,20 @@ fn tokens(taken: &[(u32, u32)], y: u32) -> u32 {
     taken.binary_search_by_key(&y, |t| t.0).map_or(0, |i| taken[i].1)
 }
 
-fn raised(net: &Net<'_>, update: &Update, y: u32, taken: &[(u32, u32)], missing: u32, findings: &mut Findings) {
+fn raised(
+    net: &Net<'_>,
+    update: &Update,
+    y: u32,
+    taken: &[(u32, u32)],
+    missing: u32,
+    findings: &mut Findings,
+) {
     let name = net.names[y as usize];
     let message = format!("the guard does not ensure that enough tokens are on `{name}`");
     let needed = tokens(taken, y) + missing;
     findings.push(
-        Diagnostic::warning("W401", update.span, message).label(format!("the guard is raised to `{name}>={needed}`")),
+        Diagnostic::warning("W401", update.span, message)
+            .label(format!("the guard is raised to `{name}>={needed}`")),
     );
 }
 
@@ -308,9 +325,8 @@ fn add_step(net: &Net<'_>, rule: &Rule, flow: &Flow, taken: &[(u32, u32)], exact
     });
     let put: Bag = put.iter().map(|&(x, n)| (local(x), n.max(0) as u32)).collect();
     let moved = flow.moved.iter().filter(|m| exact.binary_search(&m.0).is_err());
-    let mut fates: Vec<(Local, Fate)> = moved
-        .map(|&(y, to)| (local(y), to.map_or(Fate::Vanish, |x| Fate::To(local(x)))))
-        .collect();
+    let mut fates: Vec<(Local, Fate)> =
+        moved.map(|&(y, to)| (local(y), to.map_or(Fate::Vanish, |x| Fate::To(local(x))))).collect();
     if take == put && fates.is_empty() {
         return; // nothing happens
     }
@@ -329,10 +345,15 @@ fn initial(net: &Net<'_>, options: Options, findings: &mut Findings) -> Vec<Init
     let missing: Vec<u32> = (0..net.names.len() as u32).filter(|&x| !mentioned[x as usize]).collect();
     if !missing.is_empty() && !options.init_free {
         let shown: Vec<&str> = missing.iter().take(10).map(|&x| net.names[x as usize]).collect();
-        let more = if missing.len() > 10 { format!(" and {} more", missing.len() - 10) } else { String::new() };
+        let more =
+            if missing.len() > 10 { format!(" and {} more", missing.len() - 10) } else { String::new() };
         findings.push(
-            Diagnostic::warning("W404", net.init.span, format!("not in init, so empty: {}{more}", shown.join(" ")))
-                .hint("mist lets them hold any number of tokens; `--init-free` does so, too"),
+            Diagnostic::warning(
+                "W404",
+                net.init.span,
+                format!("not in init, so empty: {}{more}", shown.join(" ")),
+            )
+            .hint("mist lets them hold any number of tokens; `--init-free` does so, too"),
         );
     }
     let mut any: Vec<Local> = conditions.iter().filter(|c| c.high.is_none()).map(|c| local(c.var)).collect();

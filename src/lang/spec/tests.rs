@@ -186,7 +186,11 @@ fn syntax_errors_are_pointed_at() {
         ("vars in rules init", "E402 `in` cannot be a variable", "in"),
         ("vars a rules init b=1", "E404 variable `b` is not declared", "b"),
         ("vars a rules a>=1 -> b'=1; init a=1", "E404 variable `b` is not declared", "b"),
-        ("vars a rules a>=99999999999 -> ; init a=1", "E405 this number of tokens is too large", "99999999999"),
+        (
+            "vars a rules a>=99999999999 -> ; init a=1",
+            "E405 this number of tokens is too large",
+            "99999999999",
+        ),
         ("vars a rules a>=1, a=2 -> ; init a=1", "E406 there is a second condition on this variable", "a=2"),
         ("vars a rules a>1 -> ; init a=1", "E401 `>` has no meaning in a net", ">"),
         ("vars a rules a>=1 -> a'=a-a; init a=1", "E402 unexpected `a`", "a"),
@@ -200,6 +204,10 @@ fn syntax_errors_are_pointed_at() {
         let found = findings(text);
         assert_eq!(found[0], (message.to_string(), under.to_string()), "{text}");
     }
-    assert_eq!(findings("vars a rules x>=1 -> ; y>=1 -> ; a>=1 -> ; init a=1").len(), 2, "errors cost a rule only");
+    assert_eq!(
+        findings("vars a rules x>=1 -> ; y>=1 -> ; a>=1 -> ; init a=1").len(),
+        2,
+        "errors cost a rule only"
+    );
     assert_eq!(findings(&net(&"x>=1->;".repeat(100))).len(), Findings::MOST + 1);
 }
