@@ -247,7 +247,7 @@ fn beacon(problem: &Problem, last: bool) -> Option<Vec<Config>> {
         let mut after = Vec::new();
         semantics::successors(&*problem.model, &vertices[c].config, None, &mut after);
         for (_, d) in after {
-            if vertices.len() > 20_000 {
+            if vertices.len() > 400 {
                 return None;
             }
             // [2]–[3]
@@ -282,29 +282,58 @@ fn beacon(problem: &Problem, last: bool) -> Option<Vec<Config>> {
     Some(vertices.into_iter().filter(|v| v.alive).map(|v| v.config).collect())
 }
 
+/// One thread walks through `edges` (from, to, how many tokens it makes); tokens are local state 1.
+fn walker(points: u64, edges: &[(u64, u64, u32)]) -> Problem {
+    let mut table = Table::new(Names::Numbers(points), Names::Numbers(2));
+    for &(from, to, tokens) in edges {
+        let put = [(Local(0), 1), (Local(1), tokens)].into_iter().collect();
+        table.add(Step { put, ..thread_step(from, 0, to, 0) }, vec![], Place::default());
+    }
+    problem(table, vec![start(0, &[0], &[])], (0..points).map(|s| target(s, &[0])).collect())
+}
+
+/// Asserts that deletion loses something that the engine and the textbook find.
+fn deletion_fails(problem: &Problem, last: bool) {
+    let complete = coverability(&KarpMiller::default(), problem);
+    assert_eq!(complete, maximal(&textbook(problem, 100_000).unwrap()));
+    let found = beacon(problem, last).unwrap();
+    assert!(complete.iter().any(|c| !found.iter().any(|d| d.covers(c))), "{found:?}");
+    assert!(found.iter().all(|d| complete.iter().any(|c| c.covers(d))), "what it finds is right");
+    for engine in variants() {
+        assert_eq!(coverability(&engine, problem), complete, "{engine:?}");
+        run(&engine, problem);
+    }
+}
+
+/// In the manner of Finkel, Geeraerts, Raskin and Van Begin (2005): six places, eight transitions. A visit to x below a makes tokens;
+/// b makes tokens and goes to d, which is left because x is there; then x goes back to a with tokens, so d and x below a are deleted;
+/// the new a goes to d, which is left because it is there below b. Nobody goes to x any more.
+#[test]
+fn a_net_on_which_deletion_loses_a_place() {
+    let [r, a, b, d, x] = [0, 1, 2, 3, 4];
+    let edges = [(r, a, 0), (r, b, 0), (a, d, 0), (d, x, 0), (x, x, 1), (x, a, 0), (b, b, 1), (b, d, 0)];
+    let problem = walker(5, &edges);
+    deletion_fails(&problem, false);
+    let lost = beacon(&problem, false).unwrap();
+    assert!(lost.iter().all(|c| c.shared != Shared(x)), "deletion calls x unreachable");
+    assert!(is_unsafe(&run(&KarpMiller::default(), &problem))[x as usize]);
+}
+
 #[test]
 #[ignore = "searches for nets on which deletion goes wrong"]
 fn search_for_nets_that_break_deletion() {
     let mut best = usize::MAX;
-    for seed in 0..rounds(200_000) {
+    for seed in 0..rounds(1_000_000) {
         let mut rng = Rng::new(seed);
-        let knobs = knobs(&mut rng);
-        let table = random_table(&mut rng, &knobs);
-        let size = table.steps().iter().map(|s| s.take.size() + s.put.size() + s.spawn.size()).sum::<u32>();
-        let mut problem = random_problem(&mut rng, &knobs, Arc::new(table.clone()), Bound::Any);
-        problem.initial.truncate(1);
-        let expected = coverability(&KarpMiller::default(), &problem);
+        let points = 3 + rng.below(3);
+        let edge = |rng: &mut Rng| (rng.below(points), rng.below(points), u32::from(rng.chance(30)));
+        let edges: Vec<_> = (0..points + 1 + rng.below(4)).map(|_| edge(&mut rng)).collect();
+        let problem = walker(points, &edges);
         for last in [true, false] {
             let Some(found) = beacon(&problem, last) else { continue };
-            let found = maximal(&found);
-            let cost = table.steps().len() * 100 + size as usize;
-            if found != expected && cost < best {
-                best = cost;
-                eprintln!("seed {seed} last {last}: {:?}", problem.initial);
-                for s in table.steps() {
-                    eprintln!("  {:?} {:?} -> {:?} {:?} + {:?}", s.from, s.take, s.to, s.put, s.spawn);
-                }
-                eprintln!("  expected {expected:?}\n  found {found:?}");
+            if edges.len() < best && maximal(&found) != coverability(&KarpMiller::default(), &problem) {
+                best = edges.len();
+                eprintln!("seed {seed} last {last}: walker({points}, &{edges:?})");
             }
         }
     }
