@@ -115,7 +115,8 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     for config in set {
         by_shared.entry(config.shared).or_default().push(config);
     }
-    let covered = |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
+    let covered =
+        |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
     for family in problem.initial.iter().map(Initial::omega) {
         if !covered(&family) {
             return Err(Flaw::InitialMissing(family.describe(model)));

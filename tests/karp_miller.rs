@@ -28,7 +28,11 @@ fn target(s: u64, ls: &[u64]) -> Target {
 fn net(places: u64, steps: &[(&[u64], &[u64])]) -> Table {
     let mut table = Table::new(Names::Numbers(1), Names::Numbers(places));
     for (take, put) in steps {
-        table.add(Step { take: bag(take), put: bag(put), ..thread_step(0, 0, 0, 0) }, vec![], Place::default());
+        table.add(
+            Step { take: bag(take), put: bag(put), ..thread_step(0, 0, 0, 0) },
+            vec![],
+            Place::default(),
+        );
     }
     table
 }
@@ -378,11 +382,15 @@ fn nested_repetitions_are_unrolled() {
 #[test]
 fn models_and_bounds_it_cannot_take_are_refused_by_name() {
     let mut table = net(2, &[(&[0], &[1])]);
-    let bounded =
-        Problem { bound: Bound::Threads(3), ..problem(table.clone(), vec![start(0, &[0], &[])], vec![target(0, &[1])]) };
+    let bounded = Problem {
+        bound: Bound::Threads(3),
+        ..problem(table.clone(), vec![start(0, &[0], &[])], vec![target(0, &[1])])
+    };
     let says = |problem: &Problem, words: &[&str]| {
         let answer = KarpMiller::default().run(problem, &Limits::none(), &Silent);
-        let Verdict::Unknown(Unknown::NotForThisModel(why)) = &answer.verdicts[0] else { panic!("{answer:?}") };
+        let Verdict::Unknown(Unknown::NotForThisModel(why)) = &answer.verdicts[0] else {
+            panic!("{answer:?}")
+        };
         words.iter().for_each(|w| assert!(why.contains(w), "{why}"));
         assert!(reachable_unbounded(problem, &Limits::none(), &Silent).is_err());
     };
@@ -406,6 +414,7 @@ fn forged_sets_are_rejected() {
     assert!(matches!(forged(set.to_vec(), 1), Some(Flaw::BadMember(_))));
     assert!(matches!(forged(vec![], 0), Some(Flaw::InitialMissing(_))));
     assert!(matches!(forged(vec![config(0, &[0])], 0), Some(Flaw::NotClosed(..))));
-    let finite = Config::new(Shared(0), [(Local(0), 1), (Local(1), 7), (Local(2), OMEGA)].into_iter().collect());
+    let finite =
+        Config::new(Shared(0), [(Local(0), 1), (Local(1), 7), (Local(2), OMEGA)].into_iter().collect());
     assert!(matches!(forged(vec![finite], 0), Some(Flaw::NotClosed(..))));
 }

@@ -208,8 +208,7 @@ fn refusal(problem: &Problem) -> Option<Unknown> {
 fn statistics(search: &Search<'_>, maximal: &[Config]) -> Statistics {
     let mut shared: Vec<Shared> = maximal.iter().map(|c| c.shared).collect();
     shared.dedup();
-    let mut locals: Vec<Local> =
-        maximal.iter().flat_map(|c| c.threads.entries()).map(|e| e.0).collect();
+    let mut locals: Vec<Local> = maximal.iter().flat_map(|c| c.threads.entries()).map(|e| e.0).collect();
     locals.sort_unstable();
     locals.dedup();
     Statistics {

@@ -2,6 +2,10 @@
 //!
 //! Invariant: every label ever discovered is covered by a listed one, and no listed label covers another.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
 use super::tree::{Listed, NodeId, Tree};
 use super::vector::{Entry, Signature, covers};
 
@@ -9,6 +13,8 @@ use super::vector::{Entry, Signature, covers};
 #[derive(Debug, Default)]
 pub struct Antichain {
     by_shared: Vec<Vec<Listed>>,
+    /// Listed labels by their hash, since most labels that are covered are covered by themselves; the last one of each hash.
+    same: FxHashMap<u64, NodeId>,
     size: usize,
     comparisons: u64,
 }
@@ -17,6 +23,10 @@ impl Antichain {
     /// Whether some label covers this one.
     pub fn covers(&mut self, tree: &Tree, shared: u32, signature: Signature, counts: &[Entry]) -> bool {
         let Some(list) = self.by_shared.get_mut(shared as usize) else { return false };
+        let same = self.same.get(&hash(shared, counts)).map(|&n| tree.node(n));
+        if same.is_some_and(|n| n.shared == shared && *n.counts == *counts) {
+            return true;
+        }
         let above = |m: &Listed| {
             signature.may_be_below(m.signature) && {
                 self.comparisons += 1;
@@ -56,6 +66,7 @@ impl Antichain {
             !below
         });
         list.push(new);
+        self.same.insert(hash(shared, counts), new.node);
         self.size = self.size + list.len() - before;
     }
 
@@ -73,4 +84,10 @@ impl Antichain {
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.by_shared.iter().flatten().map(|m| m.node)
     }
+}
+
+fn hash(shared: u32, counts: &[Entry]) -> u64 {
+    let mut hasher = FxHasher::default();
+    (shared, counts).hash(&mut hasher);
+    hasher.finish()
 }

@@ -311,8 +311,7 @@ impl<'p> Search<'p> {
     /// A concrete run into the target, which the label of `node` covers.
     fn trace(&mut self, node: NodeId, target: usize, bad: usize) -> Result<Trace, Unknown> {
         let goal = self.goal(node, target, bad);
-        let Unrolled { need, steps } =
-            unroll(&self.tree, &self.steps, node, goal.clone(), &mut self.ticker)?;
+        let Unrolled { need, steps } = unroll(&self.tree, &self.steps, node, goal.clone(), &mut self.ticker)?;
         let root = self.tree.node(self.tree.branch(node)[0]);
         let family = &self.problem.initial[root.step as usize];
         let fixed = self.steps.vector(&family.threads);

@@ -10,6 +10,8 @@ use crate::model::{Bag, Config, Local, Model, Shared, Step};
 /// A step between vectors: `take` must be there and goes, `give` comes.
 #[derive(Clone, Debug)]
 pub struct Compiled {
+    /// Shared state before.
+    pub from: u32,
     /// Shared state afterwards.
     pub to: u32,
     /// The threads that take part.
@@ -151,6 +153,7 @@ impl<'m> Steps<'m> {
 
     fn push(&mut self, step: Step, give: &Bag) {
         let compiled = Compiled {
+            from: self.shared_id(step.from),
             to: self.shared_id(step.to),
             take: self.vector(&step.take).into(),
             give: self.vector(give).into(),

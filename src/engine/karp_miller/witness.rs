@@ -2,7 +2,8 @@
 //!
 //! Along the branch, each acceleration is an instruction "repeat the part since that ancestor". Going backward from the threads that
 //! the target needs, a step gives back what it put and asks for what it took; an acceleration repeats its part, backward, until what is
-//! needed where it put ω is no more than what was there before.
+//! needed where it put ω is no more than what was there before. Whenever an earlier label of the branch covers the need, all between is
+//! skipped; without that, repetitions within repetitions would make runs of exponential length where a short one is all that is needed.
 //!
 //! # Why this ends, and in a run
 //!
@@ -10,12 +11,15 @@
 //! and a step backward keeps it because the step was enabled in the label before. A part that is repeated
 //! has the same effect each time on every local state whose count is finite at its end (ω never goes away along a branch): at least 1 where its own
 //! acceleration put ω, else 0. So each repetition lowers the need by 1 where it is too high, and raises it nowhere but in
-//! local states that were ω before, of which the label has as many as one likes. At the root the need is within the initial family.
+//! local states that were ω before, of which the label has as many as one likes. Skipping only ever goes to an earlier point. At the root the need
+//! is within the initial family.
+
+use rustc_hash::FxHashMap;
 
 use super::path::pump;
 use super::steps::Steps;
 use super::tree::{NodeId, Tree};
-use super::vector::{Entry, add, count, remove};
+use super::vector::{Entry, Signature, add, count, covers, remove};
 use crate::limits::Ticker;
 use crate::model::OMEGA;
 use crate::verdict::Unknown;
@@ -26,6 +30,13 @@ enum Instruction {
     Fire(u32),
     /// Repeat the instructions from here on until there are more threads than these; they are the counts that became ω.
     Repeat { from: usize, had: Vec<Entry> },
+}
+
+/// A branch as instructions.
+struct Program {
+    instructions: Vec<Instruction>,
+    /// The labels of the branch by shared state: after how many instructions, and what.
+    labels: FxHashMap<u32, Vec<(usize, Signature, Vec<Entry>)>>,
 }
 
 /// A run: which threads it needs at the root, and its steps.
@@ -44,61 +55,89 @@ pub fn unroll(
     goal: Vec<Entry>,
     ticker: &mut Ticker<'_>,
 ) -> Result<Unrolled, Unknown> {
-    let program = instructions(tree, steps, leaf);
-    let mut run = Backward { steps, program: &program, need: goal, fired: Vec::new(), ticker };
-    run.undo(0, program.len())?;
+    let program = Program::new(tree, steps, leaf);
+    let shared = tree.node(leaf).shared;
+    let top = program.instructions.len();
+    let mut run = Backward { steps, program: &program, shared, need: goal, fired: Vec::new(), top, ticker };
+    while run.top > 0 {
+        run.top = run.earliest(run.top + 1).unwrap_or(run.top);
+        if let Some(before) = run.top.checked_sub(1) {
+            run.top = run.undo(before, run.top)?.unwrap_or(before);
+        }
+    }
     let Backward { need, mut fired, .. } = run;
     fired.reverse();
     Ok(Unrolled { need, steps: fired })
 }
 
-/// The branch as instructions.
-fn instructions(tree: &Tree, steps: &Steps<'_>, leaf: NodeId) -> Vec<Instruction> {
-    let branch = tree.branch(leaf);
-    let mut program = Vec::new();
-    // Where the instructions that lead to each node of the branch end.
-    let mut ends = vec![0];
-    let mut label = Vec::new();
-    for pair in branch.windows(2) {
-        let node = tree.node(pair[1]);
-        steps.step(node.step).fire(tree.counts(pair[0]), &mut label);
-        program.push(Instruction::Fire(node.step));
-        for &ancestor in &node.pumped {
-            let before = label.clone();
-            pump(tree.counts(ancestor), &mut label);
-            let became = |e: &&Entry| e.1 != OMEGA && count(&label, e.0) == OMEGA;
-            let had = before.iter().filter(became).copied().collect();
-            let from = branch.iter().position(|&n| n == ancestor).map_or(0, |i| ends[i]);
-            program.push(Instruction::Repeat { from, had });
+impl Program {
+    fn new(tree: &Tree, steps: &Steps<'_>, leaf: NodeId) -> Program {
+        let branch = tree.branch(leaf);
+        let mut program = Program { instructions: Vec::new(), labels: FxHashMap::default() };
+        program.note(tree.node(branch[0]).shared, tree.counts(branch[0]));
+        // Where the instructions that lead to each node of the branch end.
+        let mut ends = FxHashMap::from_iter([(branch[0], 0)]);
+        let mut label = Vec::new();
+        for pair in branch.windows(2) {
+            let node = tree.node(pair[1]);
+            steps.step(node.step).fire(tree.counts(pair[0]), &mut label);
+            program.instructions.push(Instruction::Fire(node.step));
+            program.note(node.shared, &label);
+            for ancestor in &node.pumped {
+                let before = label.clone();
+                pump(tree.counts(*ancestor), &mut label);
+                let became = |e: &&Entry| e.1 != OMEGA && count(&label, e.0) == OMEGA;
+                let had = before.iter().filter(became).copied().collect();
+                program.instructions.push(Instruction::Repeat { from: ends[ancestor], had });
+                program.note(node.shared, &label);
+            }
+            ends.insert(pair[1], program.instructions.len());
         }
-        ends.push(program.len());
+        program
     }
-    program
+
+    /// Remembers the label after the instructions so far.
+    fn note(&mut self, shared: u32, label: &[Entry]) {
+        let at = self.instructions.len();
+        self.labels.entry(shared).or_default().push((at, Signature::of(label), label.to_vec()));
+    }
 }
 
 struct Backward<'a, 't> {
     steps: &'a Steps<'a>,
-    program: &'a [Instruction],
+    program: &'a Program,
+    /// The shared state where we are.
+    shared: u32,
     need: Vec<Entry>,
     /// Steps, last first.
     fired: Vec<u32>,
+    /// How many instructions are left, not counting the repetitions we are in.
+    top: usize,
     ticker: &'a mut Ticker<'t>,
 }
 
 impl Backward<'_, '_> {
-    /// Goes back from the end of the instructions `from..to` to their beginning.
-    fn undo(&mut self, from: usize, to: usize) -> Result<(), Unknown> {
+    /// Goes back from the end of the instructions `from..to` to their beginning; or returns a point before `top`
+    /// whose label covers the need, as soon as there is one.
+    fn undo(&mut self, from: usize, to: usize) -> Result<Option<usize>, Unknown> {
         for at in (from..to).rev() {
-            match &self.program[at] {
-                Instruction::Fire(step) => self.unfire(*step)?,
+            match &self.program.instructions[at] {
+                Instruction::Fire(step) => {
+                    self.unfire(*step)?;
+                    if let Some(earlier) = self.earliest(self.top) {
+                        return Ok(Some(earlier));
+                    }
+                }
                 Instruction::Repeat { from, had } => {
                     while had.iter().any(|&(l, n)| count(&self.need, l) > n) {
-                        self.undo(*from, at)?;
+                        if let Some(earlier) = self.undo(*from, at)? {
+                            return Ok(Some(earlier));
+                        }
                     }
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn unfire(&mut self, id: u32) -> Result<(), Unknown> {
@@ -114,7 +153,18 @@ impl Backward<'_, '_> {
                 return Err(Unknown::NotForThisModel(why.into()));
             }
         }
+        self.shared = step.from;
         self.fired.push(id);
         Ok(())
+    }
+
+    /// The first point before `end` whose label covers the need.
+    fn earliest(&self, end: usize) -> Option<usize> {
+        let signature = Signature::of(&self.need);
+        let labels = self.program.labels.get(&self.shared)?;
+        let before = labels.iter().take_while(|l| l.0 < end);
+        let mut enough =
+            before.filter(|(_, s, label)| signature.may_be_below(*s) && covers(label, &self.need));
+        enough.next().map(|l| l.0)
     }
 }
