@@ -1,6 +1,7 @@
 //! Engines: each answers a [`Problem`], with evidence. They do no input or output; they know neither where a
 //! model came from nor who will read the answer.
 
+pub mod cutoff;
 pub mod explicit;
 pub mod karp_miller;
 

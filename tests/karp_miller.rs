@@ -323,6 +323,14 @@ fn a_net_on_which_deletion_loses_a_place() {
     assert!(is_unsafe(&run(&KarpMiller::default(), &problem))[x as usize]);
 }
 
+/// Found at random by the search below.
+#[test]
+fn a_random_walk_on_which_deletion_loses_a_place() {
+    let edges =
+        [(3, 4, 1), (1, 2, 0), (3, 1, 1), (0, 2, 0), (4, 1, 0), (1, 3, 1), (0, 2, 1), (2, 4, 0), (4, 1, 0)];
+    deletion_fails(&walker(5, &edges), false);
+}
+
 #[test]
 #[ignore = "searches for nets on which deletion goes wrong"]
 fn search_for_nets_that_break_deletion() {
