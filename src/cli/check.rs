@@ -101,7 +101,10 @@ fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Ve
 
 fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
     match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
+        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b)))
+        | (Verdict::Safe(Certificate::Downward(a)), Verdict::Safe(Certificate::Downward(b))) => {
+            Arc::ptr_eq(a, b)
+        }
         _ => false,
     }
 }

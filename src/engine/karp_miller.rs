@@ -117,10 +117,9 @@ impl Engine for KarpMiller {
         }
         let mut search = Search::new(problem, &problem.targets, self, limits, watch);
         let outcome = limits.check().map_err(Stop::Limit).and_then(|()| search.run());
-        let maximal = Arc::new(search.maximal());
-        let statistics = statistics(&search, &maximal);
+        let statistics = statistics(&search);
         let rest = match outcome {
-            Ok(()) => Verdict::Safe(Certificate::Downward(maximal)),
+            Ok(()) => Verdict::Safe(Certificate::Downward(Arc::new(search.maximal()))),
             Err(Stop::Limit(why)) => Verdict::Unknown(why),
             Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
         };
@@ -156,9 +155,7 @@ impl KarpMiller {
             Ok(()) | Err(Stop::Decided) => {}
             Err(Stop::Limit(why)) => return Err(why),
         }
-        let maximal = Arc::new(search.maximal());
-        let statistics = statistics(&search, &maximal);
-        Ok(Coverability { maximal, statistics })
+        Ok(Coverability { maximal: Arc::new(search.maximal()), statistics: statistics(&search) })
     }
 }
 
@@ -205,17 +202,13 @@ fn refusal(problem: &Problem) -> Option<Unknown> {
     }
 }
 
-fn statistics(search: &Search<'_>, maximal: &[Config]) -> Statistics {
-    let mut shared: Vec<Shared> = maximal.iter().map(|c| c.shared).collect();
-    shared.dedup();
-    let mut locals: Vec<Local> = maximal.iter().flat_map(|c| c.threads.entries()).map(|e| e.0).collect();
-    locals.sort_unstable();
-    locals.dedup();
+fn statistics(search: &Search<'_>) -> Statistics {
+    let (shared_states, local_states) = search.occupied();
     Statistics {
         configurations: search.statistics.nodes,
         steps: search.fired,
-        shared_states: shared.len() as u64,
-        local_states: locals.len() as u64,
+        shared_states,
+        local_states,
         complete_up_to: None,
         tree: Some(search.statistics.clone()),
     }

@@ -17,6 +17,7 @@ pub struct Antichain {
     same: FxHashMap<u64, NodeId>,
     size: usize,
     comparisons: u64,
+    looked_at: u64,
 }
 
 impl Antichain {
@@ -34,6 +35,7 @@ impl Antichain {
             }
         };
         let found = list.iter().position(above);
+        self.looked_at += found.map_or(list.len(), |i| i + 1) as u64;
         if let Some(i) = found {
             // What covers once covers often: keep it near the front.
             list.swap(i, i / 2);
@@ -55,6 +57,7 @@ impl Antichain {
         }
         let list = &mut self.by_shared[shared as usize];
         let before = list.len();
+        self.looked_at += before as u64;
         list.retain(|m| {
             let below = m.signature.may_be_below(new.signature) && {
                 self.comparisons += 1;
@@ -78,6 +81,11 @@ impl Antichain {
     /// How many pairs of labels were compared in full.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
+    }
+
+    /// How many labels were looked at, compared or not.
+    pub fn looked_at(&self) -> u64 {
+        self.looked_at
     }
 
     /// The nodes listed.

@@ -116,6 +116,11 @@ impl Path {
         list.is_some_and(|list| list.iter().any(|a| tree.counts(a.node) == counts))
     }
 
+    /// Whether a node is on the path.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.depth.contains_key(&node)
+    }
+
     /// How many nodes there are on the path.
     pub fn len(&self) -> usize {
         self.nodes.len()

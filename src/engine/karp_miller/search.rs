@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashSet;
+
 use super::antichain::Antichain;
 use super::path::Path;
 use super::shorten::{Run, shorten};
@@ -28,8 +30,12 @@ pub struct Search<'p> {
     antichain: Antichain,
     path: Path,
     ticker: Ticker<'p>,
+    /// How much of the antichain's work the ticker knows of.
+    ticked: u64,
     watch: &'p dyn Watch,
     told: Instant,
+    /// When so many steps have been fired, it is time to look at the clock.
+    tell_at: u64,
     /// For each target, how it is hit.
     pub traces: Vec<Option<Trace>>,
     /// What the search did so far.
@@ -97,8 +103,10 @@ impl<'p> Search<'p> {
             antichain: Antichain::default(),
             path: Path::new(!options.minimal_ancestors, !options.prune),
             ticker: Ticker::new(limits),
+            ticked: 0,
             watch,
             told: Instant::now(),
+            tell_at: 0,
             traces: vec![None; targets.len()],
             statistics: TreeStatistics::default(),
             fired: 0,
@@ -124,6 +132,16 @@ impl<'p> Search<'p> {
         let mut maximal: Vec<Config> = self.antichain.nodes().map(config).collect();
         maximal.sort_unstable();
         maximal
+    }
+
+    /// How many shared and how many local states the maximal labels have.
+    pub fn occupied(&self) -> (u64, u64) {
+        let (mut shared, mut locals) = (FxHashSet::default(), FxHashSet::default());
+        for node in self.antichain.nodes() {
+            shared.insert(self.tree.node(node).shared);
+            locals.extend(self.tree.counts(node).iter().map(|e| e.0));
+        }
+        (shared.len() as u64, locals.len() as u64)
     }
 
     /// Depth-first; a successor is built only when all before it have been explored.
@@ -239,7 +257,7 @@ impl<'p> Search<'p> {
 
     /// Fires a step, accelerates, and discovers what comes out, unless it is not enabled or known.
     fn successor(&mut self, node: NodeId, id: u32) -> Result<Option<NodeId>, Stop> {
-        self.ticker.tick()?;
+        self.tick()?;
         let step = self.steps.step(id);
         let (parent, to) = (self.tree.node(node), step.to);
         if !step.fire(&parent.counts, &mut self.scratch.counts) {
@@ -251,6 +269,16 @@ impl<'p> Search<'p> {
         }
         self.scratch.pumped.clear();
         self.discover(to, node, id)
+    }
+
+    /// Looks at the limits now and then: after many steps, or a few that meant many comparisons.
+    fn tick(&mut self) -> Result<(), Unknown> {
+        self.ticker.tick()?;
+        while self.ticked < self.antichain.looked_at() {
+            self.ticked += 1024;
+            self.ticker.tick()?;
+        }
+        Ok(())
     }
 
     /// Adds the label in the scratch to the tree, if it is new.
@@ -289,7 +317,13 @@ impl<'p> Search<'p> {
         if self.options.prune || !self.antichain.covers(&self.tree, shared, new.signature, counts) {
             self.antichain.insert(&self.tree, shared, new, counts, |node| dropped.push(node));
         }
-        dropped.into_iter().for_each(|node| self.tree.dominate(node));
+        for node in dropped {
+            self.tree.dominate(node);
+            // Others come back to a node's label when they switch to another branch.
+            if self.options.order == Order::OneByOne && !self.path.contains(node) {
+                self.tree.forget(node);
+            }
+        }
         self.statistics.antichain_peak = self.statistics.antichain_peak.max(self.antichain.size() as u64);
     }
 
@@ -349,7 +383,11 @@ impl<'p> Search<'p> {
 
     /// Tells the watcher how far the search is, now and then.
     fn tell(&mut self, frontier: usize) {
-        if self.fired & 0xfff != 0 || self.told.elapsed() < TELL_EVERY {
+        if self.fired < self.tell_at {
+            return;
+        }
+        self.tell_at = self.fired + 1024;
+        if self.told.elapsed() < TELL_EVERY {
             return;
         }
         self.told = Instant::now();

@@ -5,25 +5,47 @@ use crate::model::OMEGA;
 /// A local state's id and how many threads are there; [`OMEGA`] is any number.
 pub type Entry = (u32, u32);
 
-/// Two sets of local states, each squeezed into 64 bits: a cheap test that refutes most comparisons.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is cheap to compare and refutes most comparisons: every part is monotone in the vector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
+    /// The local states, squeezed into 64 bits.
     occupied: u64,
+    /// Those with ω.
     omega: u64,
+    /// The counts, added up in sixteen classes of local states; seven bits each, in bytes; 127 is ω.
+    sums: [u64; 2],
 }
+
+/// The highest bit of every byte.
+const HIGH: u64 = 0x8080_8080_8080_8080;
 
 impl Signature {
     /// The signature of a vector.
     pub fn of(counts: &[Entry]) -> Signature {
-        counts.iter().fold(Signature { occupied: 0, omega: 0 }, |s, &(l, n)| {
+        let mut signature = Signature::default();
+        let mut sums = [0_u8; 16];
+        for &(l, n) in counts {
             let bit = 1 << (l % 64);
-            Signature { occupied: s.occupied | bit, omega: s.omega | if n == OMEGA { bit } else { 0 } }
-        })
+            signature.occupied |= bit;
+            let sum = &mut sums[l as usize % 16];
+            if n == OMEGA {
+                signature.omega |= bit;
+                *sum = 127;
+            } else if *sum < 127 {
+                *sum = (u32::from(*sum) + n.min(126)).min(126) as u8;
+            }
+        }
+        for (i, &sum) in sums.iter().enumerate() {
+            signature.sums[i / 8] |= u64::from(sum) << (i % 8 * 8);
+        }
+        signature
     }
 
     /// Whether a vector with this signature may be covered by one with the other.
     pub fn may_be_below(self, other: Signature) -> bool {
-        self.occupied & !other.occupied == 0 && self.omega & !other.omega == 0
+        // Byte by byte, `other - self` borrows the high bit if and only if it is negative.
+        let fits = |i: usize| ((other.sums[i] | HIGH) - self.sums[i]) & HIGH == HIGH;
+        self.occupied & !other.occupied == 0 && self.omega & !other.omega == 0 && fits(0) && fits(1)
     }
 }
 
@@ -83,12 +105,22 @@ mod tests {
 
     #[test]
     fn signatures_refute_only_what_is_not_covered() {
-        let vectors = [vec![], vec![(1, 1)], vec![(1, OMEGA)], vec![(1, 2), (65, 1)], vec![(64, 1)]];
+        let vectors = [
+            vec![],
+            vec![(1, 1)],
+            vec![(1, OMEGA)],
+            vec![(1, 2), (65, 1)],
+            vec![(64, 1)],
+            vec![(1, 126), (17, 126)],
+            vec![(1, 1000), (17, 2)],
+            vec![(1, 5), (17, OMEGA), (33, 3)],
+        ];
         for a in &vectors {
             for b in &vectors {
                 assert!(!covers(a, b) || Signature::of(b).may_be_below(Signature::of(a)));
             }
         }
+        assert!(!Signature::of(&[(1, 3)]).may_be_below(Signature::of(&[(1, 2)])));
         assert!(!Signature::of(&vectors[2]).may_be_below(Signature::of(&vectors[1])));
     }
 }
