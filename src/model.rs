@@ -200,6 +200,26 @@ pub trait Model: Send + Sync {
         l
     }
 
+    /// How many concrete states a shared and a local word stand for together, as a power of two.
+    fn free_bits(&self, _s: Shared, _l: Local) -> u32 {
+        0
+    }
+
+    /// Every concrete shared state of a set.
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        vec![s]
+    }
+
+    /// Every concrete local state of a set.
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        vec![l]
+    }
+
+    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
+    fn places(&self) -> Vec<Place> {
+        Vec::new()
+    }
+
     /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
     /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
     fn narrow(

@@ -10,6 +10,7 @@ use crate::concrete::concretise;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
+use crate::engine::karp_miller::KarpMiller;
 use crate::engine::views::Views;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
@@ -68,6 +69,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
         }),
+        EngineName::KarpMiller => Box::new(KarpMiller::default()),
         EngineName::Backward => Box::new(Backward),
         EngineName::Views => Box::new(Views),
     }

@@ -3,7 +3,7 @@
 //! | side | engines |
 //! | --- | --- |
 //! | prove | `views`, then `backward` |
-//! | refute | `explicit` with 1, 2, 3, … threads |
+//! | refute | `explicit` with 1, 2, 3, … threads, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
 //! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use super::backward::Backward;
 use super::explicit::Explicit;
+use super::karp_miller::KarpMiller;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
 use crate::check::{check, check_all};
@@ -52,18 +53,21 @@ impl Engine for Auto {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let board = Board::new(problem, self, limits, watch);
         let explicit = Explicit { jobs: 1, max_threads: self.max_threads, stop_at_first: self.stop_at_first };
+        let karp_miller = KarpMiller::default();
         let mut prove: Vec<&dyn Engine> = vec![&Views];
+        let mut refute: Vec<&dyn Engine> = vec![&explicit];
         if problem.bound == Bound::Any {
             prove.push(&Backward);
+            refute.push(&karp_miller);
         }
         if self.jobs < 2 {
-            prove.insert(1, &explicit);
-            board.rounds(&prove);
+            let turns: Vec<&dyn Engine> = prove.iter().zip(&refute).flat_map(|(&p, &r)| [p, r]).collect();
+            board.rounds(&turns);
         } else {
             thread::scope(|scope| {
                 // Work threads need deep stacks as little as the engines recurse; the default is plenty.
                 scope.spawn(|| board.rounds(&prove));
-                board.rounds(&[&explicit]);
+                board.rounds(&refute);
             });
         }
         board.answer()

@@ -173,16 +173,6 @@ impl Jit {
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
-    /// Every concrete state of a set of shared states.
-    pub fn members_shared(&self, s: Shared) -> Vec<Shared> {
-        self.shared.members(s.0).into_iter().map(Shared).collect()
-    }
-
-    /// Every concrete state of a set of local states.
-    pub fn members_local(&self, l: Local) -> Vec<Local> {
-        self.local.members(l.0).into_iter().map(Local).collect()
-    }
-
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
         let found: Vec<u32> = (0..self.program.points.len() as u32).filter(has).collect();
@@ -569,6 +559,26 @@ impl Model for Jit {
         false
     }
 
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        self.shared.members(s.0).into_iter().map(Shared).collect()
+    }
+
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        self.local.members(l.0).into_iter().map(Local).collect()
+    }
+
+    fn free_bits(&self, s: Shared, l: Local) -> u32 {
+        let free = |masks: &[u8]| masks.iter().filter(|&&m| m == FREE).count() as u32;
+        free(&self.shared.decode(s.0).1) + free(&self.local.decode(l.0).1)
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let of = |f: &super::program::FunctionInfo| {
+            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
+        };
+        self.program.functions.iter().flat_map(of).collect()
+    }
+
     fn local_class(&self, l: Local) -> u64 {
         self.local.head(l.0).into()
     }
@@ -648,15 +658,18 @@ impl Model for Jit {
 
 impl Jit {
     fn place_of(&self, point: u32) -> Place {
-        let info = self.program.info(point);
-        Place {
-            line: info.line,
-            column: info.column,
-            text: info.text.clone(),
-            labels: info.labels.clone(),
-            function: self.program.call_path(point),
-            origin: info.origin.clone(),
-        }
+        place(self.program.info(point), self.program.call_path(point))
+    }
+}
+
+fn place(info: &super::program::NodeInfo, function: String) -> Place {
+    Place {
+        line: info.line,
+        column: info.column,
+        text: info.text.clone(),
+        labels: info.labels.clone(),
+        function,
+        origin: info.origin.clone(),
     }
 }
 
