@@ -9,27 +9,43 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::{Certificate, Trace, Verdict};
+use crate::verdict::{Certificate, Trace, Unknown, Verdict};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
 ///
 /// A verdict that claims nothing passes.
 pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
+    check_within(problem, target, verdict, &Limits::none())
+}
+
+/// As [`check`], but gives up with [`Flaw::Limit`] when a limit is hit.
+pub fn check_within(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    limits: &Limits,
+) -> Result<(), Flaw> {
+    let ticker = &mut Ticker::new(limits);
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
-        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
-        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set),
-        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
-        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
+        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, ticker),
+        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set, ticker),
+        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis, ticker),
+        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set, ticker),
         Verdict::Unknown(_) => Ok(()),
     }
 }
 
 /// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
 /// a large set once is enough. The name of the target that fails comes with the flaw.
-pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<(), (String, Flaw)> {
+pub fn check_all(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
     let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
     for &(i, verdict) in verdicts {
@@ -45,7 +61,7 @@ pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<()
         }
     }
     jobs.iter().try_for_each(|(target, verdict)| {
-        check(problem, target, verdict).map_err(|flaw| (target.name.clone(), flaw))
+        check_within(problem, target, verdict, limits).map_err(|flaw| (target.name.clone(), flaw))
     })
 }
 
@@ -66,6 +82,8 @@ pub enum Flaw {
     InitialMissing(String),
     /// A member of a set has a successor outside.
     NotClosed(String, String),
+    /// Nothing is wrong so far, but a limit was hit before everything was checked.
+    Limit(Unknown),
     /// A member of a set is bad.
     BadMember(String),
     /// A bad configuration is not above any element of a basis.
@@ -80,6 +98,12 @@ pub enum Flaw {
     NotForThisModel(String),
 }
 
+impl From<Unknown> for Flaw {
+    fn from(why: Unknown) -> Flaw {
+        Flaw::Limit(why)
+    }
+}
+
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,6 +116,7 @@ impl fmt::Display for Flaw {
             }
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
+            Flaw::Limit(why) => write!(f, "checking did not finish: {why}"),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
             Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
             Flaw::PredecessorMissing(c, p) => {
@@ -126,7 +151,7 @@ fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), 
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+fn check_closed(problem: &Problem, target: &Target, set: &[Config], ticker: &mut Ticker) -> Result<(), Flaw> {
     let model = &*problem.model;
     let set: HashSet<&Config> = set.iter().collect();
     each_initial(problem, &mut |config| {
@@ -134,6 +159,7 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
     })?;
     let mut after = Vec::new();
     for &config in &set {
+        ticker.ticks(16)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
@@ -147,17 +173,25 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
 
 /// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
 /// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound.
-fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+fn check_downward(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::new();
     for config in set {
-        by_shared.entry(config.shared).or_default().push(config);
+        by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
-    let covered =
-        |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
+    let covered = |c: &Config| {
+        let bits = occupied(c);
+        let covers = |&(above, d): &(u64, &Config)| bits & !above == 0 && d.covers(c);
+        by_shared.get(&c.shared).is_some_and(|group| group.iter().any(covers))
+    };
     for family in problem.initial.iter().map(Initial::omega) {
         if !covered(&family) {
             return Err(Flaw::InitialMissing(family.describe(model)));
@@ -165,11 +199,13 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     }
     let mut after = Vec::new();
     for config in set {
+        ticker.ticks(64)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
         // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
         semantics::successors(model, config, None, &mut after);
+        after.retain(|(_, c)| !config.covers(c));
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
@@ -177,8 +213,19 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     Ok(())
 }
 
+/// Which local states are occupied, as 64 bits of a hash: what covers has at least the bits of what it covers.
+fn occupied(config: &Config) -> u64 {
+    let bit = |l: u64| 1 << (l.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
+    config.threads.entries().iter().fold(0, |bits, e| bits | bit(e.0.0))
+}
+
 /// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is.
-fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<(), Flaw> {
+fn check_upward(
+    problem: &Problem,
+    target: &Target,
+    basis: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
@@ -199,6 +246,7 @@ fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
     for element in basis {
+        ticker.ticks(64)?;
         if problem.initial.iter().any(|family| family.omega().may_cover(element, model)) {
             return Err(Flaw::InitialInside(element.describe(model)));
         }

@@ -13,7 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),
-    ("check", &["model", "problem", "verdict"]),
+    ("check", &["model", "problem", "verdict", "limits"]),
     ("lang", &["model", "problem", "unfold"]),
     ("engine", &["model", "problem", "verdict", "limits", "check"]),
     ("question", &["model", "problem", "lang"]),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
-use crate::check;
+use crate::check::{self, Flaw};
 use crate::concrete::concretise;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
@@ -13,10 +13,10 @@ use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::views::Views;
 use crate::engine::{Answer, Engine};
-use crate::limits::memory_in_use;
+use crate::limits::{Limits, memory_in_use};
 use crate::problem::{Bound, Problem};
 use crate::report::{Report, Word, json, text};
-use crate::verdict::Verdict;
+use crate::verdict::{Unknown, Verdict};
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         return Err(internal(flaw));
     }
     if !args.no_check && !answer.checked {
-        believe(&problem, &answer)?;
+        believe(&problem, &mut answer, &limits)?;
     }
     choose_values(&problem, &mut answer);
     let report = Report {
@@ -75,12 +75,21 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     }
 }
 
-/// Checks all evidence; a verdict that does not stand is never printed.
-fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
+/// Checks all evidence; a verdict that does not stand, or that could not be checked in time, is never printed.
+fn believe(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Failure> {
     let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    check::check_all(problem, &verdicts).map_err(|(target, flaw)| {
-        internal(&format!("the evidence for target `{target}` does not stand: {flaw}"))
-    })
+    match check::check_all(problem, &verdicts, limits) {
+        Ok(()) => Ok(()),
+        Err((_, Flaw::Limit(why))) => {
+            let unchecked =
+                Unknown::Inconclusive(format!("an answer was found, but its evidence not checked: {why}"));
+            answer.verdicts.fill(Verdict::Unknown(unchecked));
+            Ok(())
+        }
+        Err((target, flaw)) => {
+            Err(internal(&format!("the evidence for target `{target}` does not stand: {flaw}")))
+        }
+    }
 }
 
 /// Evidence that does not stand is never a verdict.

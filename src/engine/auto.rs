@@ -20,7 +20,7 @@ use super::explicit::Explicit;
 use super::karp_miller::KarpMiller;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
-use crate::check::{check, check_all};
+use crate::check::{Flaw, check, check_all};
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::verdict::{Unknown, Verdict};
@@ -184,7 +184,11 @@ impl<'a> Board<'a> {
             .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
             .copied()
             .collect();
-        if let Err((target, flaw)) = check_all(self.problem, &offers) {
+        if let Err((target, flaw)) = check_all(self.problem, &offers, &self.limits) {
+            if let Flaw::Limit(why) = flaw {
+                self.state().why.get_or_insert(why);
+                return;
+            }
             let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
             self.state().flaw.get_or_insert(told);
             return self.limits.stopper().stop();
