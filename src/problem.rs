@@ -2,6 +2,7 @@
 //!
 //! All four change verdicts, so none is ever implicit: they are printed with every answer.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
@@ -73,35 +74,100 @@ impl Initial {
 
     /// Every member with exactly `total` threads.
     pub fn of_size(&self, total: u32) -> Vec<Config> {
-        let Some(more) = total.checked_sub(self.threads.size()) else { return Vec::new() };
-        if self.any.is_empty() {
-            return if more == 0 { vec![Config::new(self.shared, self.threads.clone())] } else { Vec::new() };
-        }
         let mut found = Vec::new();
-        spread(&self.any, more, self.threads.clone(), &mut |threads| {
-            found.push(Config::new(self.shared, threads))
+        let Ok(()) = self.each_of_size(total, &mut |c| {
+            found.push(c);
+            Ok::<(), Infallible>(())
         });
         found
     }
-}
 
-/// Every way to put `count` threads into the states `places`.
-fn spread(places: &[Local], count: u32, base: Bag, found: &mut impl FnMut(Bag)) {
-    match places {
-        [] => {}
-        [last] => {
-            let mut threads = base;
-            threads.insert(*last, count);
-            found(threads);
+    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can be very many.
+    pub fn each_of_size<E>(
+        &self,
+        total: u32,
+        found: &mut impl FnMut(Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(more) = total.checked_sub(self.threads.size()) else { return Ok(()) };
+        let any = self.distinct_any();
+        if any.is_empty() && more > 0 {
+            return Ok(());
         }
-        [first, later @ ..] => {
-            for n in 0..=count {
-                let mut threads = base.clone();
-                threads.insert(*first, n);
-                spread(later, count - n, threads, found);
+        spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
+    }
+
+    /// Shows every member whose largest number of further threads in one state of `any` is exactly `most` to `found`.
+    pub fn each_of_tokens<E>(
+        &self,
+        most: u32,
+        found: &mut impl FnMut(Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let any = self.distinct_any();
+        fill(&any, most, most == 0, Config::new(self.shared, self.threads.clone()), found)
+    }
+
+    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if there is one.
+    pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
+        let least = self.threads.size();
+        match size {
+            Some(size) if size >= least => {
+                if self.any.is_empty() {
+                    None
+                } else {
+                    size.checked_add(1)
+                }
             }
+            _ => Some(least),
         }
     }
+
+    fn distinct_any(&self) -> Vec<Local> {
+        let mut any = self.any.clone();
+        any.sort_unstable();
+        any.dedup();
+        any
+    }
+}
+
+/// Every way to put `count` further threads into the states `places`.
+fn spread<E>(
+    places: &[Local],
+    count: u32,
+    base: Config,
+    found: &mut impl FnMut(Config) -> Result<(), E>,
+) -> Result<(), E> {
+    match places {
+        [] => found(base),
+        [last] => found(with(&base, *last, count)),
+        [first, later @ ..] => {
+            (0..=count).try_for_each(|n| spread(later, count - n, with(&base, *first, n), found))
+        }
+    }
+}
+
+/// Every way to put at most `most` further threads into each of `places`, and exactly that many into one of them
+/// unless that is `done` already.
+fn fill<E>(
+    places: &[Local],
+    most: u32,
+    done: bool,
+    base: Config,
+    found: &mut impl FnMut(Config) -> Result<(), E>,
+) -> Result<(), E> {
+    match places {
+        [] if done => found(base),
+        [] => Ok(()),
+        [last] if !done => found(with(&base, *last, most)),
+        [first, later @ ..] => {
+            (0..=most).try_for_each(|n| fill(later, most, done || n == most, with(&base, *first, n), found))
+        }
+    }
+}
+
+fn with(base: &Config, l: Local, n: u32) -> Config {
+    let mut config = base.clone();
+    config.threads.insert(l, n);
+    config
 }
 
 impl Target {
@@ -133,6 +199,28 @@ mod tests {
         assert_eq!(family.of_size(3).len(), 3);
         assert!(family.of_size(3).iter().all(|c| family.contains(c) && c.threads.size() == 3));
         assert!(!family.contains(&Config::new(Shared(0), Bag::one(Local(1)))));
+        assert_eq!((family.next_size(None), family.next_size(Some(4))), (Some(1), Some(5)));
         assert_eq!(family.omega().threads.count(Local(1)), OMEGA);
+    }
+
+    #[test]
+    fn members_of_a_family_are_listed_by_tokens() {
+        let family = Initial {
+            shared: Shared(0),
+            threads: Bag::one(Local(7)),
+            any: vec![Local(1), Local(2), Local(1)],
+        };
+        let listed = |most| {
+            let mut found = Vec::new();
+            let Ok(()) = family.each_of_tokens(most, &mut |c| {
+                found.push(c);
+                Ok::<(), Infallible>(())
+            });
+            assert!(found.iter().all(|c| family.contains(c)));
+            found.len()
+        };
+        assert_eq!((listed(0), listed(1), listed(2)), (1, 3, 5));
+        let fixed = Initial { any: Vec::new(), ..family.clone() };
+        assert_eq!((fixed.next_size(None), fixed.next_size(Some(1))), (Some(1), None));
     }
 }

@@ -1,4 +1,9 @@
-//! What tests of several modules share: the laws of a model, generators with known answers.
+//! What tests of several modules share: the laws of a model, random problems, and a naive search to compare with.
 
-/// The laws of [`crate::model`].
-pub fn laws() {}
+mod laws;
+mod naive;
+mod random;
+
+pub use laws::laws;
+pub use naive::naive;
+pub use random::{Knobs, Rng, Signals, random_configs, random_problem, random_table};

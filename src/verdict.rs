@@ -1,6 +1,7 @@
 //! Answers, and the evidence they carry.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{Config, Step};
@@ -21,7 +22,8 @@ pub enum Verdict {
 pub enum Certificate {
     /// Every reachable configuration within the bound: closed under steps, holds every initial configuration
     /// of the problem, hits no target.
-    Closed(Vec<Config>),
+    /// Shared, because one set may answer for thousands of targets.
+    Closed(Arc<Vec<Config>>),
 }
 
 /// A run: concrete counts at the start, then steps.

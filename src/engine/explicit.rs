@@ -1,1 +1,180 @@
-//! Placeholder until the search lands.
+//! `explicit`: breadth-first search over counter-abstracted configurations, for one thread, then two, then more.
+//!
+//! # Levels, and why the answer has the fewest threads
+//!
+//! Consider the graph of all configurations of the problem *as asked*, its bound included. Level k is the part of
+//! this graph in which no configuration has more than k threads: a step that would leave more is not taken at this level,
+//! and the search remembers that it left something out. A run belongs to level k if and only if at most k threads exist
+//! at once in it. Levels are searched in ascending order, so the first that hits a target has the fewest threads
+//! possible; and breadth-first search of that level finds a shortest run among those.
+//!
+//! Note what a level is *not*: the problem with a smaller bound. With bound k, `start_thread` at k threads acts like `skip` (LANGUAGE
+//! 2.5); such a run is none of the problem with a larger bound. Steps are skipped only where the asked bound says so.
+//!
+//! # Why it may stop
+//!
+//! If level k left nothing out, what is stored is closed under all steps. Then a later level differs only by the larger
+//! initial configurations it starts from, and these alone are added; without any, all later levels are the same and
+//! targets not hit are SAFE, even for any number of threads. If something was left out, the next level that can differ
+//! is the size of the smallest configuration left out, or of the next initial one. It starts from scratch, since more threads may
+//! mean shorter runs. At the level of the bound nothing is left out, so the set stored there is the certificate: it holds every
+//! initial configuration within the bound and is closed.
+//!
+//! None of this needs larger configurations to be able to do more, so it also holds for models that [`crate::model::Model::blocking`] speaks of.
+//!
+//! # Parts
+//!
+//! `pack` (configurations as bytes), `store` (each once), `steps` (the model, compiled when needed), `targets` (what to
+//! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
+
+mod ids;
+mod levels;
+mod pack;
+mod parallel;
+mod search;
+mod steps;
+mod store;
+mod targets;
+
+use std::sync::Arc;
+
+use self::search::{Search, Stop};
+use super::{Answer, Engine, Statistics, Watch};
+use crate::limits::Limits;
+use crate::model::{Config, Local, Shared};
+use crate::problem::{Bound, Problem};
+use crate::verdict::{Certificate, Unknown, Verdict};
+
+pub use self::store::Footprint;
+
+const NAME: &str = "explicit";
+
+/// The engine and its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explicit {
+    /// How many threads search; the answer does not depend on it.
+    pub jobs: usize,
+    /// Give up after this many threads (or tokens).
+    pub max_threads: Option<u32>,
+    /// Stop when one target is hit and leave the others open.
+    pub stop_at_first: bool,
+}
+
+impl Default for Explicit {
+    fn default() -> Explicit {
+        Explicit { jobs: 1, max_threads: None, stop_at_first: false }
+    }
+}
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut search = Search::new(problem, self.jobs, self.stop_at_first, limits, watch);
+        let mut statistics = Statistics::default();
+        let outcome = self.climb(&mut search, &mut statistics);
+        statistics.steps = search.fired;
+        statistics.shared_states = search.steps.shared_states() as u64;
+        statistics.local_states = search.steps.local_states() as u64;
+        Answer { verdicts: verdicts(search, outcome), statistics }
+    }
+}
+
+impl Explicit {
+    /// Searches level after level; `Ok` if there are no more.
+    fn climb(&self, search: &mut Search<'_>, statistics: &mut Statistics) -> Result<(), Stop> {
+        if search.is_decided() {
+            return Err(Stop::Decided);
+        }
+        let (mut below, mut pruned) = (None, None);
+        while let Some(level) = search.levels.next(below, pruned) {
+            if let Some(most) = self.max_threads.filter(|&most| level > most) {
+                return Err(Stop::Limit(Unknown::Bound(most)));
+            }
+            let searched = search.level(below, level);
+            statistics.configurations = statistics.configurations.max(search.footprint().configurations);
+            pruned = searched?;
+            below = Some(level);
+            // Levels up to the next one that differs are the same as this one.
+            let next = search.levels.next(below, pruned);
+            statistics.complete_up_to = next.map(|next| next - 1).or(search.levels.last()).or(below);
+        }
+        Ok(())
+    }
+}
+
+/// One verdict per target.
+fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>) -> Vec<Verdict> {
+    let traces = std::mem::take(&mut search.traces);
+    let rest = if traces.iter().all(|t| t.is_some()) {
+        Verdict::Unknown(Unknown::Cancelled)
+    } else {
+        match outcome {
+            Ok(()) => match search.configurations() {
+                Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
+                Err(why) => Verdict::Unknown(why),
+            },
+            Err(Stop::Limit(why)) => Verdict::Unknown(why),
+            Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
+        }
+    };
+    traces.into_iter().map(|t| t.map_or_else(|| rest.clone(), Verdict::Unsafe)).collect()
+}
+
+/// Everything that can be reached within the problem's bound.
+pub struct Explored<'p> {
+    search: Search<'p>,
+}
+
+/// Explores everything within the problem's bound, whatever its targets; without a bound, all there is, if that is finite.
+pub fn explore<'p>(
+    problem: &'p Problem,
+    jobs: usize,
+    limits: &'p Limits,
+    watch: &'p dyn Watch,
+) -> Result<Explored<'p>, Unknown> {
+    if problem.bound == Bound::Any && problem.initial.iter().any(|family| !family.any.is_empty()) {
+        let why = "explicit search cannot list what any number of threads reach; give a number of threads";
+        return Err(Unknown::NotForThisModel(why.into()));
+    }
+    let mut search = Search::exhaustive(problem, jobs, limits, watch);
+    // Nobody asks for the fewest threads here, so the last level is enough.
+    let last = search.levels.last().unwrap_or(u32::MAX);
+    match search.level(None, last) {
+        Ok(_) | Err(Stop::Decided) => Ok(Explored { search }),
+        Err(Stop::Limit(why)) => Err(why),
+    }
+}
+
+impl Explored<'_> {
+    /// Every configuration.
+    pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
+        self.search.configurations()
+    }
+
+    /// Every thread state, sorted.
+    pub fn thread_states(&self) -> Vec<(Shared, Local)> {
+        self.search.thread_states()
+    }
+
+    /// How many configurations there are and how much memory they take.
+    pub fn footprint(&self) -> Footprint {
+        self.search.footprint()
+    }
+
+    /// How many steps were fired.
+    pub fn steps(&self) -> u64 {
+        self.search.fired
+    }
+}
+
+/// Lists every thread state that can be reached within the problem's bound, sorted.
+pub fn reachable(
+    problem: &Problem,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<(Shared, Local)>, Unknown> {
+    Ok(explore(problem, 1, limits, watch)?.thread_states())
+}

@@ -7,7 +7,8 @@ use super::{Bag, Config, Local, Model, OMEGA, Others, Step};
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
 /// the step is not enabled.
 ///
-/// With a `bound`, a step that would leave more threads than that creates none (LANGUAGE 2.5: `start_thread` acts like `skip`).
+/// With a `bound`, a step that would leave more threads than that creates none (LANGUAGE 2.5: `start_thread` acts like `skip`);
+/// and if even what it puts back would be too many (a net's transition may put more than it takes), it is not enabled.
 /// An ω of bystanders with several fates becomes ω of each, the least upper bound of what can happen.
 pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>, out: &mut Vec<Config>) {
     if config.shared != step.from {
@@ -20,6 +21,8 @@ pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>,
     }
     let first = out.len();
     match step.others {
+        Others::Stay if exceeds_bound(&rest, &arrived, bound) => {}
+        Others::Wake if exceeds_bound(&rest, &arrived, bound) => {}
         Others::Stay => out.push(Config::new(step.to, sum(rest, &arrived))),
         Others::Wake => wake(model, &rest, |rest| out.push(Config::new(step.to, sum(rest, &arrived)))),
         Others::Move => {
@@ -38,17 +41,20 @@ pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>,
             out[first..].sort_unstable();
             let mut tail = out.split_off(first);
             tail.dedup();
+            tail.retain(|c| bound.is_none_or(|n| c.threads.size() <= n));
             out.append(&mut tail);
         }
     }
 }
 
+/// Whether `rest` and `arrived` together are more threads than the bound allows.
+fn exceeds_bound(rest: &Bag, arrived: &Bag, bound: Option<u32>) -> bool {
+    bound.is_some_and(|n| u64::from(rest.size()) + u64::from(arrived.size()) > u64::from(n))
+}
+
 /// Whether creating the threads of `step` beside `rest` would exceed the bound.
 pub fn exceeds(rest: &Bag, step: &Step, bound: Option<u32>) -> bool {
-    bound.is_some_and(|n| {
-        let total = u64::from(rest.size()) + u64::from(step.put.size()) + u64::from(step.spawn.size());
-        total > u64::from(n)
-    })
+    exceeds_bound(rest, &sum(step.put.clone(), &step.spawn), bound)
 }
 
 /// Appends every `(step, configuration)` that one step of `config` leads to, in a fixed order.
@@ -77,7 +83,7 @@ pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Con
     brought.add_all(&step.spawn);
     let mut needs = Vec::new();
     without_brought(model, config.threads.clone(), brought.entries(), &mut needs);
-    for need in needs {
+    'needs: for need in needs {
         match step.others {
             Others::Stay => out.push(Config::new(step.from, sum(need, &step.take))),
             Others::Wake => {
@@ -89,7 +95,7 @@ pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Con
                     let mut of_l = Vec::new();
                     model.bystander_back(step, l, &mut of_l);
                     if of_l.is_empty() {
-                        return;
+                        continue 'needs;
                     }
                     origins.push((n, of_l.into_iter().map(Some).collect()));
                 }
@@ -301,6 +307,16 @@ mod tests {
         assert!(fired(&[4], &s, None).is_empty());
         assert_eq!(unfired(&[3, 4], &s), [config(&[3])]);
         assert_eq!(unfired(&[10], &s), [config(&[3, 10])]);
+    }
+
+    #[test]
+    fn no_step_leaves_more_threads_than_the_bound() {
+        let net = step(&[3], &[4, 4], &[], Others::Stay);
+        assert_eq!(fired(&[3, 3], &net, Some(3)), [config(&[3, 4, 4])]);
+        assert!(fired(&[3, 3, 3], &net, Some(3)).is_empty());
+        let reset = step(&[3], &[4, 4], &[], Others::Move);
+        assert_eq!(fired(&[3, 8], &reset, Some(2)), [config(&[4, 4])], "who vanishes does not count");
+        assert!(fired(&[3, 6], &reset, Some(2)).is_empty());
     }
 
     #[test]

@@ -1,0 +1,336 @@
+//! Breadth-first search, one level after another, until every target is decided.
+
+use std::time::{Duration, Instant};
+
+use super::levels::Levels;
+use super::pack::{Packer, Unpacked};
+use super::parallel;
+use super::steps::{Room, Scratch, Sink, Steps};
+use super::store::{self, Footprint, Id, ROOT, Store};
+use super::targets::Targets;
+use crate::engine::{Progress, Watch};
+use crate::limits::{Limits, Ticker};
+use crate::model::{Config, Local, Shared, semantics};
+use crate::problem::{Problem, Target};
+use crate::verdict::{Taken, Trace, Unknown};
+
+/// A search and all it has found.
+pub struct Search<'p> {
+    pub(super) problem: &'p Problem,
+    pub(super) levels: Levels<'p>,
+    pub(super) steps: Steps<'p>,
+    pub(super) store: Store,
+    limits: &'p Limits,
+    ticker: Ticker<'p>,
+    watch: &'p dyn Watch,
+    told: Instant,
+    /// When this many have been expanded, it is time to look at the clock.
+    tell_at: u64,
+    jobs: usize,
+    stop_at_first: bool,
+    /// For each target, how it is hit.
+    pub(super) traces: Vec<Option<Trace>>,
+    /// Steps fired, over all levels.
+    pub(super) fired: u64,
+    /// Configurations of this level that have been expanded.
+    expanded: u64,
+    /// The smallest configuration that this level left out.
+    pruned: Option<u32>,
+    /// New configurations that may hit a target.
+    suspects: Vec<Id>,
+    scratch: Scratch,
+}
+
+/// Why a search ends before its level does.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There is nothing left to decide.
+    Decided,
+    /// It has to.
+    Limit(Unknown),
+}
+
+impl From<Unknown> for Stop {
+    fn from(why: Unknown) -> Stop {
+        Stop::Limit(why)
+    }
+}
+
+/// How often a watcher hears from a search at most.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+impl<'p> Search<'p> {
+    /// A search that has not begun.
+    pub fn new(
+        problem: &'p Problem,
+        jobs: usize,
+        stop_at_first: bool,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        Search { stop_at_first, ..Search::for_targets(problem, &problem.targets, jobs, limits, watch) }
+    }
+
+    /// A search that has not begun and looks for nothing in particular.
+    pub fn exhaustive(
+        problem: &'p Problem,
+        jobs: usize,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        Search::for_targets(problem, &[], jobs, limits, watch)
+    }
+
+    fn for_targets(
+        problem: &'p Problem,
+        targets: &[Target],
+        jobs: usize,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        let model = &*problem.model;
+        Search {
+            problem,
+            levels: Levels::new(problem),
+            steps: Steps::new(model, Targets::new(model, targets)),
+            store: Store::default(),
+            limits,
+            ticker: Ticker::new(limits),
+            watch,
+            told: Instant::now(),
+            tell_at: 0,
+            jobs,
+            stop_at_first: false,
+            traces: vec![None; targets.len()],
+            fired: 0,
+            expanded: 0,
+            pruned: None,
+            suspects: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Searches `level`, given that all levels up to `below` have been searched, and returns the size of the smallest
+    /// configuration that was left out because it is too large for this level.
+    ///
+    /// If the level below left nothing out, then what is stored is closed under steps, and only what is new at this
+    /// level has to be added. Otherwise distances may become shorter, and the search starts over.
+    pub fn level(&mut self, below: Option<u32>, level: u32) -> Result<Option<u32>, Stop> {
+        self.limits.check()?;
+        let below = below.filter(|_| self.pruned.is_none());
+        if below.is_none() {
+            self.store.clear();
+            self.expanded = 0;
+            self.tell_at = 0;
+        }
+        self.pruned = None;
+        let mut next = self.store.end();
+        self.start(below, level)?;
+        let room = self.levels.room(level);
+        while next < self.store.end() {
+            next = if parallel::worthwhile(self.jobs, self.store.end() - next) {
+                self.expand_many(next, room)?
+            } else {
+                self.expand_one(next, room)?
+            };
+            self.tell(level);
+        }
+        Ok(self.pruned)
+    }
+
+    /// Whether all is known that was asked for.
+    pub fn is_decided(&self) -> bool {
+        let mut open = self.traces.iter().filter(|t| t.is_none());
+        !self.traces.is_empty()
+            && if self.stop_at_first {
+                self.traces.iter().any(|t| t.is_some())
+            } else {
+                open.next().is_none()
+            }
+    }
+
+    /// Every configuration stored.
+    pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
+        let mut found = Vec::with_capacity(self.store.len());
+        let mut ticker = Ticker::new(self.limits);
+        let mut config = Unpacked::default();
+        let mut at = 0;
+        while at < self.store.end() {
+            ticker.tick()?;
+            let length = config.read(self.store.packed(at as Id));
+            found.push(self.steps.config(&config));
+            at = Store::after(at as Id, length);
+        }
+        Ok(found)
+    }
+
+    /// Every thread state of the configurations expanded, sorted.
+    pub fn thread_states(&self) -> Vec<(Shared, Local)> {
+        let mut states: Vec<_> = self.steps.thread_states().collect();
+        states.sort_unstable();
+        states
+    }
+
+    /// How much memory the configurations take.
+    pub fn footprint(&self) -> Footprint {
+        self.store.footprint()
+    }
+
+    /// Stores the initial configurations after level `below` and up to `level`.
+    fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Stop> {
+        let Search { levels, steps, store, suspects, ticker, .. } = self;
+        let mut packer = Packer::default();
+        levels.starts(below, level, &mut |config| {
+            ticker.tick()?;
+            let config = steps.unpacked(&config);
+            let packed = packer.pack(config.shared, &config.entries);
+            suspects.extend(store.insert(packed, store::hash(packed), ROOT)?);
+            Ok(())
+        })?;
+        self.judge_suspects()
+    }
+
+    /// Expands the configuration at `at` and returns where the next one is.
+    fn expand_one(&mut self, at: usize, room: Room) -> Result<usize, Stop> {
+        self.ticker.tick()?;
+        let id = at as Id;
+        let length = self.scratch.config.read(self.store.packed(id));
+        self.steps.prepare(&mut self.scratch);
+        let mut sink = Storing {
+            store: &mut self.store,
+            parent: id,
+            suspects: &mut self.suspects,
+            pruned: &mut self.pruned,
+            ticker: &mut self.ticker,
+        };
+        self.fired += self.steps.expand(&mut self.scratch, room, &mut sink)?;
+        self.expanded += 1;
+        self.judge_suspects()?;
+        Ok(Store::after(id, length))
+    }
+
+    /// Expands a number of configurations from `at` on, by several threads, and returns where the next one is.
+    ///
+    /// The effect is the same as that of [`Search::expand_one`], again and again.
+    fn expand_many(&mut self, at: usize, room: Room) -> Result<usize, Stop> {
+        let (chunks, end) = parallel::split(&self.store, at, self.jobs);
+        let expanded = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs);
+        for (chunk, found) in chunks.iter().zip(expanded) {
+            self.ticker.tick()?;
+            let Some(found) = found else {
+                // Something had to be compiled first: ids must be given in order, so this is done here.
+                let mut at = chunk.start;
+                while at < chunk.end {
+                    at = self.expand_one(at, room)?;
+                }
+                continue;
+            };
+            for (candidate, packed) in found.candidates() {
+                let new = self.store.insert(packed, candidate.hash, candidate.parent)?;
+                self.suspects.extend(new.filter(|_| candidate.may_hit));
+            }
+            self.fired += found.fired;
+            self.expanded += found.expanded;
+            self.pruned = [self.pruned, found.pruned].into_iter().flatten().min();
+            self.judge_suspects()?;
+        }
+        Ok(end)
+    }
+
+    /// Looks which targets the suspects hit.
+    fn judge_suspects(&mut self) -> Result<(), Stop> {
+        if self.suspects.is_empty() {
+            return Ok(());
+        }
+        let mut hits = Vec::new();
+        for id in std::mem::take(&mut self.suspects) {
+            self.ticker.tick()?;
+            self.scratch.config.read(self.store.packed(id));
+            self.steps.prepare(&mut self.scratch);
+            let open = |target: usize| self.traces[target].is_none();
+            self.steps.targets_hit(&self.scratch, open, |target| hits.push(target));
+            for target in hits.drain(..) {
+                if self.traces[target].is_none() {
+                    self.traces[target] = Some(self.trace(id));
+                }
+            }
+            if self.is_decided() {
+                return Err(Stop::Decided);
+            }
+        }
+        Ok(())
+    }
+
+    /// The run that led to `id`: its predecessors, and between them any step that fits.
+    fn trace(&self, id: Id) -> Trace {
+        let mut configs = Vec::new();
+        let mut unpacked = Unpacked::default();
+        let mut at = Some(id);
+        while let Some(id) = at {
+            unpacked.read(self.store.packed(id));
+            configs.push(self.steps.config(&unpacked));
+            at = self.store.parent(id);
+        }
+        configs.reverse();
+        let taken = |pair: &[Config]| {
+            let mut after = Vec::new();
+            let bound = self.problem.bound.threads();
+            semantics::successors(&*self.problem.model, &pair[0], bound, &mut after);
+            let (step, after) = after.into_iter().find(|(_, after)| *after == pair[1])?;
+            Some(Taken { step, after })
+        };
+        let steps = configs.windows(2).filter_map(taken).collect();
+        Trace { start: configs.swap_remove(0), steps }
+    }
+
+    /// Tells the watcher how far the search is, now and then.
+    fn tell(&mut self, level: u32) {
+        // Looking at the clock for each configuration would cost more than finding it.
+        if self.expanded < self.tell_at {
+            return;
+        }
+        self.tell_at = self.expanded + 1024;
+        if self.told.elapsed() < TELL_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        let configurations = self.store.len() as u64;
+        self.watch.progress(&Progress {
+            engine: super::NAME,
+            phase: self.levels.describe(level),
+            configurations,
+            frontier: configurations.saturating_sub(self.expanded),
+        });
+    }
+}
+
+/// Stores successors at once.
+struct Storing<'a, 'l> {
+    store: &'a mut Store,
+    parent: Id,
+    suspects: &'a mut Vec<Id>,
+    pruned: &'a mut Option<u32>,
+    ticker: &'a mut Ticker<'l>,
+}
+
+impl Sink for Storing<'_, '_> {
+    fn successor(&mut self, packed: &[u8], may_hit: bool) -> Result<(), Unknown> {
+        let new = self.store.insert(packed, store::hash(packed), self.parent)?;
+        self.suspects.extend(new.filter(|_| may_hit));
+        Ok(())
+    }
+
+    fn pruned(&mut self, size: u64) {
+        note_pruned(self.pruned, size);
+    }
+
+    fn one_of_many(&mut self) -> Result<(), Unknown> {
+        self.ticker.tick()
+    }
+}
+
+/// Keeps the smallest size.
+pub fn note_pruned(smallest: &mut Option<u32>, size: u64) {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    *smallest = Some(smallest.map_or(size, |least| least.min(size)));
+}

@@ -1,0 +1,503 @@
+//! The steps of a model, compiled when first needed: dense ids, and differences instead of bags.
+//!
+//! [`Model::post`] is asked once per thread state. What the inner loop sees is a list of [`Compiled`] steps; for
+//! the usual one, in which nobody else moves, firing is splicing a few differences into the packed configuration.
+//!
+//! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
+//! several threads can expand at the same time.
+
+use rustc_hash::FxHashMap;
+
+use super::ids::Ids;
+use super::pack::{Packer, Unpacked, saturated};
+use super::targets::Targets;
+use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
+use crate::verdict::Unknown;
+
+/// Everything known about the model so far.
+pub struct Steps<'m> {
+    model: &'m dyn Model,
+    targets: Targets<'m>,
+    /// The bad configurations over dense ids; only for exact models.
+    dense_bads: Vec<Vec<(u32, u32)>>,
+    shared: Ids<Shared>,
+    locals: Ids<Local>,
+    /// For each local id, where it goes when it is woken.
+    woken: Vec<Option<u32>>,
+    /// For each shared id, what does not depend on a thread; compiled when first needed.
+    alone: Vec<Option<Alone>>,
+    /// (shared id, local id) in one number → index in `pairs`.
+    pair_of: FxHashMap<u64, u32>,
+    pairs: Vec<Pair>,
+    /// (index in `moving`, local id) → fates.
+    fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
+    /// The steps that move bystanders, as the model gave them.
+    moving: Vec<Step>,
+}
+
+/// What is known about a shared state.
+#[derive(Default)]
+struct Alone {
+    /// Steps that take nobody.
+    steps: Vec<Compiled>,
+    /// Bad configurations whose shared state this may be.
+    bads: Vec<u32>,
+    /// Those of them that ask for no thread.
+    hit: Vec<u32>,
+}
+
+/// What is known about a thread state.
+struct Pair {
+    shared: u32,
+    local: u32,
+    steps: Vec<Compiled>,
+    /// Whether one of the steps moves bystanders.
+    moves: bool,
+    /// Bad configurations watched here.
+    watched: Vec<u32>,
+}
+
+/// A step over dense ids.
+struct Compiled {
+    to: u32,
+    /// What it takes; sorted.
+    take: Vec<(u32, i64)>,
+    /// Whether it takes one thread, which then is its leader and known to be there.
+    single: bool,
+    /// What it puts, less what it takes; sorted.
+    change: Vec<(u32, i64)>,
+    /// The same with the threads it creates.
+    grown: Vec<(u32, i64)>,
+    taken: u64,
+    put: u64,
+    spawned: u64,
+    others: Others,
+    /// Index in `Steps::moving`, for [`Others::Move`].
+    moving: u32,
+    may_hit: bool,
+}
+
+/// How many threads there may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// The problem's bound: beyond it, nothing is created.
+    pub bound: Option<u32>,
+    /// The search's level: what is larger is left for later.
+    pub level: u32,
+}
+
+/// Who gets the successors.
+pub trait Sink {
+    /// A successor, packed, and whether it may hit a target.
+    fn successor(&mut self, packed: &[u8], may_hit: bool) -> Result<(), Unknown>;
+
+    /// One of possibly very many ways to fire the same step comes next.
+    fn one_of_many(&mut self) -> Result<(), Unknown> {
+        Ok(())
+    }
+
+    /// A successor with this many threads was left out, because the level allows fewer.
+    fn pruned(&mut self, size: u64);
+}
+
+/// Memory that expansions reuse.
+#[derive(Default)]
+pub struct Scratch {
+    /// The configuration being expanded.
+    pub config: Unpacked,
+    /// What [`Steps::ready`] found: a pair for each entry.
+    pairs: Vec<u32>,
+    packer: Packer,
+    changes: Vec<(u32, i64)>,
+    entries: Vec<(u32, u32)>,
+}
+
+impl<'m> Steps<'m> {
+    /// Nothing compiled yet.
+    pub fn new(model: &'m dyn Model, targets: Targets<'m>) -> Steps<'m> {
+        let mut steps = Steps {
+            model,
+            targets,
+            dense_bads: Vec::new(),
+            shared: Ids::default(),
+            locals: Ids::default(),
+            woken: Vec::new(),
+            alone: Vec::new(),
+            pair_of: FxHashMap::default(),
+            pairs: Vec::new(),
+            fates: FxHashMap::default(),
+            moving: Vec::new(),
+        };
+        if model.is_exact() {
+            let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
+            steps.dense_bads = bads.iter().map(|bag| steps.dense(bag)).collect();
+        }
+        steps
+    }
+
+    /// A configuration over dense ids.
+    pub fn unpacked(&mut self, config: &Config) -> Unpacked {
+        Unpacked { shared: self.shared_id(config.shared), entries: self.dense(&config.threads) }
+    }
+
+    /// A configuration in the model's words.
+    pub fn config(&self, config: &Unpacked) -> Config {
+        let threads = config.entries.iter().map(|&(l, n)| (self.locals.word(l), n));
+        Config::new(self.shared.word(config.shared), threads.collect())
+    }
+
+    /// The thread states of all configurations prepared so far.
+    pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
+        self.pairs.iter().map(|p| (self.shared.word(p.shared), self.locals.word(p.local)))
+    }
+
+    /// How many shared states have been prepared.
+    pub fn shared_states(&self) -> usize {
+        self.alone.iter().flatten().count()
+    }
+
+    /// How many local states occur in configurations prepared so far.
+    pub fn local_states(&self) -> usize {
+        let mut locals: Vec<u32> = self.pairs.iter().map(|p| p.local).collect();
+        locals.sort_unstable();
+        locals.dedup();
+        locals.len()
+    }
+
+    /// Whether everything that expanding `scratch.config` needs has been compiled.
+    pub fn ready(&self, scratch: &mut Scratch) -> bool {
+        let Scratch { config, pairs, .. } = scratch;
+        pairs.clear();
+        let Some(alone) = &self.alone[config.shared as usize] else { return false };
+        let mut moves = alone.steps.iter().any(|s| s.others == Others::Move);
+        for &(l, _) in &config.entries {
+            let Some(&pair) = self.pair_of.get(&key(config.shared, l)) else { return false };
+            moves |= self.pairs[pair as usize].moves;
+            pairs.push(pair);
+        }
+        !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
+    }
+
+    /// Compiles what expanding `scratch.config` needs.
+    pub fn prepare(&mut self, scratch: &mut Scratch) {
+        if self.ready(scratch) {
+            return;
+        }
+        let Scratch { config, pairs, .. } = scratch;
+        self.alone(config.shared);
+        pairs.clear();
+        for &(l, _) in &config.entries {
+            pairs.push(self.pair(config.shared, l));
+        }
+        let missing: Vec<(u32, u32)> =
+            self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
+        for (i, l) in missing {
+            let mut fates = Vec::new();
+            self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            fates.sort_unstable();
+            fates.dedup();
+            let fates = fates.into_iter().map(|fate| fate.map(|l| self.local_id(l))).collect();
+            self.fates.insert((i, l), fates);
+        }
+    }
+
+    /// Calls `hit` for each target that `scratch.config`, which is prepared, hits and that is `open`.
+    pub fn targets_hit(&self, scratch: &Scratch, open: impl Fn(usize) -> bool, mut hit: impl FnMut(usize)) {
+        let mut words = None;
+        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.hit);
+        let watched = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].watched);
+        for &i in alone.chain(watched) {
+            let bad = self.targets.bad(i);
+            if !open(bad.target) {
+                continue;
+            }
+            let covered = bad.single
+                || match self.dense_bads.get(i as usize) {
+                    Some(needs) => needs.iter().all(|&(l, n)| scratch.config.count(l) >= n),
+                    None => words
+                        .get_or_insert_with(|| self.config(&scratch.config))
+                        .may_cover(&bad.config, self.model),
+                };
+            if covered {
+                hit(bad.target);
+            }
+        }
+    }
+
+    /// Gives all successors of `scratch.config`, which is prepared, to `sink`, and says how many steps fired.
+    pub fn expand(&self, scratch: &mut Scratch, room: Room, sink: &mut impl Sink) -> Result<u64, Unknown> {
+        let size = scratch.config.size();
+        let mut fired = 0;
+        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.steps);
+        let pairs = std::mem::take(&mut scratch.pairs);
+        let led = pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        for step in alone.chain(led) {
+            if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
+                fired += 1;
+                self.fire(step, size, scratch, room, sink)?;
+            }
+        }
+        scratch.pairs = pairs;
+        Ok(fired)
+    }
+
+    /// Fires one enabled step; this is [`crate::model::semantics::fire`] over dense ids.
+    fn fire(
+        &self,
+        step: &Compiled,
+        size: u64,
+        scratch: &mut Scratch,
+        room: Room,
+        sink: &mut impl Sink,
+    ) -> Result<(), Unknown> {
+        let rest = size - step.taken + step.put;
+        let creates = step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n));
+        let (after, change) = if creates { (rest + step.spawned, &step.grown) } else { (rest, &step.change) };
+        if step.others == Others::Move {
+            return self.fire_moving(step, creates, scratch, room, sink);
+        }
+        if !room.admits(after, sink) {
+            return Ok(());
+        }
+        let Scratch { config, packer, changes, .. } = scratch;
+        let mut lost = true;
+        if step.others == Others::Wake {
+            for &(l, n) in &config.entries {
+                let Some(woken) = self.woken[l as usize] else { continue };
+                if i64::from(n) > taken(step, l) {
+                    lost = false;
+                    changes.clone_from(change);
+                    add(changes, l, -1);
+                    add(changes, woken, 1);
+                    sink.successor(packer.splice(step.to, &config.entries, changes), step.may_hit)?;
+                }
+            }
+        }
+        if lost {
+            sink.successor(packer.splice(step.to, &config.entries, change), step.may_hit)?;
+        }
+        Ok(())
+    }
+
+    /// Fires a step that moves bystanders: each goes its own way.
+    fn fire_moving(
+        &self,
+        step: &Compiled,
+        creates: bool,
+        scratch: &mut Scratch,
+        room: Room,
+        sink: &mut impl Sink,
+    ) -> Result<(), Unknown> {
+        let Scratch { config, packer, changes, entries, .. } = scratch;
+        let mut groups = Vec::new();
+        for &(l, n) in &config.entries {
+            let others = i64::from(n) - taken(step, l);
+            if others > 0 {
+                let fates = &self.fates[&(step.moving, l)];
+                if fates.is_empty() {
+                    return Ok(());
+                }
+                groups.push((saturated(others), &fates[..]));
+            }
+        }
+        // What arrives: the change, with what was taken given back.
+        changes.clone_from(if creates { &step.grown } else { &step.change });
+        for &(l, n) in &step.take {
+            add(changes, l, n);
+        }
+        let arrived: Vec<(u32, u32)> =
+            changes.iter().filter(|e| e.1 > 0).map(|&(l, n)| (l, saturated(n))).collect();
+        let mut chosen = Vec::new();
+        deal(&groups, 0, &mut chosen, &mut |chosen| {
+            sink.one_of_many()?;
+            entries.clone_from(&arrived);
+            entries.extend(chosen.iter().filter_map(|&(fate, n)| Some((fate?, n))).filter(|e| e.1 > 0));
+            merge(entries);
+            let after = entries.iter().map(|e| u64::from(e.1)).sum();
+            if room.admits(after, sink) {
+                sink.successor(packer.pack(step.to, entries), step.may_hit)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
+    fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.steps);
+        let led = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let moving = alone.chain(led).filter(|s| s.others == Others::Move);
+        moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
+    }
+
+    fn shared_id(&mut self, s: Shared) -> u32 {
+        let (id, new) = self.shared.intern(s);
+        if new {
+            self.alone.push(None);
+        }
+        id
+    }
+
+    fn local_id(&mut self, l: Local) -> u32 {
+        let (id, new) = self.locals.intern(l);
+        if new {
+            self.woken.push(None);
+            if let Some(woken) = self.model.woken(l) {
+                self.woken[id as usize] = Some(self.local_id(woken));
+            }
+        }
+        id
+    }
+
+    fn dense(&mut self, bag: &Bag) -> Vec<(u32, u32)> {
+        let mut entries: Vec<_> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    /// Compiles what is known about a shared state, unless that is done.
+    fn alone(&mut self, s: u32) {
+        if self.alone[s as usize].is_some() {
+            return;
+        }
+        let word = self.shared.word(s);
+        let mut listed = Vec::new();
+        self.model.post_shared(word, &mut listed);
+        listed.retain(|step| step.from == word && step.take.is_empty());
+        let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
+        let bads = self.targets.at_shared(word);
+        let hit = bads.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
+        self.alone[s as usize] = Some(Alone { steps, bads, hit });
+    }
+
+    /// Compiles a thread state, unless that is done. Its shared state has been.
+    fn pair(&mut self, s: u32, l: u32) -> u32 {
+        if let Some(&pair) = self.pair_of.get(&key(s, l)) {
+            return pair;
+        }
+        let (shared, local) = (self.shared.word(s), self.locals.word(l));
+        let mut listed = Vec::new();
+        self.model.post(shared, local, &mut listed);
+        listed.retain(|step| step.from == shared && step.take.count(local) > 0);
+        let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
+        let bads = self.alone[s as usize].as_ref().map_or(&[][..], |a| &a.bads);
+        let watched = self.targets.watched_at(shared, local, bads);
+        let moves = steps.iter().any(|s| s.others == Others::Move);
+        self.pairs.push(Pair { shared: s, local: l, steps, moves, watched });
+        let pair = self.pairs.len() as u32 - 1;
+        self.pair_of.insert(key(s, l), pair);
+        pair
+    }
+
+    /// Compiles a step; a step that never changes anything is dropped.
+    fn compile(&mut self, step: Step) -> Option<Compiled> {
+        let signed = |entries: Vec<(u32, u32)>| -> Vec<(u32, i64)> {
+            entries.into_iter().map(|(l, n)| (l, i64::from(n))).collect()
+        };
+        let (take, put, spawn) =
+            (signed(self.dense(&step.take)), signed(self.dense(&step.put)), signed(self.dense(&step.spawn)));
+        let mut change = put;
+        for &(l, n) in &take {
+            add(&mut change, l, -n);
+        }
+        let mut grown = change.clone();
+        for &(l, n) in &spawn {
+            add(&mut grown, l, n);
+        }
+        change.retain(|e| e.1 != 0);
+        grown.retain(|e| e.1 != 0);
+        if step.from == step.to && step.others == Others::Stay && change.is_empty() && spawn.is_empty() {
+            return None;
+        }
+        let to = self.shared_id(step.to);
+        let may_hit = match &self.alone[to as usize] {
+            Some(known) => self.targets.may_hit(&step, &known.bads),
+            None => self.targets.may_hit(&step, &self.targets.at_shared(step.to)),
+        };
+        let moving = self.moving.len() as u32;
+        let compiled = Compiled {
+            to,
+            single: step.take.size() == 1,
+            take,
+            change,
+            grown,
+            taken: u64::from(step.take.size()),
+            put: u64::from(step.put.size()),
+            spawned: u64::from(step.spawn.size()),
+            others: step.others,
+            moving,
+            may_hit,
+        };
+        if step.others == Others::Move {
+            self.moving.push(step);
+        }
+        Some(compiled)
+    }
+}
+
+impl Room {
+    /// Whether there may be `size` threads; tells `sink` if only the level is too low for that.
+    fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
+        if size <= u64::from(self.level) {
+            return true;
+        }
+        if self.bound.is_none_or(|n| size <= u64::from(n)) {
+            sink.pruned(size);
+        }
+        false
+    }
+}
+
+fn key(s: u32, l: u32) -> u64 {
+    u64::from(s) << 32 | u64::from(l)
+}
+
+/// How many threads at `l` a step takes.
+fn taken(step: &Compiled, l: u32) -> i64 {
+    step.take.iter().find(|e| e.0 == l).map_or(0, |e| e.1)
+}
+
+/// Adds `n` to the difference at `l`.
+fn add(changes: &mut Vec<(u32, i64)>, l: u32, n: i64) {
+    match changes.binary_search_by_key(&l, |e| e.0) {
+        Ok(i) => changes[i].1 += n,
+        Err(i) => changes.insert(i, (l, n)),
+    }
+}
+
+/// Sorts entries and adds up those of the same state.
+fn merge(entries: &mut Vec<(u32, u32)>) {
+    entries.sort_unstable();
+    entries.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 = saturated(i64::from(earlier.1) + i64::from(later.1));
+        }
+        same
+    });
+}
+
+/// Some bystanders in one state, and what may become of each.
+type Group<'a> = (u32, &'a [Option<u32>]);
+
+/// Every way to let the members of each group meet their fates, `option` of the first group and later ones still to be chosen.
+fn deal(
+    groups: &[Group<'_>],
+    option: usize,
+    chosen: &mut Vec<(Option<u32>, u32)>,
+    found: &mut impl FnMut(&[(Option<u32>, u32)]) -> Result<(), Unknown>,
+) -> Result<(), Unknown> {
+    let Some((&(count, fates), later)) = groups.split_first() else { return found(chosen) };
+    let left = count - chosen[chosen.len() - option..].iter().map(|c| c.1).sum::<u32>();
+    let is_last = option + 1 == fates.len();
+    let least = if is_last { left } else { 0 };
+    for n in least..=left {
+        chosen.push((fates[option], n));
+        if is_last {
+            deal(later, 0, chosen, found)?
+        } else {
+            deal(groups, option + 1, chosen, found)?
+        }
+        chosen.pop();
+    }
+    Ok(())
+}
