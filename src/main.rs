@@ -1,2 +1,7 @@
 //! The command `throng`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(throng::cli::main())
+}

@@ -170,6 +170,48 @@ pub trait Model: Send + Sync {
         a == b
     }
 
+    /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
+    fn inside_atomic(&self, _s: Shared) -> bool {
+        false
+    }
+
+    /// The concrete shared states that are in both sets, if there are any.
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        (a == b).then_some(a)
+    }
+
+    /// The concrete local states that are in both sets, if there are any.
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        (a == b).then_some(a)
+    }
+
+    /// One concrete shared state of a set.
+    fn sample_shared(&self, s: Shared) -> Shared {
+        s
+    }
+
+    /// One concrete local state of a set.
+    fn sample_local(&self, l: Local) -> Local {
+        l
+    }
+
+    /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
+    /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
+    fn narrow(
+        &self,
+        step: &Step,
+        _to: Shared,
+        _put: Option<Local>,
+        _spawn: Option<Local>,
+    ) -> Option<(Shared, Local)> {
+        Some((step.from, step.take.entries().first()?.0))
+    }
+
+    /// A part of `before`, out of each of which a bystander of `step` can go to `after`.
+    fn narrow_bystander(&self, _step: &Step, before: Local, _after: Local) -> Option<Local> {
+        Some(before)
+    }
+
     /// Whether words are plain states: then `meets` and `within` are equality.
     fn is_exact(&self) -> bool {
         true

@@ -9,6 +9,7 @@ mod inline;
 pub mod jit;
 pub mod lexer;
 mod live;
+mod narrow;
 pub mod parser;
 pub mod printer;
 pub mod program;

@@ -175,7 +175,23 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, colour: bool) -> String 
         groups.push(Group::with_title(Level::HELP.secondary_title(hint.as_str())));
     }
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    renderer.render(&groups)
+    let text = renderer.render(&groups);
+    match diagnostic.span {
+        Some(span) => with_true_column(text, source, span),
+        None => text,
+    }
+}
+
+/// The renderer counts columns from the start of the excerpt; in a long line that is not the start of the line.
+fn with_true_column(rendered: String, source: &Source, span: Span) -> String {
+    let (line, column) = source.position(span.start as usize);
+    let (text, _, range) = excerpt(&source.text, span);
+    let shown = text[..range.start].chars().count() + 1;
+    if shown == column {
+        return rendered;
+    }
+    let place = |column: usize| format!("{}:{line}:{column}", source.name);
+    rendered.replacen(&place(shown), &place(column), 1)
 }
 
 /// The lines around a span (a huge line is cut), the number of the first, and the span inside the excerpt.
@@ -225,6 +241,7 @@ mod tests {
     fn a_message_about_a_huge_line_stays_small() {
         let source = Source::new("x", "(".repeat(1 << 20));
         let d = Diagnostic::error("E102", Span::new(5000, 5001), "nested too deeply");
-        assert!(render(&d, &source, false).len() < 2000);
+        let text = render(&d, &source, false);
+        assert!(text.len() < 2000 && text.contains("x:1:5001"), "{text}");
     }
 }

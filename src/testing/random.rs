@@ -111,7 +111,7 @@ fn random_step(rng: &mut Rng, knobs: &Knobs) -> Step {
         spawn.add_all(&rng.bag(locals, 1));
     }
     let (from, to) = (Shared(rng.below(knobs.shared)), Shared(rng.below(knobs.shared)));
-    Step { from, to, take, put, spawn, others: Others::Stay, edge: Edge(0) }
+    Step { from, to, take, put, spawn, others: Others::Stay, edge: Edge(0), choice: 0 }
 }
 
 fn random_fates(rng: &mut Rng, knobs: &Knobs) -> Vec<(Local, Fate)> {

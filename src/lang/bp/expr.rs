@@ -64,13 +64,13 @@ pub enum Expr<V = Var> {
 
 impl<V> Expr<V> {
     /// `!e`
-    pub fn not(e: Expr<V>) -> Expr<V> {
+    pub fn negation(e: Expr<V>) -> Expr<V> {
         Expr::Not(Box::new(e))
     }
 
     /// `a = b`
     pub fn equal(a: Expr<V>, b: Expr<V>) -> Expr<V> {
-        Expr::not(Expr::Xor(vec![a, b]))
+        Expr::negation(Expr::Xor(vec![a, b]))
     }
 
     /// The same expression over other variables.
@@ -79,7 +79,7 @@ impl<V> Expr<V> {
             Expr::Const(v) => Expr::Const(*v),
             Expr::Any => Expr::Any,
             Expr::Var(v) => rename(v),
-            Expr::Not(e) => Expr::not(e.map(rename)),
+            Expr::Not(e) => Expr::negation(e.map(rename)),
             Expr::And(es) => Expr::And(es.iter().map(|e| e.map(rename)).collect()),
             Expr::Or(es) => Expr::Or(es.iter().map(|e| e.map(rename)).collect()),
             Expr::Xor(es) => Expr::Xor(es.iter().map(|e| e.map(rename)).collect()),
@@ -163,9 +163,9 @@ fn or(a: u8, b: u8) -> u8 {
 }
 
 fn xor(a: u8, b: u8) -> u8 {
-    let equal = (a & b) != 0;
+    let equal = if a & b != 0 { ZERO } else { 0 };
     let unequal = (a & ZERO != 0 && b & ONE != 0) || (a & ONE != 0 && b & ZERO != 0);
-    (equal as u8) * ZERO | (unequal as u8) * ONE
+    equal | if unequal { ONE } else { 0 }
 }
 
 impl<V: Copy> Expr<V> {
@@ -250,7 +250,7 @@ mod tests {
             0 => Expr::Const(rng(2) == 1),
             1 => Expr::Any,
             2 => var(rng(3) as usize),
-            3 => Expr::not(sub(rng)),
+            3 => Expr::negation(sub(rng)),
             4 => Expr::And(vec![sub(rng), sub(rng), sub(rng)]),
             5 => Expr::Or(vec![sub(rng), sub(rng)]),
             6 => Expr::Xor(vec![sub(rng), sub(rng)]),
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_star_is_chosen_anew_but_a_free_variable_is_not() {
-        let contradiction = |e: fn() -> Expr<usize>| Expr::And(vec![e(), Expr::not(e())]);
+        let contradiction = |e: fn() -> Expr<usize>| Expr::And(vec![e(), Expr::negation(e())]);
         assert_eq!(values(&contradiction(|| Expr::Any), &[]), Values { can: FREE, sure: FREE });
         assert!(values(&contradiction(|| var(0)), &[FREE]).is_open());
         assert_eq!(values(&contradiction(|| var(0)), &[ONE]), Values { can: ZERO, sure: ZERO });

@@ -21,10 +21,10 @@ use crate::problem::{Initial, Target};
 /// A program, ready to be explored.
 #[derive(Debug)]
 pub struct Jit {
-    program: Program,
+    pub(super) program: Program,
     tree: ast::Program,
-    shared: Words,
-    local: Words,
+    pub(super) shared: Words,
+    pub(super) local: Words,
     index: Index,
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
@@ -196,7 +196,7 @@ impl Jit {
         Local(self.local.encode(point, &self.program.free_slots(point)))
     }
 
-    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+    pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.encode(inside.into(), masks))
     }
 
@@ -299,7 +299,7 @@ impl Jit {
     }
 
     /// The values that the bystanders' part of a step reads, from the step's words and its choice.
-    fn active_env(&self, step: &Step, others: &OtherEffect) -> Env {
+    pub(super) fn active_env(&self, step: &Step, others: &OtherEffect) -> Env {
         let effect = &self.program.edges[step.edge.0 as usize].effect;
         let mut env = Env { shared: self.free_shared(), ..Env::default() };
         env.local.resize(self.program.slots, FREE);
@@ -326,7 +326,7 @@ impl Jit {
     }
 
     /// Which slots of a thread at `l` a passive step sees, its point and its slots; `None` if it takes no part.
-    fn taking_part(&self, others: &OtherEffect, l: Local) -> Option<(Vec<usize>, u32, Cube)> {
+    pub(super) fn taking_part(&self, others: &OtherEffect, l: Local) -> Option<(Vec<usize>, u32, Cube)> {
         let (point, slots) = self.local.decode(l.0);
         if self.is_ended(point) {
             return None;
@@ -334,7 +334,7 @@ impl Jit {
         Some((self.program.view(others, point)?, point, slots))
     }
 
-    fn others_of(&self, step: &Step) -> Option<&OtherEffect> {
+    pub(super) fn others_of(&self, step: &Step) -> Option<&OtherEffect> {
         self.program.edges[step.edge.0 as usize].effect.others.as_deref()
     }
 
@@ -557,6 +557,40 @@ impl Model for Jit {
 
     fn is_exact(&self) -> bool {
         false
+    }
+
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.shared.head(s.0) == 1
+    }
+
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        self.shared.meet(a.0, b.0).map(Shared)
+    }
+
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        self.local.meet(a.0, b.0).map(Local)
+    }
+
+    fn sample_shared(&self, s: Shared) -> Shared {
+        Shared(self.shared.sample(s.0))
+    }
+
+    fn sample_local(&self, l: Local) -> Local {
+        Local(self.local.sample(l.0))
+    }
+
+    fn narrow(
+        &self,
+        step: &Step,
+        to: Shared,
+        put: Option<Local>,
+        spawn: Option<Local>,
+    ) -> Option<(Shared, Local)> {
+        self.narrow_active(step, to, put, spawn)
+    }
+
+    fn narrow_bystander(&self, step: &Step, before: Local, after: Local) -> Option<Local> {
+        self.narrow_other(step, before, after)
     }
 
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {

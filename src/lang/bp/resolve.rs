@@ -357,7 +357,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 Kind::Assume { condition: self.expr(e, GUARD), next }
             }
             StmtKind::Assert(e) => Kind::Assert { condition: self.expr(e, PLAIN), next },
-            StmtKind::Abortif(e) => Kind::Assert { condition: Expr::not(self.expr(e, PLAIN)), next },
+            StmtKind::Abortif(e) => Kind::Assert { condition: Expr::negation(self.expr(e, PLAIN)), next },
             StmtKind::Assign { targets, values, constrain } => {
                 self.assign(stmt, targets, values, constrain.as_ref(), next, context)
             }
@@ -680,7 +680,7 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
         ExprKind::Const(v) => Expr::Const(*v),
         ExprKind::Any => Expr::Any,
         ExprKind::Name { name: spelling, primed } => name(spelling, *primed, e.span),
-        ExprKind::Not(a) => Expr::not(lower_expr(a, name)),
+        ExprKind::Not(a) => Expr::negation(lower_expr(a, name)),
         ExprKind::Chain(op, es) => {
             let es = es.iter().map(|e| lower_expr(e, name)).collect();
             match op {
@@ -694,7 +694,7 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
             match op {
                 BinaryOp::Equal | BinaryOp::Iff => Expr::equal(a, b),
                 BinaryOp::Unequal => Expr::Xor(vec![a, b]),
-                BinaryOp::Implies => Expr::Or(vec![Expr::not(a), b]),
+                BinaryOp::Implies => Expr::Or(vec![Expr::negation(a), b]),
             }
         }
         ExprKind::Conditional(c, a, b) => {
@@ -703,7 +703,7 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
         // 1 if p, else 0 if n, else any: p | (* & !n).
         ExprKind::Schoose(p, n) => {
             let (p, n) = (lower_expr(p, name), lower_expr(n, name));
-            Expr::Or(vec![p, Expr::And(vec![Expr::Any, Expr::not(n)])])
+            Expr::Or(vec![p, Expr::And(vec![Expr::Any, Expr::negation(n)])])
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::RwLock;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::expr::Cube;
+use super::expr::{Cube, FREE, ZERO};
 
 /// Translates between words and (head, masks) for states with a fixed number of variables.
 #[derive(Debug)]
@@ -19,8 +19,11 @@ pub enum Words {
         width: u32,
     },
     /// The word is an index.
-    Wide(RwLock<IndexSet<(u32, Box<[u8]>), FxBuildHasher>>),
+    Wide(RwLock<States>),
 }
+
+/// Wide states in order of appearance.
+type States = IndexSet<(u32, Box<[u8]>), FxBuildHasher>;
 
 impl Words {
     /// For heads below `heads` and `width` variables.
@@ -92,6 +95,23 @@ impl Words {
         }
     }
 
+    /// The states in both.
+    pub fn meet(&self, a: u64, b: u64) -> Option<u64> {
+        if !self.meets(a, b) {
+            return None;
+        }
+        let ((head, ca), (_, cb)) = (self.decode(a), self.decode(b));
+        let both: Cube = ca.iter().zip(&cb).map(|(x, y)| x & y).collect();
+        Some(self.encode(head, &both))
+    }
+
+    /// One concrete state of a set: 0 wherever that is possible.
+    pub fn sample(&self, word: u64) -> u64 {
+        let (head, cube) = self.decode(word);
+        let fixed: Cube = cube.iter().map(|&m| if m == FREE { ZERO } else { m }).collect();
+        self.encode(head, &fixed)
+    }
+
     /// Whether every concrete state of `a` is in `b`.
     pub fn within(&self, a: u64, b: u64) -> bool {
         if a == b {
@@ -133,6 +153,12 @@ mod tests {
                 for b in &cubes {
                     let other = words.encode(head, b);
                     assert_eq!(words.meets(word, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
+                    let meet = words.meet(word, other);
+                    assert_eq!(meet.is_some(), words.meets(word, other));
+                    if let Some(meet) = meet {
+                        assert!(words.within(meet, word) && words.within(meet, other));
+                        assert!(words.within(words.sample(meet), meet));
+                    }
                     assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
                     if head > 0 {
                         assert!(!words.meets(word, words.encode(0, b)));

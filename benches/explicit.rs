@@ -1,0 +1,65 @@
+//! How fast the explicit engine stores configurations, and how much memory they take.
+//!
+//! `cargo bench --bench explicit [-- JOBS]`. Two generated families: threads that pass a token around a ring of local
+//! states (many configurations per thread state), and threads with many shared states (few).
+
+#![allow(clippy::print_stdout)]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use throng::engine::Silent;
+use throng::engine::explicit::explore;
+use throng::limits::Limits;
+use throng::model::table::{Names, Table, thread_step};
+use throng::model::{Bag, Local, Place, Shared};
+use throng::problem::{Bound, Initial, Problem};
+
+/// Threads walk around `locals` states; each step also moves a shared counter of `shared` values on.
+fn ring(shared: u64, locals: u64, threads: u32) -> Problem {
+    let mut table = Table::new(Names::Numbers(shared), Names::Numbers(locals));
+    for s in 0..shared {
+        for l in 0..locals {
+            table.add(thread_step(s, l, (s + l % 2) % shared, (l + 1) % locals), vec![], Place::default());
+            if l % 3 == 0 {
+                table.add(thread_step(s, l, s, (l + 2) % locals), vec![], Place::default());
+            }
+        }
+    }
+    let at_start = Bag::from_iter([(Local(0), threads)]);
+    Problem {
+        model: Arc::new(table),
+        initial: vec![Initial { shared: Shared(0), threads: at_start, any: vec![] }],
+        initial_text: format!("{threads} threads at 0"),
+        targets: vec![],
+        bound: Bound::Threads(threads),
+    }
+}
+
+fn measure(name: &str, problem: &Problem, jobs: usize) {
+    let limits = Limits::none();
+    let start = Instant::now();
+    let Ok(explored) = explore(problem, jobs, &limits, &Silent) else { return println!("{name}: no answer") };
+    let seconds = start.elapsed().as_secs_f64();
+    let memory = explored.footprint();
+    let n = memory.configurations as f64;
+    println!(
+        "{name:<34} jobs {jobs}: {n:>9} configurations in {seconds:>6.2} s = {:>5.2} M/s, {:>5.1} M steps/s, \
+         {:>4.1} bytes packed + {:>4.1} bookkeeping each",
+        n / seconds / 1e6,
+        explored.steps() as f64 / seconds / 1e6,
+        memory.packed as f64 / n,
+        memory.bookkeeping as f64 / n,
+    );
+}
+
+fn main() {
+    let jobs: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    let jobs = if jobs.is_empty() { vec![1, 2] } else { jobs };
+    for &jobs in &jobs {
+        measure("2 shared, 8 locals, 12 threads", &ring(2, 8, 12), jobs);
+        measure("2 shared, 8 locals, 24 threads", &ring(2, 8, 24), jobs);
+        measure("4 shared, 16 locals, 9 threads", &ring(4, 16, 9), jobs);
+        measure("2000 shared, 60 locals, 3 threads", &ring(2000, 60, 3), jobs);
+    }
+}

@@ -1,0 +1,363 @@
+//! The command line: what the options are. What the commands do is in the modules below.
+//!
+//! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
+//! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
+
+mod check;
+mod console;
+mod reach;
+mod simulate;
+mod translate;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+use crate::lang::load::{Format, Reading};
+use crate::limits::Limits;
+use crate::question::Question;
+use console::{Console, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  throng check examples/spinlock.bp --threads 3
+  throng check examples/spinlock_broken.bp --mutex CRITICAL
+  throng simulate examples/spinlock.bp --steps 20 --seed 1
+
+`throng COMMAND --help` explains a command and its options.
+Exit status: 0 safe, 10 unsafe, 1 unknown, 2 wrong input or call.";
+
+const CHECK_NOTES: &str = "\
+The first word of the output is SAFE, UNSAFE or UNKNOWN.
+Exit status: 0 safe, 10 unsafe, 1 unknown (a limit was hit), 2 wrong input or call.";
+
+/// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
+#[derive(Debug, Parser)]
+#[command(name = "throng", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Is it safe?
+    Check(CheckArgs),
+    /// List every reachable thread state
+    Reach(ReachArgs),
+    /// Write the same system in another format
+    Translate(TranslateArgs),
+    /// Walk through executions, at random or by hand
+    Simulate(SimulateArgs),
+}
+
+/// Options of `throng check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_NOTES)]
+struct CheckArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Give up hunting for a bug beyond this many threads (nets: tokens for each open count)
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_threads: Option<u32>,
+    /// Stop as soon as one target is reached; the others stay unknown
+    #[arg(long, help_heading = "Limits")]
+    stop_at_first: bool,
+    /// Print verdicts without checking their evidence first
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng reach`.
+#[derive(Debug, Args)]
+struct ReachArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    start: StartArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// List also what holds only while somebody is inside an atomic section
+    #[arg(long, help_heading = "Question")]
+    inside_atomic: bool,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng translate`.
+#[derive(Debug, Args)]
+struct TranslateArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// The format to write
+    #[arg(long, value_enum)]
+    to: Language,
+    /// Write to this file instead of standard output
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    output_file: Option<PathBuf>,
+    /// Give up after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Give up when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng simulate`.
+#[derive(Debug, Args)]
+struct SimulateArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// Choose every step yourself, reading choices from standard input
+    #[arg(long, short)]
+    interactive: bool,
+    /// Which random walk: the same number gives the same walk
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How many random steps to take
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    steps: usize,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// What to read.
+#[derive(Debug, Args)]
+struct InputArgs {
+    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml, or `-` for standard input
+    file: PathBuf,
+    /// The format of the input, if its extension does not say
+    #[arg(long, value_name = "KIND", value_parser = format_parser())]
+    from: Option<Format>,
+    /// Nets: a variable that `init` does not mention may start with any number of tokens (mist's reading)
+    #[arg(long, help_heading = "Question")]
+    init_free: bool,
+    /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
+    #[arg(long, help_heading = "Question")]
+    no_slot_reuse: bool,
+}
+
+/// Where to start and for how many threads.
+#[derive(Debug, Args)]
+struct StartArgs {
+    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program spawns, else any).
+    /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u (default: `0/0`)
+    #[arg(long, value_name = "START", help_heading = "Question")]
+    initial: Option<String>,
+    /// At most N threads at any time, initial ones included (nets: N tokens for each open initial count);
+    /// without it, any number
+    #[arg(long, value_name = "N", help_heading = "Question")]
+    threads: Option<u32>,
+}
+
+/// What to ask.
+#[derive(Debug, Args)]
+struct QuestionArgs {
+    #[command(flatten)]
+    start: StartArgs,
+    /// Systems: is a configuration with shared state s and at least threads in l and l reachable? May be repeated
+    #[arg(long, value_name = "s|l,l", help_heading = "Question")]
+    target: Vec<String>,
+    /// Systems: read targets from this file (default: the .prop file of the same name)
+    #[arg(long, value_name = "FILE", help_heading = "Question")]
+    prop: Option<PathBuf>,
+    /// Programs: nobody may reach this label. May be repeated
+    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    error_label: Vec<String>,
+    /// Programs: no two threads may be at this label. May be repeated
+    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    mutex: Vec<String>,
+    /// Programs: this expression over the shared variables must always hold. May be repeated
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    invariant: Vec<String>,
+}
+
+/// How to search, and when to stop.
+#[derive(Debug, Args)]
+struct SearchArgs {
+    /// Who searches
+    #[arg(long, value_enum, default_value_t = EngineName::Explicit, help_heading = "Limits")]
+    engine: EngineName,
+    /// Stop after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Stop when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    /// How many processor cores to use
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: u32,
+}
+
+/// How to talk.
+#[derive(Clone, Copy, Debug, Args)]
+struct OutputArgs {
+    /// Verdicts only: no warnings, no traces
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
+    /// Progress on standard error; all shared variables after every step of a trace
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
+    verbose: bool,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN", help_heading = "Output")]
+    color: ColorChoice,
+}
+
+/// The engines there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum EngineName {
+    /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
+    Explicit,
+}
+
+/// The formats that can be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Language {
+    /// Boolean program
+    Bp,
+    /// Thread-transition system
+    Tts,
+    /// Thread-transition system with names
+    Ntts,
+    /// mist net
+    Spec,
+    /// Petri net in XML
+    Pnml,
+    /// Drawing for Graphviz
+    Dot,
+}
+
+impl InputArgs {
+    fn reading(&self) -> Reading {
+        Reading { from: self.from, init_free: self.init_free, keep_ended: self.no_slot_reuse }
+    }
+}
+
+impl StartArgs {
+    fn question(&self) -> Question {
+        Question { initial: self.initial.clone(), threads: self.threads, ..Question::default() }
+    }
+}
+
+impl QuestionArgs {
+    fn question(&self) -> Question {
+        Question {
+            targets: self.target.clone(),
+            prop: self.prop.clone(),
+            error_labels: self.error_label.clone(),
+            mutex: self.mutex.clone(),
+            invariants: self.invariant.clone(),
+            ..self.start.question()
+        }
+    }
+}
+
+impl SearchArgs {
+    fn limits(&self) -> Limits {
+        limits(self.timeout, self.memory)
+    }
+}
+
+fn limits(timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
+    let mut limits = Limits::none();
+    if let Some(timeout) = timeout {
+        limits = limits.timeout(timeout);
+    }
+    if let Some(mebibytes) = mebibytes {
+        limits = limits.memory(mebibytes.saturating_mul(1 << 20));
+    }
+    limits
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(Format::NAMES).try_map(|name| name.parse::<Format>())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a number of seconds");
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// Runs the command that the process was started with and returns the exit status.
+pub fn main() -> u8 {
+    let cli = Cli::parse();
+    let console = Console::new(cli.command.output());
+    match console::with_large_stack(move || cli.run(&console)) {
+        Ok(status) => status,
+        Err(panicked) => {
+            console::complain(&format!(
+                "internal error: {panicked}\nThis is a bug in throng, not in your input. Please report it with the \
+                 command you ran, the input file and the version ({}).",
+                env!("CARGO_PKG_VERSION")
+            ));
+            2
+        }
+    }
+}
+
+impl Command {
+    fn output(&self) -> OutputArgs {
+        match self {
+            Command::Check(args) => args.output,
+            Command::Reach(args) => args.output,
+            Command::Translate(args) => args.output,
+            Command::Simulate(args) => args.output,
+        }
+    }
+}
+
+impl Cli {
+    fn run(&self, console: &Console) -> u8 {
+        let done = match &self.command {
+            Command::Check(args) => check::run(args, console),
+            Command::Reach(args) => reach::run(args, console),
+            Command::Translate(args) => translate::run(args, console),
+            Command::Simulate(args) => simulate::run(args, console),
+        };
+        done.unwrap_or_else(|failure: Failure| {
+            console.fail(&failure);
+            2
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_may_have_fractions_but_must_be_times() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for text in ["-1", "nan", "inf", "", "x", "1e300"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Standard output, standard error, and the thread that the work runs on.
+
+use std::io::{self, IsTerminal, Write};
+use std::panic;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use clap::ColorChoice;
+
+use super::OutputArgs;
+use crate::engine::{Progress, Watch};
+use crate::lang::load::{Input, Loaded, Reading, Rejected, load};
+use crate::lang::source::{Diagnostic, Source, render};
+use crate::limits::Limits;
+use crate::problem::Problem;
+use crate::question::{Complaint, Posed, Question};
+
+/// Deeply nested inputs recurse deeply; this is address space, not memory.
+const STACK: usize = 256 << 20;
+
+/// Where a command writes, and how.
+pub(super) struct Console {
+    /// What the user wants to see.
+    pub(super) output: OutputArgs,
+    /// Whether standard output shows colours.
+    pub(super) colour: bool,
+    colour_messages: bool,
+}
+
+/// Why a command cannot be carried out: the exit status is 2.
+pub(super) enum Failure {
+    /// The input or an option is wrong.
+    Wrong(Vec<Complaint>),
+    /// Something else, in one or more lines.
+    Other(String),
+}
+
+impl From<Rejected> for Failure {
+    fn from(rejected: Rejected) -> Failure {
+        let Rejected { source, diagnostics } = rejected;
+        Failure::Wrong(
+            diagnostics
+                .into_iter()
+                .map(|diagnostic| Complaint { source: source.clone(), diagnostic })
+                .collect(),
+        )
+    }
+}
+
+impl From<Vec<Complaint>> for Failure {
+    fn from(complaints: Vec<Complaint>) -> Failure {
+        Failure::Wrong(complaints)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(why: io::Error) -> Failure {
+        Failure::Other(why.to_string())
+    }
+}
+
+impl Console {
+    /// A console with the colours that the options and the terminals ask for.
+    pub(super) fn new(output: OutputArgs) -> Console {
+        Console {
+            output,
+            colour: coloured(output.color, io::stdout().is_terminal()),
+            colour_messages: coloured(output.color, io::stderr().is_terminal()),
+        }
+    }
+
+    /// Writes to standard output. Nobody listening any more (`| head`) is not an error.
+    pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        forgive_closed_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// A message on standard error.
+    pub(super) fn note(&self, text: &str) {
+        if !self.output.quiet {
+            complain(text);
+        }
+    }
+
+    /// Reads the input of a command and shows its warnings.
+    pub(super) fn load(&self, path: &Path, reading: &Reading) -> Result<Loaded, Failure> {
+        let loaded = load(path, reading)?;
+        if !self.output.quiet {
+            self.diagnostics(&loaded.source, &loaded.warnings);
+        }
+        if self.output.verbose {
+            let what = match &loaded.input {
+                Input::Program(_) => loaded.format.description().to_string(),
+                Input::System(s) => {
+                    format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
+                }
+            };
+            self.note(&format!("{}: {what}", loaded.source.name));
+        }
+        Ok(loaded)
+    }
+
+    /// The problem that is asked about an input; shows warnings.
+    pub(super) fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Problem, Failure> {
+        let Posed { problem, warnings } = question.pose(loaded, path)?;
+        if !self.output.quiet {
+            warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
+        }
+        Ok(problem)
+    }
+
+    /// Shows why a command cannot be carried out.
+    pub(super) fn fail(&self, failure: &Failure) {
+        match failure {
+            Failure::Other(message) => complain(&format!("error: {message}")),
+            Failure::Wrong(complaints) => {
+                let quiet = |c: &&Complaint| !self.output.quiet || c.diagnostic.is_error();
+                for c in complaints.iter().filter(quiet) {
+                    self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
+                }
+            }
+        }
+    }
+
+    fn diagnostics(&self, source: &Arc<Source>, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            complain(&render(diagnostic, source, self.colour_messages));
+        }
+    }
+}
+
+impl Watch for Console {
+    fn progress(&self, now: &Progress) {
+        if self.output.verbose {
+            let Progress { engine, phase, configurations, frontier } = now;
+            complain(&format!("{engine}: {phase}: {configurations} configurations, {frontier} to explore"));
+        }
+    }
+}
+
+/// A closed pipe is no reason to fail.
+pub(super) fn forgive_closed_pipe(done: io::Result<()>) -> Result<(), Failure> {
+    match done {
+        Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Other(format!("cannot write to standard output: {why}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line on standard error; if that is closed, there is nobody left to tell.
+pub(super) fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+}
+
+fn coloured(choice: ColorChoice, terminal: bool) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
+}
+
+/// Lets Ctrl-C stop whatever obeys `limits`; a second one ends the process.
+pub(super) fn stop_on_interrupt(limits: &Limits) {
+    let stopper = limits.stopper();
+    let asked = AtomicBool::new(false);
+    let handled = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        stopper.stop();
+    });
+    if let Err(why) = handled {
+        complain(&format!("warning: Ctrl-C will end throng at once: {why}"));
+    }
+}
+
+/// Runs `work` on a thread with a large stack; a panic there becomes an `Err` with its message.
+pub(super) fn with_large_stack<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    let message = Arc::new(Mutex::new(String::new()));
+    let hook = message.clone();
+    panic::set_hook(Box::new(move |info| {
+        hook.lock().unwrap_or_else(PoisonError::into_inner).push_str(&info.to_string());
+    }));
+    let started = thread::Builder::new().name("throng".into()).stack_size(STACK).spawn(work);
+    match started {
+        Err(why) => Err(format!("cannot start a thread: {why}")),
+        Ok(running) => {
+            running.join().map_err(|_| message.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `throng simulate`
+
+use std::io;
+
+use super::SimulateArgs;
+use super::console::{Console, Failure, forgive_closed_pipe};
+use crate::question::Question;
+use crate::report::text::wrap;
+use crate::report::{bound_text, plural};
+use crate::simulate::{Random, Walk, start};
+
+pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
+    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let question = Question { may_lack_target: true, ..args.question.question() };
+    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let mut random = Random::new(args.seed);
+    let first = start(&problem, &mut random)
+        .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
+    if !console.output.quiet {
+        let size = plural(first.threads.size().into(), loaded.format.unit());
+        let initial = wrap("initial: ", &problem.initial_text, 9);
+        let bound = bound_text(problem.bound);
+        console.print(&format!("{initial}threads: {bound}; the walk starts with {size}\n"))?;
+    }
+    let mut walk = Walk::new(&problem, first);
+    let mut out = io::stdout().lock();
+    let done = if args.interactive {
+        walk.interactive(&mut random, &mut io::stdin().lock(), &mut out)
+    } else {
+        walk.random(args.steps, &mut random, &mut io::BufWriter::new(out))
+    };
+    forgive_closed_pipe(done)?;
+    Ok(0)
+}

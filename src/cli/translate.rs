@@ -1,0 +1,111 @@
+//! `throng translate`
+
+use std::fs;
+use std::path::Path;
+
+use super::console::{Console, Failure, stop_on_interrupt};
+use super::{Language, TranslateArgs};
+use crate::lang::bp::printer;
+use crate::lang::load::{Input, Loaded};
+use crate::lang::system::System;
+use crate::lang::write::{Format, Written, write};
+use crate::problem::Problem;
+use crate::question::Question;
+use crate::unfold::unfold;
+use crate::verdict::Unknown;
+
+pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure> {
+    if args.question.start.threads.is_some() {
+        let why = "`throng translate` writes the system for any number of threads: drop `--threads` here and give it \
+                   to `throng check`";
+        return Err(Failure::Other(why.into()));
+    }
+    let limits = super::limits(args.timeout, args.memory);
+    stop_on_interrupt(&limits);
+    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let question = Question { may_lack_target: true, ..args.question.question() };
+    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let written = match (&loaded.input, args.to) {
+        (Input::Program(program), Language::Bp) => {
+            if problem.targets.len() > usize::from(program.assertions().is_some()) {
+                console.note("note: the program is written as it is; ask for labels and invariants again");
+            }
+            return save(args, console, &printer::print(program.tree()), None).map(|()| 0);
+        }
+        _ => {
+            let system = match as_system(&loaded, &problem, |p| unfold(p, &limits).map(System::from)) {
+                Ok(system) => system,
+                Err(Unknown::NotForThisModel(why)) => return Err(Failure::Other(why)),
+                Err(why) => {
+                    console.note(&format!("UNKNOWN  {why}"));
+                    return Ok(1);
+                }
+            };
+            write(&system, args.to.format()).map_err(|why| Failure::Other(why.to_string()))?
+        }
+    };
+    for note in &written.notes {
+        console.note(&format!("note: {note}"));
+    }
+    save(args, console, &written.text, Some(&written)).map(|()| 0)
+}
+
+/// The problem as a system that is written out; `unfold` writes out a program.
+fn as_system(
+    loaded: &Loaded,
+    problem: &Problem,
+    unfold: impl FnOnce(&Problem) -> Result<System, Unknown>,
+) -> Result<System, Unknown> {
+    match &loaded.input {
+        Input::Program(_) => unfold(problem),
+        Input::System(system) => Ok(System {
+            initial: problem.initial.clone(),
+            initial_text: problem.initial_text.clone(),
+            targets: problem.targets.clone(),
+            ..system.clone()
+        }),
+    }
+}
+
+/// Writes the file, and the file that goes with it.
+fn save(
+    args: &TranslateArgs,
+    console: &Console,
+    text: &str,
+    written: Option<&Written>,
+) -> Result<(), Failure> {
+    let companion = written.and_then(|w| w.companion.as_ref());
+    let Some(path) = &args.output_file else {
+        if let Some(companion) = companion {
+            console.note(&format!(
+                "note: the targets go into a second file (.{}); `-o FILE` writes both",
+                companion.extension
+            ));
+        }
+        return console.print(text);
+    };
+    put(path, text)?;
+    if let Some(companion) = companion {
+        let beside = path.with_extension(companion.extension);
+        put(&beside, &companion.text)?;
+        console.note(&format!("note: the targets are in {}", beside.display()));
+    }
+    Ok(())
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|why| Failure::Other(format!("cannot write {}: {why}", path.display())))
+}
+
+impl Language {
+    fn format(self) -> Format {
+        match self {
+            Language::Bp => Format::Bp,
+            Language::Tts => Format::Tts,
+            Language::Ntts => Format::Ntts,
+            Language::Spec => Format::Spec,
+            Language::Pnml => Format::Pnml,
+            Language::Dot => Format::Dot,
+        }
+    }
+}

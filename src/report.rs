@@ -1,0 +1,112 @@
+//! Answers for people and for programs: the verdicts of a run, with the question that was asked, in a form
+//! that [`text`] and [`json`] write down. Nothing here prints.
+
+pub mod json;
+pub mod reach;
+pub mod story;
+pub mod text;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::engine::Answer;
+use crate::problem::{Bound, Problem};
+use crate::verdict::Verdict;
+
+/// All there is to say about one run.
+pub struct Report<'a> {
+    /// What the input is called.
+    pub file: &'a str,
+    /// The question.
+    pub problem: &'a Problem,
+    /// What moves: `thread` or `token`.
+    pub unit: &'a str,
+    /// Who answered.
+    pub engine: &'a str,
+    /// The answer.
+    pub answer: &'a Answer,
+    /// Whether the evidence was checked before this report was written.
+    pub checked: bool,
+    /// How long it took, everything included.
+    pub time: Duration,
+    /// Bytes of memory in use at the end.
+    pub memory: u64,
+}
+
+/// A verdict without its evidence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Word {
+    /// Cannot happen.
+    Safe,
+    /// Nobody knows.
+    Unknown,
+    /// Can happen.
+    Unsafe,
+}
+
+impl Word {
+    /// The word for a verdict.
+    pub fn of(verdict: &Verdict) -> Word {
+        match verdict {
+            Verdict::Safe(_) => Word::Safe,
+            Verdict::Unsafe(_) => Word::Unsafe,
+            Verdict::Unknown(_) => Word::Unknown,
+        }
+    }
+
+    /// `UNSAFE` if any is, else `UNKNOWN` if any is, else `SAFE`.
+    pub fn overall(verdicts: &[Verdict]) -> Word {
+        verdicts.iter().map(Word::of).max().unwrap_or(Word::Unknown)
+    }
+
+    /// The exit status that goes with it.
+    pub fn status(self) -> u8 {
+        match self {
+            Word::Safe => 0,
+            Word::Unsafe => 10,
+            Word::Unknown => 1,
+        }
+    }
+
+    /// As JSON spells it.
+    pub fn lower(self) -> &'static str {
+        match self {
+            Word::Safe => "safe",
+            Word::Unsafe => "unsafe",
+            Word::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Word::Safe => "SAFE",
+            Word::Unsafe => "UNSAFE",
+            Word::Unknown => "UNKNOWN",
+        })
+    }
+}
+
+/// A thread bound in words.
+pub fn bound_text(bound: Bound) -> String {
+    match bound {
+        Bound::Any => "any number".into(),
+        Bound::Threads(n) => format!("at most {n}"),
+        Bound::Tokens(n) => format!("at most {n} further tokens for each open initial count"),
+    }
+}
+
+/// Why a target has no verdict, and what is known all the same.
+fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
+    let Verdict::Unknown(why) = verdict else { return None };
+    Some(match report.answer.statistics.complete_up_to {
+        Some(k) if k > 0 => format!("{why}; no violation with up to {}", plural(k.into(), report.unit)),
+        _ => why.to_string(),
+    })
+}
+
+/// `1 thread`, `2 threads`
+pub fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

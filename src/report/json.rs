@@ -1,0 +1,106 @@
+//! The report as one JSON document. Keys keep their order; `schema` grows when their meaning changes.
+
+use serde::Serialize;
+
+use super::story::{Story, tell};
+use super::{Report, Word, reason};
+use crate::engine::Statistics;
+use crate::problem::Bound;
+use crate::verdict::Verdict;
+
+/// Version of the document's layout.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    tool: &'static str,
+    version: &'static str,
+    file: &'a str,
+    verdict: &'static str,
+    engine: &'a str,
+    /// The thread bound; null: any number.
+    threads: Option<u32>,
+    /// Nets: the bound on tokens for each open count of the initial marking.
+    tokens: Option<u32>,
+    initial: &'a str,
+    targets: &'a [TargetDocument<'a>],
+    /// The trace of the first target that is reached.
+    trace: Option<&'a Story>,
+    statistics: Numbers<'a>,
+}
+
+#[derive(Serialize)]
+struct TargetDocument<'a> {
+    name: &'a str,
+    verdict: &'static str,
+    reason: Option<String>,
+    checked: bool,
+    threads: Option<u32>,
+    steps: Option<usize>,
+    trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Numbers<'a> {
+    #[serde(flatten)]
+    search: &'a Statistics,
+    seconds: f64,
+    memory: u64,
+}
+
+/// The whole report, pretty-printed.
+pub fn write(report: &Report) -> String {
+    let targets = targets(report);
+    let document = Document {
+        schema: SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        file: report.file,
+        verdict: Word::overall(&report.answer.verdicts).lower(),
+        engine: report.engine,
+        threads: report.problem.bound.threads(),
+        tokens: match report.problem.bound {
+            Bound::Tokens(n) => Some(n),
+            Bound::Any | Bound::Threads(_) => None,
+        },
+        initial: &report.problem.initial_text,
+        targets: &targets,
+        trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        statistics: Numbers {
+            search: &report.answer.statistics,
+            seconds: report.time.as_secs_f64(),
+            memory: report.memory,
+        },
+    };
+    to_text(&document)
+}
+
+/// A document, pretty-printed.
+pub(super) fn to_text(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document)
+        .unwrap_or_else(|why| format!("{{\"schema\": {SCHEMA}, \"error\": {:?}}}", why.to_string()));
+    text.push('\n');
+    text
+}
+
+fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
+    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
+    pairs
+        .map(|(target, verdict)| {
+            let trace = match verdict {
+                Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
+                Verdict::Safe(_) | Verdict::Unknown(_) => None,
+            };
+            TargetDocument {
+                name: &target.name,
+                verdict: Word::of(verdict).lower(),
+                reason: reason(report, verdict),
+                checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
+                threads: trace.as_ref().map(|t| t.threads),
+                steps: trace.as_ref().map(|t| t.length),
+                trace,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! The answer of `throng reach`: every thread state, as text and as JSON.
+
+use serde::Serialize;
+
+use super::story::{State, Values, state};
+use super::{bound_text, plural};
+use crate::model::{Local, Model, Shared};
+use crate::problem::Problem;
+use crate::verdict::Unknown;
+
+/// Every thread state that can be reached, or why nobody knows.
+pub struct Reached<'a> {
+    /// What the input is called.
+    pub file: &'a str,
+    /// Model, initial configuration and bound; the targets do not matter.
+    pub problem: &'a Problem,
+    /// The thread states.
+    pub states: &'a Result<Vec<(Shared, Local)>, Unknown>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    tool: &'static str,
+    version: &'static str,
+    file: &'a str,
+    complete: bool,
+    reason: Option<String>,
+    threads: Option<u32>,
+    initial: &'a str,
+    thread_states: Vec<ThreadState>,
+    statistics: Numbers,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    thread_states: usize,
+    shared_states: usize,
+    local_states: usize,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct ThreadState {
+    shared: Values,
+    #[serde(flatten)]
+    local: State,
+}
+
+impl Reached<'_> {
+    /// As text: a line with the number, the question, then a line per thread state.
+    pub fn text(&self, quiet: bool) -> String {
+        let states = match self.states {
+            Err(why) => return format!("UNKNOWN  {why}\n"),
+            Ok(states) => states,
+        };
+        let mut out = format!("{} can be reached\n", plural(states.len() as u64, "thread state"));
+        if !quiet {
+            out.push_str(&format!(
+                "file:    {}\ninitial: {}\nthreads: {}\n\n",
+                self.file,
+                self.problem.initial_text,
+                bound_text(self.problem.bound)
+            ));
+        }
+        let lines: String = states.iter().map(|&(s, l)| line(&*self.problem.model, s, l)).collect();
+        out + &lines
+    }
+
+    /// As one JSON document.
+    pub fn json(&self) -> String {
+        let model = &*self.problem.model;
+        let none = Vec::new();
+        let states = self.states.as_ref().unwrap_or(&none);
+        let distinct = |mut list: Vec<u64>| {
+            list.sort_unstable();
+            list.dedup();
+            list.len()
+        };
+        let document = Document {
+            schema: super::json::SCHEMA,
+            tool: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            file: self.file,
+            complete: self.states.is_ok(),
+            reason: self.states.as_ref().err().map(ToString::to_string),
+            threads: self.problem.bound.threads(),
+            initial: &self.problem.initial_text,
+            thread_states: states
+                .iter()
+                .map(|&(s, l)| ThreadState { shared: Values(model.shared_values(s)), local: state(model, l) })
+                .collect(),
+            statistics: Numbers {
+                thread_states: states.len(),
+                shared_states: distinct(states.iter().map(|s| s.0.0).collect()),
+                local_states: distinct(states.iter().map(|s| s.1.0).collect()),
+                seconds: self.seconds,
+            },
+        };
+        super::json::to_text(&document)
+    }
+}
+
+/// `0|1` for systems, `lock=0 | line 4 x=1` for programs, the place alone for nets.
+fn line(model: &dyn Model, s: Shared, l: Local) -> String {
+    let (shared, local) = (model.shared_name(s), model.local_name(l));
+    match model.place(l) {
+        _ if shared.is_empty() => format!("{local}\n"),
+        None => format!("{shared}|{local}\n"),
+        Some(_) => format!("{shared} | {local}\n"),
+    }
+}

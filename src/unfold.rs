@@ -1,0 +1,407 @@
+//! Any model, written out as a table: every thread state that may occur, with dense numbers.
+//!
+//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared and a local state
+//! in the closure of *1-views*: if a step is possible in shared state s with threads that may each occur in s, whatever it leaves
+//! may occur in the shared state it leads to. Counts are ignored, so the closure may hold thread states that cannot be reached;
+//! their steps are harmless. Words that stand for sets of states are taken as plain states, which is exact (see
+//! [`crate::model`]); a target is met by every word that meets one of its own.
+//!
+//! This is neither a reader nor an engine: it lives between problems and whoever writes them down.
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::limits::{Limits, Ticker};
+use crate::model::table::{Fate, Names, Table};
+use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
+use crate::problem::{Initial, Problem, Target};
+use crate::verdict::Unknown;
+
+/// Configurations that one target may become.
+const MOST_CONFIGS: usize = 100_000;
+
+type Set<T> = IndexSet<T, FxBuildHasher>;
+
+/// A problem whose model is a table.
+#[derive(Clone, Debug)]
+pub struct Unfolded {
+    /// States and steps; numbers are dense, names are the model's.
+    pub table: Table,
+    /// Where it may start.
+    pub initial: Vec<Initial>,
+    /// The same in the user's words.
+    pub initial_text: String,
+    /// What must not happen. A target that no thread state can meet has no configurations.
+    pub targets: Vec<Target>,
+}
+
+/// Writes out the model of a problem.
+///
+/// Signals cannot be written as steps of a table: that is [`Unknown::NotForThisModel`].
+pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
+    let model = &*problem.model;
+    let views = closure(model, &problem.initial, limits)?;
+    let mut numbers = Numbers::default();
+    for (&s, view) in &views {
+        numbers.shared.insert(s);
+        numbers.locals.extend(view.locals.iter().copied());
+    }
+    let table = numbers.table(model, &views, limits)?;
+    let initial = problem.initial.iter().map(|i| numbers.initial(i)).collect();
+    let targets = problem.targets.iter().map(|t| numbers.target(t, model, &views));
+    Ok(Unfolded {
+        table,
+        initial,
+        initial_text: problem.initial_text.clone(),
+        targets: targets.collect::<Result<_, _>>()?,
+    })
+}
+
+/// What may occur together with one shared state.
+#[derive(Default)]
+struct View {
+    locals: Set<Local>,
+    /// Locals whose steps were listed.
+    listed: usize,
+    started: bool,
+    /// Steps that lack a thread so far.
+    pending: Vec<Step>,
+    /// Where bystanders get by steps that leave them alone, and how many were passed on.
+    flows: IndexMap<Shared, usize, FxBuildHasher>,
+    /// Steps that move bystanders, and how many locals they have seen.
+    movers: Vec<(Step, usize)>,
+}
+
+type Views = IndexMap<Shared, View, FxBuildHasher>;
+
+fn closure(model: &dyn Model, initial: &[Initial], limits: &Limits) -> Result<Views, Unknown> {
+    let mut views = Views::default();
+    let mut queue: Set<Shared> = Set::default();
+    let mut ticker = Ticker::new(limits);
+    for family in initial {
+        let threads = family.threads.entries().iter().map(|e| e.0);
+        add(&mut views, &mut queue, family.shared, threads.chain(family.any.iter().copied()));
+    }
+    while let Some(s) = queue.pop() {
+        let arrivals = explore(model, s, views.entry(s).or_default(), &mut ticker)?;
+        for (to, locals) in arrivals {
+            add(&mut views, &mut queue, to, locals.into_iter());
+        }
+    }
+    Ok(views)
+}
+
+/// Adds thread states; a shared state with news is looked at again.
+fn add(views: &mut Views, queue: &mut Set<Shared>, s: Shared, locals: impl Iterator<Item = Local>) {
+    let entry = views.entry(s).or_default();
+    let before = entry.locals.len();
+    entry.locals.extend(locals);
+    if entry.locals.len() > before || !entry.started {
+        queue.insert(s);
+    }
+}
+
+/// What the news in one view lead to.
+fn explore(
+    model: &dyn Model,
+    s: Shared,
+    view: &mut View,
+    ticker: &mut Ticker<'_>,
+) -> Result<Vec<(Shared, Vec<Local>)>, Unknown> {
+    let mut steps = std::mem::take(&mut view.pending);
+    if !view.started {
+        view.started = true;
+        model.post_shared(s, &mut steps);
+    }
+    for &l in &view.locals[view.listed..] {
+        ticker.tick()?;
+        model.post(s, l, &mut steps);
+    }
+    view.listed = view.locals.len();
+    let mut arrivals = Vec::new();
+    for step in steps {
+        ticker.tick()?;
+        if !step.take.entries().iter().all(|e| view.locals.contains(&e.0)) {
+            view.pending.push(step);
+            continue;
+        }
+        arrivals.push((step.to, step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0).collect()));
+        match step.others {
+            Others::Stay => {
+                if step.to != s {
+                    view.flows.entry(step.to).or_insert(0);
+                }
+            }
+            Others::Move => view.movers.push((step, 0)),
+            Others::Wake => {
+                return Err(Unknown::NotForThisModel(
+                    "a signal wakes exactly one waiting thread: a table of steps cannot say that".into(),
+                ));
+            }
+        }
+    }
+    for (&to, passed) in &mut view.flows {
+        arrivals.push((to, view.locals[*passed..].iter().copied().collect()));
+        *passed = view.locals.len();
+    }
+    let mut fates = Vec::new();
+    for (step, seen) in &mut view.movers {
+        for &l in &view.locals[*seen..] {
+            ticker.tick()?;
+            model.bystander(step, l, &mut fates);
+        }
+        *seen = view.locals.len();
+        arrivals.push((step.to, fates.drain(..).flatten().collect()));
+    }
+    Ok(arrivals)
+}
+
+/// The dense numbers of words.
+#[derive(Default)]
+struct Numbers {
+    shared: Set<Shared>,
+    locals: Set<Local>,
+}
+
+impl Numbers {
+    fn shared(&self, s: Shared) -> Shared {
+        Shared(self.shared.get_index_of(&s).unwrap_or_default() as u64)
+    }
+
+    fn local(&self, l: Local) -> Local {
+        Local(self.locals.get_index_of(&l).unwrap_or_default() as u64)
+    }
+
+    fn bag(&self, bag: &Bag) -> Bag {
+        bag.entries().iter().map(|&(l, n)| (self.local(l), n)).collect()
+    }
+
+    fn table(&self, model: &dyn Model, views: &Views, limits: &Limits) -> Result<Table, Unknown> {
+        let shared = names(self.shared.iter().map(|&s| model.shared_name(s)));
+        let locals = names(self.locals.iter().map(|&l| model.local_name(l)));
+        let mut table = Table::new(Names::List(shared), Names::List(locals));
+        let mut ticker = Ticker::new(limits);
+        let mut steps = Vec::new();
+        for (&s, view) in views {
+            model.post_shared(s, &mut steps);
+            for &l in &view.locals {
+                model.post(s, l, &mut steps);
+            }
+            for step in steps.drain(..) {
+                ticker.tick()?;
+                if step.take.entries().iter().all(|e| view.locals.contains(&e.0)) {
+                    self.add(model, view, step, &mut table);
+                }
+            }
+        }
+        Ok(table)
+    }
+
+    fn add(&self, model: &dyn Model, view: &View, step: Step, table: &mut Table) {
+        let (mut fates, mut of_l) = (Vec::new(), Vec::new());
+        if step.others == Others::Move {
+            for &l in &view.locals {
+                of_l.clear();
+                model.bystander(&step, l, &mut of_l);
+                let from = self.local(l);
+                match of_l[..] {
+                    [] => fates.push((from, Fate::Block)),
+                    [Some(same)] if same == l => {}
+                    _ => fates.extend(of_l.iter().map(|to| (from, to.map_or(Fate::Vanish, |m| Fate::To(self.local(m)))))),
+                }
+            }
+        }
+        let place = model.edge_place(step.edge);
+        let step = Step {
+            from: self.shared(step.from),
+            to: self.shared(step.to),
+            take: self.bag(&step.take),
+            put: self.bag(&step.put),
+            spawn: self.bag(&step.spawn),
+            ..step
+        };
+        table.add(step, fates, place);
+    }
+
+    fn initial(&self, initial: &Initial) -> Initial {
+        Initial {
+            shared: self.shared(initial.shared),
+            threads: self.bag(&initial.threads),
+            any: initial.any.iter().map(|&l| self.local(l)).collect(),
+        }
+    }
+
+    /// Every combination of words that meets one of the target's configurations.
+    fn target(&self, target: &Target, model: &dyn Model, views: &Views) -> Result<Target, Unknown> {
+        let mut configs: Set<Config> = Set::default();
+        for bad in &target.configs {
+            for (&s, view) in views.iter().filter(|(s, _)| model.meets_shared(**s, bad.shared)) {
+                let mut bags = vec![Bag::new()];
+                for &(wanted, n) in bad.threads.entries() {
+                    let fitting: Vec<Local> =
+                        view.locals.iter().copied().filter(|&l| model.meets_local(l, wanted)).collect();
+                    bags = spread(&bags, &fitting, n)?;
+                }
+                configs.extend(bags.iter().map(|b| Config::new(self.shared(s), self.bag(b))));
+                if configs.len() > MOST_CONFIGS {
+                    return Err(too_many());
+                }
+            }
+        }
+        Ok(Target { name: target.name.clone(), configs: configs.into_iter().collect() })
+    }
+}
+
+fn too_many() -> Unknown {
+    Unknown::NotForThisModel(format!("a target stands for more than {MOST_CONFIGS} configurations"))
+}
+
+/// Every way to add `n` threads, each in one of `places`.
+fn spread(bases: &[Bag], places: &[Local], n: u32) -> Result<Vec<Bag>, Unknown> {
+    let mut found: Set<Bag> = bases.iter().cloned().collect();
+    if let [only] = places {
+        return Ok(bases
+            .iter()
+            .map(|b| {
+                let mut more = b.clone();
+                more.insert(*only, n);
+                more
+            })
+            .collect());
+    }
+    for _ in 0..n {
+        let mut next = Set::default();
+        for base in &found {
+            for &l in places {
+                let mut more = base.clone();
+                more.insert(l, 1);
+                next.insert(more);
+            }
+            if next.len() > MOST_CONFIGS {
+                return Err(too_many());
+            }
+        }
+        found = next;
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Names that are there and unique: the number fills in, and tells equal ones apart.
+fn names(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen: FxHashMap<String, ()> = FxHashMap::default();
+    names
+        .enumerate()
+        .map(|(i, name)| {
+            let mut unique = if name.is_empty() { i.to_string() } else { name };
+            while seen.insert(unique.clone(), ()).is_some() {
+                unique = format!("{unique} ({i})");
+            }
+            unique
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::lang::tts;
+    use crate::model::{Edge, Place};
+    use crate::problem::Bound;
+
+    fn unfolded(text: &str) -> Unfolded {
+        let (system, findings) = tts::read(text);
+        assert_eq!(findings, []);
+        unfold(&system.unwrap().problem(Bound::Any), &Limits::none()).unwrap()
+    }
+
+    #[test]
+    fn only_what_may_occur_is_written() {
+        let u = unfolded("9 9\n0 0 -> 5 1\n5 1 -> 0 7\n4 4 -> 5 5\n5 0 -> 5 2\n5|1,2\n4|4\n");
+        assert_eq!(u.table.shared(), &Names::List(vec!["0".into(), "5".into()]));
+        assert_eq!(u.table.steps().len(), 3);
+        assert_eq!(u.targets[0].configs.len(), 1);
+        assert!(u.targets[1].configs.is_empty(), "shared state 4 does not occur");
+        assert_eq!(u.initial[0].any, [Local(0)]);
+    }
+
+    #[test]
+    fn bystanders_follow_into_the_next_shared_state() {
+        let u = unfolded("3 5\n0 0 -> 0 1\n0 0 -> 1 2 1 ~> 3 1 ~> 4\n1 3 -> 2 3\n0 4 ~> 2 4\n");
+        assert_eq!(u.table.locals().len(), 5);
+        let broadcast = u.table.steps().iter().find(|s| !u.table.fates(s.edge).is_empty()).unwrap();
+        assert_eq!(u.table.fates(broadcast.edge).len(), 2);
+        assert!(u.table.steps().iter().any(|s| s.take.is_empty() && s.from != s.to));
+    }
+
+    /// Words are masks of two bits; thread 1 signals, and target words overlap.
+    struct Masks(Others);
+
+    impl Model for Masks {
+        fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+            if l == Local(3) {
+                let step = |m: u64| Step {
+                    from: s,
+                    to: s,
+                    take: Bag::one(l),
+                    put: Bag::one(Local(m)),
+                    spawn: Bag::new(),
+                    others: self.0,
+                    edge: Edge(0),
+                    choice: 0,
+                };
+                out.extend([step(1), step(2)]);
+            }
+        }
+        fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+            if l != Local(1) {
+                out.push(Some(l));
+            }
+        }
+        fn is_exact(&self) -> bool {
+            false
+        }
+        fn meets_local(&self, a: Local, b: Local) -> bool {
+            a.0 & b.0 != 0
+        }
+        fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
+            Vec::new()
+        }
+        fn local_values(&self, l: Local) -> Vec<(String, String)> {
+            vec![("x".into(), if l.0 == 3 { "*" } else { "c" }.to_string())]
+        }
+        fn place(&self, _: Local) -> Option<Place> {
+            None
+        }
+        fn edge_place(&self, _: Edge) -> Place {
+            Place::default()
+        }
+    }
+
+    fn masks(others: Others) -> Result<Unfolded, Unknown> {
+        let bad = Config::new(Shared(0), [(Local(1), 2)].into_iter().collect());
+        let problem = Problem {
+            model: Arc::new(Masks(others)),
+            initial: vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(3)] }],
+            initial_text: "any".into(),
+            targets: vec![Target { name: "x".into(), configs: vec![bad] }],
+            bound: Bound::Any,
+        };
+        unfold(&problem, &Limits::none())
+    }
+
+    #[test]
+    fn words_that_meet_a_target_are_listed_in_all_combinations() {
+        let u = masks(Others::Stay).unwrap();
+        assert_eq!(u.targets[0].configs.len(), 3, "two of the words 3 and 1");
+        assert_eq!(u.table.locals(), &Names::List(vec!["x=*".into(), "x=c".into(), "x=c (2)".into()]));
+    }
+
+    #[test]
+    fn blocked_bystanders_block_and_signals_are_refused() {
+        let u = masks(Others::Move).unwrap();
+        assert_eq!(u.table.fates(Edge(0)), [(Local(1), Fate::Block)]);
+        assert!(matches!(masks(Others::Wake), Err(Unknown::NotForThisModel(why)) if why.contains("signal")));
+    }
+}

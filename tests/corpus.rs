@@ -1,0 +1,153 @@
+//! The public corpus, where it is at hand: every file is read, and what the explicit engine answers is what is expected.
+//!
+//! The corpus is not part of the project: `THRONG_CORPUS` names it, else `../shared/corpus` is tried.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use throng::check::check;
+use throng::concrete::concretise;
+use throng::engine::explicit::Explicit;
+use throng::engine::{Engine, Silent};
+use throng::lang::load::{Reading, load};
+use throng::limits::Limits;
+use throng::problem::Problem;
+use throng::question::Question;
+use throng::verdict::Verdict;
+
+/// A row of MANIFEST.csv.
+struct Row {
+    path: String,
+    kind: String,
+    property: String,
+    initial: String,
+    expected: String,
+}
+
+fn corpus() -> Option<PathBuf> {
+    let named = std::env::var_os("THRONG_CORPUS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let found = named.or(Some(beside)).filter(|p| p.join("MANIFEST.csv").is_file());
+    if found.is_none() {
+        eprintln!("skipped: no corpus (set THRONG_CORPUS)");
+    }
+    found
+}
+
+fn manifest(corpus: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(corpus.join("MANIFEST.csv")).expect("readable manifest");
+    text.lines().skip(1).map(row).collect()
+}
+
+/// Fields are separated by commas; one in double quotes may contain some.
+fn row(line: &str) -> Row {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().expect("never empty").push(c),
+        }
+    }
+    let mut next = fields.into_iter();
+    let mut take = || next.next().unwrap_or_default();
+    Row { path: take(), kind: take(), property: take(), initial: take(), expected: take() }
+}
+
+/// The question a row asks, with at most `threads` threads if given.
+fn pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Problem {
+    let path = corpus.join(&row.path);
+    let loaded = load(&path, &Reading::default()).unwrap_or_else(|_| panic!("{} is refused", row.path));
+    let mut question = Question { threads, ..Question::default() };
+    match row.kind.as_str() {
+        "bp" => question.initial = Some(row.initial.split(' ').next().unwrap_or("1").to_string()),
+        "tts" => {
+            question.initial = Some(row.initial.clone());
+            question.prop = Some(corpus.join(&row.property));
+        }
+        _ => {}
+    }
+    if let Some(label) = row.property.strip_prefix("label ") {
+        question.error_labels = vec![label.to_string()];
+    }
+    match question.pose(&loaded, &path) {
+        Ok(posed) => posed.problem,
+        Err(_) => panic!("{}: the question is refused", row.path),
+    }
+}
+
+/// Runs a row; all evidence is checked. `None` if nothing was found out in time.
+fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str) -> Option<&'static str> {
+    let limits = Limits::none().timeout(Duration::from_secs(seconds));
+    let engine = Explicit { max_threads, stop_at_first: true, ..Explicit::default() };
+    let answer = engine.run(problem, &limits, &Silent);
+    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
+        check(problem, target, verdict).unwrap_or_else(|flaw| panic!("{name}: {flaw}"));
+        if let Verdict::Unsafe(trace) = verdict {
+            let concrete = concretise(&*problem.model, target, trace, problem.bound.threads());
+            assert!(concrete.is_some(), "{name}: values can be chosen");
+        }
+    }
+    let any = |test: fn(&Verdict) -> bool| answer.verdicts.iter().any(test);
+    if any(|v| matches!(v, Verdict::Unsafe(_))) {
+        Some("unsafe")
+    } else if any(|v| matches!(v, Verdict::Unknown(_))) {
+        None
+    } else {
+        Some("safe")
+    }
+}
+
+#[test]
+fn every_file_of_the_corpus_is_read() {
+    let Some(corpus) = corpus() else { return };
+    let rows = manifest(&corpus);
+    for row in &rows {
+        pose(&corpus, row, None);
+    }
+    eprintln!("{} questions were read", rows.len());
+    assert!(rows.len() > 500);
+}
+
+/// Boom's programs and Boppo's, at most three threads: the verdict must be the expected one.
+#[test]
+fn programs_with_three_threads_answer_as_expected() {
+    let Some(corpus) = corpus() else { return };
+    let mut ran = 0;
+    for row in manifest(&corpus) {
+        if !(row.path.starts_with("bp/boom") || row.path.starts_with("bp/boppo")) {
+            continue;
+        }
+        let problem = pose(&corpus, &row, Some(3));
+        let got = answer(&problem, 60, None, &row.path);
+        assert_eq!(got, Some(row.expected.as_str()), "{}", row.path);
+        ran += 1;
+    }
+    eprintln!("{ran} programs answered as expected with at most three threads");
+    assert!(ran > 200);
+}
+
+/// Hunting with one, two, three threads never contradicts the expected verdict; it says how many bugs it found.
+#[test]
+fn hunting_finds_the_bugs_that_need_three_threads() {
+    let Some(corpus) = corpus() else { return };
+    let (mut ran, mut found, mut beyond) = (0, 0, Vec::new());
+    for row in manifest(&corpus) {
+        if !(row.path.starts_with("tts/wahl-kroening") || row.path.starts_with("bp/satabs")) {
+            continue;
+        }
+        let problem = pose(&corpus, &row, None);
+        ran += 1;
+        match answer(&problem, 60, Some(3), &row.path) {
+            Some("unsafe") => {
+                assert_ne!(row.expected, "safe", "{}", row.path);
+                found += 1;
+            }
+            Some(_) => assert_ne!(row.expected, "unsafe", "{}", row.path),
+            None if row.expected == "unsafe" => beyond.push(format!("{} {}", row.path, row.initial)),
+            None => {}
+        }
+    }
+    eprintln!("{ran} questions, {found} bugs found with at most three threads; not found: {beyond:#?}");
+    assert!(ran > 100 && found > 80);
+}
