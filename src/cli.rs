@@ -249,7 +249,7 @@ enum Language {
 
 impl InputArgs {
     fn reading(&self) -> Reading {
-        Reading { from: self.from, init_free: self.init_free, keep_ended: self.no_slot_reuse }
+        Reading { from: self.from, init_free: self.init_free, keep_ended: self.no_slot_reuse, exact_copies: false }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod model;
 pub mod problem;
 pub mod question;
+pub mod reduction;
 pub mod report;
 pub mod simulate;
 pub mod testing;

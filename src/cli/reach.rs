@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
+use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::reach::Reached;
 
@@ -16,7 +17,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     }
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
-    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let loaded = console.load(&args.input.file, &Reading { exact_copies: true, ..args.input.reading() })?;
     let question = Question { may_lack_target: true, ..args.start.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;

@@ -3,21 +3,19 @@
 
 pub mod ast;
 mod atomic;
-pub mod expr;
 pub mod function;
 mod inline;
 pub mod jit;
 pub mod lexer;
-mod live;
 mod narrow;
 pub mod parser;
 pub mod printer;
-pub mod program;
 mod relation;
 mod resolve;
 pub mod spans;
 mod words;
 
+pub use crate::model::program::{self, expr};
 pub use jit::Jit;
 
 use super::source::{Diagnostic, Span};
@@ -28,6 +26,9 @@ use crate::problem::Target;
 pub struct Options {
     /// A thread that has ended still counts towards the bound (the Boom tool's reading).
     pub keep_ended: bool,
+    /// A new thread agrees with its parent even about variables that one of them will never read; only for listing thread
+    /// states does that make a difference.
+    pub exact_copies: bool,
 }
 
 /// Reads a program. There is a model unless some diagnostic is an error.
@@ -42,7 +43,7 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     if diagnostics.iter().any(Diagnostic::is_error) {
         return (None, diagnostics);
     }
-    let program = inline::inline(&resolved, text)
+    let program = inline::inline(&resolved, text, options.exact_copies)
         .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program));
     match program {
         Ok(program) => (Some(Jit::new(program, tree, options.keep_ended)), diagnostics),

@@ -93,6 +93,14 @@ pub struct Reading {
     pub init_free: bool,
     /// Programs: a thread that has ended keeps its slot under a thread bound.
     pub keep_ended: bool,
+    /// For programs: see [`bp::Options::exact_copies`].
+    pub exact_copies: bool,
+}
+
+impl Reading {
+    fn options(&self) -> bp::Options {
+        bp::Options { keep_ended: self.keep_ended, exact_copies: self.exact_copies }
+    }
 }
 
 /// An input that was read.
@@ -137,7 +145,7 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
-            let (program, found) = bp::read(text, &bp::Options { keep_ended: reading.keep_ended });
+            let (program, found) = bp::read(text, &reading.options());
             (program.map(|p| Input::Program(Arc::new(p))), found)
         }
         Format::Tts => system(tts::read(text)),

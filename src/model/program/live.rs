@@ -5,14 +5,21 @@
 //! cases of n variables that nobody reads are one.
 
 use super::expr::{Expr, Var};
-use super::program::{Effect, Program};
+use super::{Effect, Program};
 
-/// Makes every spawn fix the variables that parent and child can both still read.
-pub fn resolve_copies(program: &mut Program) {
+/// Makes every spawn fix the variables that parent and child can both still read; or `all` of them, for questions about
+/// values that nobody will read.
+pub fn resolve_copies(program: &mut Program, all: bool) {
     if !program.spawns() {
         return;
     }
-    let live = live_slots(program);
+    let mut live = live_slots(program, &[]);
+    if all {
+        for (point, slots) in live.iter_mut().enumerate() {
+            let used = program.used_slots(point as u32);
+            slots.iter_mut().take(used).for_each(|live| *live = true);
+        }
+    }
     for i in 0..program.edges.len() {
         let edge = &program.edges[i];
         let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
@@ -25,8 +32,13 @@ pub fn resolve_copies(program: &mut Program) {
 }
 
 /// For each point, the slots whose value may be read before it is overwritten. The usual backward fixpoint.
-fn live_slots(program: &Program) -> Vec<Vec<bool>> {
+///
+/// Somebody else looks at the slots `watched` of threads at some points.
+pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; program.slots]; program.points.len()];
+    for &(point, slot) in watched {
+        live[point as usize][slot] = true;
+    }
     let passive = passive_slots(program);
     for (point, slots) in live.iter_mut().enumerate() {
         for &(function, variable) in &passive {
