@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::model::{Config, Model, OMEGA, Step, semantics};
+use crate::model::{Config, Local, Model, OMEGA, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
+use crate::reduction::Reduction;
 use crate::verdict::{Certificate, Trace, Verdict};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
@@ -16,7 +17,10 @@ use crate::verdict::{Certificate, Trace, Verdict};
 pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
-        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
+        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, None),
+        Verdict::Safe(Certificate::Reduced(set)) => {
+            check_closed(problem, target, set, Reduction::of(problem).as_ref())
+        }
         Verdict::Unknown(_) => Ok(()),
     }
 }
@@ -81,7 +85,12 @@ fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), 
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+fn check_closed(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    reduction: Option<&Reduction>,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     let set: HashSet<&Config> = set.iter().collect();
     each_initial(problem, &mut |config| {
@@ -92,12 +101,35 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
+        if reduction.is_some_and(|r| someone_goes_first(problem, r, config, &set)) {
+            continue;
+        }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }
     Ok(())
+}
+
+/// Whether some thread of `config` may go first, can move, and stays within `set` whatever it does.
+fn someone_goes_first(
+    problem: &Problem,
+    reduction: &Reduction,
+    config: &Config,
+    set: &HashSet<&Config>,
+) -> bool {
+    let model = &*problem.model;
+    let footprint = |&(l, n): &(Local, u32)| Some((model.footprint(l)?, n));
+    let Some(threads) = config.threads.entries().iter().map(footprint).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    (0..threads.len()).filter(|&i| reduction.goes_first(&threads, i)).any(|i| {
+        let (mut steps, mut after) = (Vec::new(), Vec::new());
+        model.post(config.shared, config.threads.entries()[i].0, &mut steps);
+        steps.iter().for_each(|s| semantics::fire(model, config, s, problem.bound.threads(), &mut after));
+        !after.is_empty() && after.iter().all(|c| set.contains(c))
+    })
 }
 
 /// Whether the model lists this step for one of the threads it takes, or for nobody.

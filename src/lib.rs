@@ -1,5 +1,6 @@
 //! Throng proves or refutes safety of concurrent programs for any number of threads.
 
+pub mod bdd;
 pub mod check;
 pub mod cli;
 pub mod concrete;

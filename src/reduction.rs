@@ -21,7 +21,7 @@
 //! values of *themselves* out.
 
 use crate::model::{Footprint, Local, Model};
-use crate::problem::Target;
+use crate::problem::{Initial, Problem, Target};
 
 /// What the targets of a question look at.
 #[derive(Clone, Debug)]
@@ -33,13 +33,18 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// For a search that looks for these targets; `None` if the model knows no footprints.
+    /// For a search that looks for all targets of a problem; `None` if its model knows no footprints.
+    pub fn of(problem: &Problem) -> Option<Reduction> {
+        Reduction::new(&*problem.model, &problem.targets, some_local(&problem.initial)?)
+    }
+
+    /// For a search that looks for these targets; `None` if the model knows no footprint of `somebody`.
     pub fn new<'t>(
         model: &dyn Model,
         targets: impl IntoIterator<Item = &'t Target>,
-        any_local: Option<Local>,
+        somebody: Local,
     ) -> Option<Reduction> {
-        model.footprint(any_local?)?;
+        model.footprint(somebody)?;
         let (mut places, mut variables) = (Vec::new(), 0);
         for config in targets.into_iter().flat_map(|t| &t.configs) {
             variables |= model.constrained(config.shared);
@@ -66,4 +71,9 @@ impl Reduction {
             mine.writes & (other.later_reads | other.later_writes) == 0 && mine.reads & other.later_writes == 0
         })
     }
+}
+
+/// A local state in which somebody starts.
+fn some_local(initial: &[Initial]) -> Option<Local> {
+    initial.iter().find_map(|i| i.threads.entries().first().map(|e| e.0).or(i.any.first().copied()))
 }

@@ -24,6 +24,8 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
+    /// The same, but closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
+    Reduced(Arc<Vec<Config>>),
 }
 
 /// A run: concrete counts at the start, then steps.

@@ -52,6 +52,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
+            ..Explicit::default()
         }),
     }
 }
@@ -101,7 +102,10 @@ fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Ve
 
 fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
     match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
+        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b)))
+        | (Verdict::Safe(Certificate::Reduced(a)), Verdict::Safe(Certificate::Reduced(b))) => {
+            Arc::ptr_eq(a, b)
+        }
         _ => false,
     }
 }

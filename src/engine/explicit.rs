@@ -22,6 +22,12 @@
 //!
 //! None of this needs larger configurations to be able to do more, so it also holds for models that [`crate::model::Model::blocking`] speaks of.
 //!
+//! # Partial-order reduction
+//!
+//! Where the model tells what threads read and write, [`crate::reduction`] lets one thread go first where that loses nothing. The fewest
+//! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, at its level and
+//! without reduction, for a shortest run; if time or memory run out meanwhile, the longer one is the answer.
+//!
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `steps` (the model, compiled when needed), `targets` (what to
@@ -42,7 +48,8 @@ use self::search::{Search, Stop};
 use super::{Answer, Engine, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::{Config, Local, Shared};
-use crate::problem::{Bound, Problem};
+use crate::problem::{Bound, Problem, Target};
+use crate::reduction::Reduction;
 use crate::verdict::{Certificate, Unknown, Verdict};
 
 pub use self::store::Footprint;
@@ -58,11 +65,15 @@ pub struct Explicit {
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
+    /// Look for a shortest run even if reduction has found one.
+    pub shortest: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit { jobs: 1, max_threads: None, stop_at_first: false }
+        Explicit { jobs: 1, max_threads: None, stop_at_first: false, por: true, shortest: true }
     }
 }
 
@@ -72,17 +83,47 @@ impl Engine for Explicit {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut search = Search::new(problem, self.jobs, self.stop_at_first, limits, watch);
+        let reduction = if self.por { Reduction::of(problem) } else { None };
+        let reduced = reduction.is_some();
+        let mut search = Search::new(problem, self.jobs, self.stop_at_first, reduction, limits, watch);
         let mut statistics = Statistics::default();
         let outcome = self.climb(&mut search, &mut statistics);
         statistics.steps = search.fired;
         statistics.shared_states = search.steps.shared_states() as u64;
         statistics.local_states = search.steps.local_states() as u64;
-        Answer { verdicts: verdicts(search, outcome), statistics }
+        let mut verdicts = verdicts(search, outcome, reduced);
+        if reduced && self.shortest {
+            self.shorten(problem, limits, watch, &mut verdicts);
+        }
+        Answer { verdicts, statistics }
     }
 }
 
 impl Explicit {
+    /// Replaces runs by shortest ones with as many threads, as far as the limits allow.
+    fn shorten(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch, verdicts: &mut [Verdict]) {
+        let threads = |v: &Verdict| match v {
+            Verdict::Unsafe(trace) => Some(trace.threads()),
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        };
+        let mut levels: Vec<u32> = verdicts.iter().filter_map(threads).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        for level in levels {
+            let here: Vec<usize> =
+                (0..verdicts.len()).filter(|&i| threads(&verdicts[i]) == Some(level)).collect();
+            let targets: Vec<Target> = here.iter().map(|&i| problem.targets[i].clone()).collect();
+            let mut search = Search::for_targets(problem, &targets, self.jobs, None, limits, watch);
+            // Whether all were found or a limit was hit does not matter: what was found is kept.
+            let _ = search.level(None, level);
+            for (&i, trace) in here.iter().zip(&mut search.traces) {
+                if let Some(trace) = trace.take() {
+                    verdicts[i] = Verdict::Unsafe(trace);
+                }
+            }
+        }
+    }
+
     /// Searches level after level; `Ok` if there are no more.
     fn climb(&self, search: &mut Search<'_>, statistics: &mut Statistics) -> Result<(), Stop> {
         if search.is_decided() {
@@ -106,13 +147,14 @@ impl Explicit {
 }
 
 /// One verdict per target.
-fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>) -> Vec<Verdict> {
+fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) -> Vec<Verdict> {
     let traces = std::mem::take(&mut search.traces);
     let rest = if traces.iter().all(|t| t.is_some()) {
         Verdict::Unknown(Unknown::Cancelled)
     } else {
         match outcome {
             Ok(()) => match search.configurations() {
+                Ok(closed) if reduced => Verdict::Safe(Certificate::Reduced(Arc::new(closed))),
                 Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
                 Err(why) => Verdict::Unknown(why),
             },

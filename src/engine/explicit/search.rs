@@ -12,6 +12,7 @@ use crate::engine::{Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
+use crate::reduction::Reduction;
 use crate::verdict::{Taken, Trace, Unknown};
 
 /// A search and all it has found.
@@ -65,10 +66,12 @@ impl<'p> Search<'p> {
         problem: &'p Problem,
         jobs: usize,
         stop_at_first: bool,
+        reduction: Option<Reduction>,
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        Search { stop_at_first, ..Search::for_targets(problem, &problem.targets, jobs, limits, watch) }
+        let search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
+        Search { stop_at_first, ..search }
     }
 
     /// A search that has not begun and looks for nothing in particular.
@@ -78,13 +81,15 @@ impl<'p> Search<'p> {
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        Search::for_targets(problem, &[], jobs, limits, watch)
+        Search::for_targets(problem, &[], jobs, None, limits, watch)
     }
 
-    fn for_targets(
+    /// A search that has not begun and looks for these targets.
+    pub fn for_targets(
         problem: &'p Problem,
         targets: &[Target],
         jobs: usize,
+        reduction: Option<Reduction>,
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
@@ -92,7 +97,7 @@ impl<'p> Search<'p> {
         Search {
             problem,
             levels: Levels::new(problem),
-            steps: Steps::new(model, Targets::new(model, targets)),
+            steps: Steps::new(model, Targets::new(model, targets), reduction),
             store: Store::default(),
             limits,
             ticker: Ticker::new(limits),
