@@ -3,6 +3,8 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod products;
+
 use std::collections::HashSet;
 use std::fmt;
 
@@ -21,6 +23,7 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
         Verdict::Safe(Certificate::Reduced(set)) => {
             check_closed(problem, target, set, Reduction::of(problem).as_ref())
         }
+        Verdict::Safe(Certificate::Products(products)) => products::check_products(problem, target, products),
         Verdict::Unknown(_) => Ok(()),
     }
 }
@@ -44,6 +47,8 @@ pub enum Flaw {
     NotClosed(String, String),
     /// A member of a set is bad.
     BadMember(String),
+    /// It is no evidence at all.
+    Malformed(String),
 }
 
 impl fmt::Display for Flaw {
@@ -58,6 +63,7 @@ impl fmt::Display for Flaw {
             }
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
+            Flaw::Malformed(what) => f.write_str(what),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
         }
     }

@@ -2,6 +2,8 @@
 //! model came from nor who will read the answer.
 
 pub mod explicit;
+mod levels;
+pub mod symbolic;
 
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{Config, Step};
+use crate::model::{Config, Local, Shared, Step};
 
 /// The answer about one target.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +26,30 @@ pub enum Certificate {
     Closed(Arc<Vec<Config>>),
     /// The same, but closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
     Reduced(Arc<Vec<Config>>),
+    /// The same with products of sets instead of configurations: each image of a member is within one member.
+    Products(Arc<Products>),
+}
+
+/// A set of products of sets of states, each set a list of words that are together its members.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Products {
+    /// Sets of shared states.
+    pub shared: Vec<Vec<Shared>>,
+    /// Sets of local states.
+    pub locals: Vec<Vec<Local>>,
+    /// The products.
+    pub members: Vec<Product>,
+    /// Closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
+    pub reduced: bool,
+}
+
+/// Every configuration with a shared state in a set and, for each entry, so many threads in the entry's set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Index into [`Products::shared`].
+    pub shared: u32,
+    /// Indices into [`Products::locals`], with counts.
+    pub threads: Vec<(u32, u32)>,
 }
 
 /// A run: concrete counts at the start, then steps.

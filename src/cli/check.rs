@@ -106,6 +106,9 @@ fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
         | (Verdict::Safe(Certificate::Reduced(a)), Verdict::Safe(Certificate::Reduced(b))) => {
             Arc::ptr_eq(a, b)
         }
+        (Verdict::Safe(Certificate::Products(a)), Verdict::Safe(Certificate::Products(b))) => {
+            Arc::ptr_eq(a, b)
+        }
         _ => false,
     }
 }

@@ -34,7 +34,6 @@
 //! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
 
 mod ids;
-mod levels;
 mod pack;
 mod parallel;
 mod search;

@@ -11,8 +11,9 @@ use std::thread;
 
 use super::pack;
 use super::search::note_pruned;
-use super::steps::{Room, Scratch, Sink, Steps};
+use super::steps::{Scratch, Sink, Steps};
 use super::store::{self, Id, Store};
+use crate::engine::levels::Room;
 use crate::verdict::Unknown;
 
 /// Configurations per chunk.

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::levels::Levels;
 use super::pack::{Packer, Unpacked};
 use super::parallel;
-use super::steps::{Room, Scratch, Sink, Steps};
+use super::steps::{Scratch, Sink, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
+use crate::engine::levels::{Levels, Room};
 use crate::engine::{Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};

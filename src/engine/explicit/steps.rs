@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::ids::Ids;
 use super::pack::{Packer, Unpacked, saturated};
 use super::targets::Targets;
+use crate::engine::levels::Room;
 use crate::model::{Bag, Config, Footprint, Local, Model, Others, Shared, Step};
 use crate::reduction::Reduction;
 use crate::verdict::Unknown;
@@ -80,15 +81,6 @@ struct Compiled {
     /// Index in `Steps::moving`, for [`Others::Move`].
     moving: u32,
     may_hit: bool,
-}
-
-/// How many threads there may be.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// The problem's bound: beyond it, nothing is created.
-    pub bound: Option<u32>,
-    /// The search's level: what is larger is left for later.
-    pub level: u32,
 }
 
 /// Who gets the successors.
