@@ -125,7 +125,8 @@ fn explore(
             view.pending.push(step);
             continue;
         }
-        arrivals.push((step.to, step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0).collect()));
+        arrivals
+            .push((step.to, step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0).collect()));
         match step.others {
             Others::Stay => {
                 if step.to != s {
@@ -207,7 +208,9 @@ impl Numbers {
                 match of_l[..] {
                     [] => fates.push((from, Fate::Block)),
                     [Some(same)] if same == l => {}
-                    _ => fates.extend(of_l.iter().map(|to| (from, to.map_or(Fate::Vanish, |m| Fate::To(self.local(m)))))),
+                    _ => fates.extend(
+                        of_l.iter().map(|to| (from, to.map_or(Fate::Vanish, |m| Fate::To(self.local(m))))),
+                    ),
                 }
             }
         }

@@ -26,8 +26,8 @@ use crate::problem::Target;
 pub struct Options {
     /// A thread that has ended still counts towards the bound (the Boom tool's reading).
     pub keep_ended: bool,
-    /// A new thread agrees with its parent even about variables that one of them will never read; only for listing thread
-    /// states does that make a difference.
+    /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
+    /// Verdicts do not need that, and it can cost a factor of two for each such variable.
     pub exact_copies: bool,
 }
 

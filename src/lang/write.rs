@@ -150,12 +150,21 @@ fn states(system: &System) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// Letters, digits and `_`, not starting with a digit, unique and not taken.
-fn identifiers(states: Vec<u64>, names: &Names, prefix: &str, taken: &mut FxHashSet<String>) -> BTreeMap<u64, String> {
+fn identifiers(
+    states: Vec<u64>,
+    names: &Names,
+    prefix: &str,
+    taken: &mut FxHashSet<String>,
+) -> BTreeMap<u64, String> {
     let mut found = BTreeMap::new();
     for i in states {
         let name: String =
             names.name(i).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let name = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("{prefix}{name}") };
+        let name = if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            name
+        } else {
+            format!("{prefix}{name}")
+        };
         let mut unique = name.clone();
         let mut n = 2;
         while !taken.insert(unique.clone()) {

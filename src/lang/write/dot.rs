@@ -24,7 +24,9 @@ pub(super) fn write(system: &System) -> Written {
 /// One node per thread state, one edge per move; what is created or moved along is dashed.
 fn thread_states(system: &System, text: &mut String) {
     let table = &system.table;
-    let node = |s: Shared, l: Local| format!("\"{}\"", escaped(&format!("{}|{}", table.shared().name(s.0), table.locals().name(l.0))));
+    let node = |s: Shared, l: Local| {
+        format!("\"{}\"", escaped(&format!("{}|{}", table.shared().name(s.0), table.locals().name(l.0))))
+    };
     for initial in &system.initial {
         for l in initial.threads.entries().iter().map(|e| e.0).chain(initial.any.iter().copied()) {
             let _ = writeln!(text, "    {} [style=bold];", node(initial.shared, l));
@@ -39,12 +41,22 @@ fn thread_states(system: &System, text: &mut String) {
         let (Some(l), Some(m)) = (step.take.entries().first(), step.put.entries().first()) else { continue };
         let _ = writeln!(text, "    {} -> {};", node(step.from, l.0), node(step.to, m.0));
         for &(child, _) in step.spawn.entries() {
-            let _ = writeln!(text, "    {} -> {} [style=dashed, label=\"+\"];", node(step.from, l.0), node(step.to, child));
+            let _ = writeln!(
+                text,
+                "    {} -> {} [style=dashed, label=\"+\"];",
+                node(step.from, l.0),
+                node(step.to, child)
+            );
         }
         for &(p, fate) in table.fates(step.edge) {
             let _ = match fate {
                 Fate::To(q) => {
-                    writeln!(text, "    {} -> {} [style=dashed, label=\"~\"];", node(step.from, p), node(step.to, q))
+                    writeln!(
+                        text,
+                        "    {} -> {} [style=dashed, label=\"~\"];",
+                        node(step.from, p),
+                        node(step.to, q)
+                    )
                 }
                 Fate::Vanish | Fate::Block => Ok(()),
             };
@@ -75,7 +87,11 @@ fn net(table: &Table, text: &mut String) {
         for &(p, fate) in table.fates(step.edge) {
             let from = place(p);
             let _ = match fate {
-                Fate::To(q) => writeln!(text, "    {from} -> {t} [style=dashed];\n    {t} -> {} [style=dashed];", place(q)),
+                Fate::To(q) => writeln!(
+                    text,
+                    "    {from} -> {t} [style=dashed];\n    {t} -> {} [style=dashed];",
+                    place(q)
+                ),
                 Fate::Vanish => writeln!(text, "    {from} -> {t} [style=dashed, label=\"all\"];"),
                 Fate::Block => writeln!(text, "    {from} -> {t} [arrowhead=odot];"),
             };

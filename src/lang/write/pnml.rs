@@ -93,8 +93,9 @@ impl Net {
 
 /// One property per target: it can be reached.
 fn properties(system: &System, used: &Used, with_shared: bool) -> String {
-    let mut text =
-        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<property-set xmlns=\"http://mcc.lip6.fr/\">\n");
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<property-set xmlns=\"http://mcc.lip6.fr/\">\n",
+    );
     for (i, target) in system.targets.iter().enumerate() {
         let name = escaped(&target.name);
         let _ = writeln!(text, "<property><id>target-{i}</id><description>{name}</description>");

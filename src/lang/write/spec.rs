@@ -41,7 +41,9 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
             conditions.push(format!("{name}{relation}{n}"));
         }
         if with_shared {
-            conditions.extend(used.shared.iter().map(|(&s, name)| format!("{name}={}", u8::from(s == initial.shared.0))));
+            conditions.extend(
+                used.shared.iter().map(|(&s, name)| format!("{name}={}", u8::from(s == initial.shared.0))),
+            );
         }
     }
     if conditions.is_empty() {
@@ -69,7 +71,13 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
 }
 
 /// `x>=1, s>=1 -> x'=x-1, y'=y+z+1, z'=0, s'=s-1, t'=t+1;`
-fn rule(system: &System, step: &Step, used: &Used, with_shared: bool, text: &mut String) -> Result<(), Refusal> {
+fn rule(
+    system: &System,
+    step: &Step,
+    used: &Used,
+    with_shared: bool,
+    text: &mut String,
+) -> Result<(), Refusal> {
     let table = &system.table;
     let mut fate_of: FxHashMap<Local, Fate> = FxHashMap::default();
     for &(l, fate) in table.fates(step.edge) {

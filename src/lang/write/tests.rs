@@ -85,7 +85,12 @@ fn the_worked_example_keeps_its_answers_in_every_format() {
             assert_eq!(coverable(&system), Some(expected), "{target}");
             for format in [Format::Tts, Format::Ntts, Format::Spec] {
                 let written = write(&system, format).unwrap();
-                assert_eq!(coverable(&reread(&written, format)), Some(expected), "{target}\n{}", written.text);
+                assert_eq!(
+                    coverable(&reread(&written, format)),
+                    Some(expected),
+                    "{target}\n{}",
+                    written.text
+                );
             }
             let unfolded = unfold(&system.problem(Bound::Any), &Limits::none()).unwrap();
             assert_eq!(coverable(&unfolded.into()), Some(expected));
@@ -138,7 +143,10 @@ fn a_net_is_a_program_with_an_assertion() {
         assert!(written.contains(part), "{part} is missing in\n{written}");
     }
     let empty = read_tts("1 1\n0|\n", "0/0");
-    assert!(write(&empty, Format::Bp).unwrap().text.contains("start_thread"), "so that one thread is the default");
+    assert!(
+        write(&empty, Format::Bp).unwrap().text.contains("start_thread"),
+        "so that one thread is the default"
+    );
 }
 
 #[test]
@@ -147,7 +155,11 @@ fn zero_tests_go_into_specs_only() {
     let (system, _) = spec::read(text, spec::Options::default());
     let system = system.unwrap();
     let written = write(&system, Format::Spec).unwrap();
-    assert!(written.text.contains("y=2, x=0 -> y'=y-1;") && written.text.contains("x>=1 -> x'=0;"), "{}", written.text);
+    assert!(
+        written.text.contains("y=2, x=0 -> y'=y-1;") && written.text.contains("x>=1 -> x'=0;"),
+        "{}",
+        written.text
+    );
     for format in [Format::Tts, Format::Ntts] {
         assert!(write(&system, format).unwrap_err().0.contains("needs that some place is empty"));
     }
@@ -226,8 +238,9 @@ impl Random {
                 any: (0..self.below(2)).map(|_| Local(self.below(locals))).collect(),
             })
             .collect();
-        let configs =
-            (0..1 + self.below(2)).map(|_| Config::new(Shared(self.below(shared)), self.bag(3, locals))).collect();
+        let configs = (0..1 + self.below(2))
+            .map(|_| Config::new(Shared(self.below(shared)), self.bag(3, locals)))
+            .collect();
         System {
             table: Arc::new(table),
             initial,

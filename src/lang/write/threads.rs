@@ -92,7 +92,15 @@ impl Rewriter {
         System { table: Arc::new(table), ..system.clone() }
     }
 
-    fn one(&mut self, from: Shared, l: Local, to: Shared, m: Local, fates: Vec<(Local, Fate)>, place: &Place) {
+    fn one(
+        &mut self,
+        from: Shared,
+        l: Local,
+        to: Shared,
+        m: Local,
+        fates: Vec<(Local, Fate)>,
+        place: &Place,
+    ) {
         if (from, l) != (to, m) || !fates.is_empty() {
             let step = step(from, to, Bag::one(l), Bag::one(m), Bag::new());
             self.steps.push((step, fates, place.clone()));
@@ -181,7 +189,9 @@ impl Rewriter {
 fn fresh(names: &mut Names, name: &str) -> Result<u64, Refusal> {
     let i = names.len();
     match names {
-        Names::Numbers(u64::MAX) => return Err(Refusal("there is no number left for a further state".into())),
+        Names::Numbers(u64::MAX) => {
+            return Err(Refusal("there is no number left for a further state".into()));
+        }
         Names::Numbers(n) => *n += 1,
         Names::List(list) => list.push(format!("{name} {i}")),
     }

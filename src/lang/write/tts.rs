@@ -70,10 +70,17 @@ pub(super) fn named(system: &System) -> Result<Written, Refusal> {
     for target in &system.targets {
         let _ = writeln!(text, "# {}", comment(&target.name));
         for config in &target.configs {
-            let _ = writeln!(text, "target {} | {}", used.shared(config.shared), used.list(&config.threads, ", "));
+            let _ = writeln!(
+                text,
+                "target {} | {}",
+                used.shared(config.shared),
+                used.list(&config.threads, ", ")
+            );
         }
     }
-    edges(&system, &mut text, &|s| used.shared(s).to_string(), &|l| used.locals.get(&l.0).map_or("nothing", String::as_str).to_string());
+    edges(&system, &mut text, &|s| used.shared(s).to_string(), &|l| {
+        used.locals.get(&l.0).map_or("nothing", String::as_str).to_string()
+    });
     Ok(Written::new(text))
 }
 
@@ -86,7 +93,12 @@ fn prepared(system: &System) -> Result<System, Refusal> {
 }
 
 /// One line per step of a system in thread form.
-fn edges(system: &System, text: &mut String, shared: &dyn Fn(Shared) -> String, local: &dyn Fn(Local) -> String) {
+fn edges(
+    system: &System,
+    text: &mut String,
+    shared: &dyn Fn(Shared) -> String,
+    local: &dyn Fn(Local) -> String,
+) {
     // Where nobody moves, any local state that has a name will do.
     let somebody = local(Local(super::states(system).1.first().copied().unwrap_or(0)));
     for step in system.table.steps() {

@@ -3,28 +3,24 @@
 //! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
 //! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise nobody can tell, and 2ⁿ
 //! cases of n variables that nobody reads are one.
+//!
+//! What that loses: the value of a variable that its thread never reads again is then not tied to what became of the copy. No
+//! verdict can tell, but a list of thread states with all values can.
 
 use super::expr::{Expr, Var};
 use super::{Effect, Program};
 
-/// Makes every spawn fix the variables that parent and child can both still read; or `all` of them, for questions about
-/// values that nobody will read.
-pub fn resolve_copies(program: &mut Program, all: bool) {
+/// Makes every spawn fix the variables that parent and child can both still read; all of them if `exact`.
+pub fn resolve_copies(program: &mut Program, exact: bool) {
     if !program.spawns() {
         return;
     }
-    let mut live = live_slots(program, &[]);
-    if all {
-        for (point, slots) in live.iter_mut().enumerate() {
-            let used = program.used_slots(point as u32);
-            slots.iter_mut().take(used).for_each(|live| *live = true);
-        }
-    }
+    let live = live_slots(program, &[]);
     for i in 0..program.edges.len() {
         let edge = &program.edges[i];
         let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
         let both: Vec<Var> = (0..program.slots)
-            .filter(|&s| live[to as usize][s] && live[child as usize][s])
+            .filter(|&s| exact || live[to as usize][s] && live[child as usize][s])
             .map(|s| Var::Local(s as u32))
             .collect();
         program.edges[i].effect.resolve.extend(both);

@@ -1,0 +1,4 @@
+//! What integration tests share.
+
+pub mod duality;
+pub mod naive;
