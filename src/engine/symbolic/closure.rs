@@ -54,7 +54,7 @@ fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
         search.limits.check()?;
         search.machine.expand(&state, room, &mut after)?;
         for (_, image) in after.drain(..) {
-            let registry = search.registry();
+            let registry = &mut search.machine.registry;
             let there = by_skeleton.entry(registry.skeleton(&image.threads)).or_default();
             let mut is_in = false;
             for member in there.iter() {

@@ -1,7 +1,7 @@
 //! Every set once: sets have small numbers, so states are short lists of numbers.
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use crate::bdd::{Full, Set};
@@ -23,6 +23,8 @@ pub struct State {
 pub struct Registry {
     shared: IndexSet<Set, FxBuildHasher>,
     locals: IndexSet<(u32, Set), FxBuildHasher>,
+    shared_within: FxHashMap<(u32, u32), bool>,
+    local_within: FxHashMap<(u32, u32), bool>,
 }
 
 impl Registry {
@@ -63,9 +65,30 @@ impl Registry {
     }
 
     /// Whether every local state of `a` is in `b`.
-    pub fn within(&self, a: u32, b: u32) -> Result<bool, Full> {
-        let ((p, a), (q, b)) = (self.local(a), self.local(b));
-        Ok(p == q && a.within(b)?)
+    pub fn local_within(&mut self, a: u32, b: u32) -> Result<bool, Full> {
+        if a == b {
+            return Ok(true);
+        }
+        if let Some(&known) = self.local_within.get(&(a, b)) {
+            return Ok(known);
+        }
+        let ((p, x), (q, y)) = (self.local(a), self.local(b));
+        let within = p == q && x.within(y)?;
+        self.local_within.insert((a, b), within);
+        Ok(within)
+    }
+
+    /// Whether every shared state of `a` is in `b`.
+    pub fn shared_within(&mut self, a: u32, b: u32) -> Result<bool, Full> {
+        if a == b {
+            return Ok(true);
+        }
+        if let Some(&known) = self.shared_within.get(&(a, b)) {
+            return Ok(known);
+        }
+        let within = self.shared(a).within(self.shared(b))?;
+        self.shared_within.insert((a, b), within);
+        Ok(within)
     }
 
     /// The sorted points of a state: states of different skeletons have nothing in common.
@@ -77,19 +100,25 @@ impl Registry {
         points
     }
 
-    /// Whether everything in `a` is in `b`, thread by thread.
-    pub fn state_within(&self, a: &State, b: &State) -> Result<bool, Full> {
-        if a.threads != b.threads {
-            let mut fits = Vec::new();
-            for &(l, _) in &a.threads {
-                let row: Result<Vec<bool>, Full> = b.threads.iter().map(|&(m, _)| self.within(l, m)).collect();
-                fits.push(row?);
-            }
-            if !matches(&a.threads, &b.threads, &fits) {
+    /// Whether everything in `a` is in `b`, thread by thread; their skeletons are the same.
+    pub fn state_within(&mut self, a: &State, b: &State) -> Result<bool, Full> {
+        if !self.shared_within(a.shared, b.shared)? {
+            return Ok(false);
+        }
+        if a.threads == b.threads {
+            return Ok(true);
+        }
+        let mut fits = Vec::with_capacity(a.threads.len());
+        for &(l, _) in &a.threads {
+            let row: Result<Vec<bool>, Full> =
+                b.threads.iter().map(|&(m, _)| self.local_within(l, m)).collect();
+            let row = row?;
+            if !row.contains(&true) {
                 return Ok(false);
             }
+            fits.push(row);
         }
-        self.shared(a.shared).within(self.shared(b.shared))
+        Ok(matches(&a.threads, &b.threads, &fits))
     }
 }
 

@@ -3,8 +3,9 @@
 //! Two states may be merged if they are identical except for (i) the shared states, or (ii) the local states of *one* thread. Any
 //! other union of sets would hold configurations that neither state holds.
 //!
-//! Invariant: no two members can be merged by (i), and each member is found through every thread it has, so that
-//! rule (ii) is one lookup per thread.
+//! Invariants: no two members can be merged by (i); each member is found through every thread it has, so that rule (ii) is one
+//! lookup per thread; what was once within a member is within a member ever after, because members are only replaced by larger
+//! ones. A state within a member is never added again, so a search ends.
 
 use rustc_hash::FxHashMap;
 
@@ -22,6 +23,8 @@ pub struct Store {
     by_threads: FxHashMap<Threads, u32>,
     /// Shared states, all threads but one, and the point of that one.
     by_rest: FxHashMap<(u32, Threads, u32), u32>,
+    /// By points and counts.
+    by_skeleton: FxHashMap<Threads, Vec<u32>>,
 }
 
 /// A state and where it came from.
@@ -56,6 +59,10 @@ impl Store {
         state: State,
         origins: &[Origin],
     ) -> Result<Option<State>, Full> {
+        if let Some(m) = self.holder(registry, &state)? {
+            self.absorb(m, Member { state, origins: origins.to_vec() });
+            return Ok(None);
+        }
         let mut new = state.clone();
         let mut grown = Member { state, origins: origins.to_vec() };
         let mut is_whole = true;
@@ -85,6 +92,17 @@ impl Store {
         }
         self.put(registry, grown);
         Ok(Some(new))
+    }
+
+    /// The member that a state is within, if there is one.
+    fn holder(&self, registry: &mut Registry, state: &State) -> Result<Option<u32>, Full> {
+        let Some(there) = self.by_skeleton.get(&registry.skeleton(&state.threads)) else { return Ok(None) };
+        for &m in there {
+            if registry.state_within(state, &self.get(m).state)? {
+                return Ok(Some(m));
+            }
+        }
+        Ok(None)
     }
 
     /// All of `grown` is in member `m`: only its origins are kept.
@@ -143,6 +161,9 @@ impl Store {
         let Some(member) = self.members[m as usize].take() else { return };
         self.alive -= 1;
         self.by_threads.remove(&member.state.threads);
+        if let Some(there) = self.by_skeleton.get_mut(&registry.skeleton(&member.state.threads)) {
+            there.retain(|&other| other != m);
+        }
         each_rest(registry, &member.state, |key| {
             if self.by_rest.get(&key) == Some(&m) {
                 self.by_rest.remove(&key);
@@ -155,6 +176,7 @@ impl Store {
         let m = self.members.len() as u32;
         self.by_threads.insert(member.state.threads.clone(), m);
         each_rest(registry, &member.state, |key| _ = self.by_rest.insert(key, m));
+        self.by_skeleton.entry(registry.skeleton(&member.state.threads)).or_default().push(m);
         self.members.push(Some(member));
         self.alive += 1;
     }
