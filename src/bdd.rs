@@ -60,8 +60,7 @@ impl Space {
     /// All valuations in which `variable` has the value.
     pub fn literal(&self, variable: u32, value: bool) -> Result<Set, Full> {
         self.manager.with_manager_shared(|m| {
-            let made =
-                if value { BDDFunction::var(m, variable) } else { BDDFunction::not_var(m, variable) };
+            let made = if value { BDDFunction::var(m, variable) } else { BDDFunction::not_var(m, variable) };
             made.map(Set).map_err(|OutOfMemory| Full)
         })
     }
@@ -253,8 +252,9 @@ mod tests {
             assert_eq!(a.not().unwrap(), set(!table));
             assert_eq!(a.meets(&b).unwrap(), table & tb != 0);
             assert_eq!(a.within(&b).unwrap(), table & !tb == 0);
-            let forgotten =
-                (0..8u8).filter(|r| (table >> (r & !2) | table >> (r | 2)) & 1 == 1).fold(0, |t, r| t | 1 << r);
+            let forgotten = (0..8u8)
+                .filter(|r| (table >> (r & !2) | table >> (r | 2)) & 1 == 1)
+                .fold(0, |t, r| t | 1 << r);
             assert_eq!(a.forget(&forget).unwrap(), set(forgotten));
             assert_eq!(a.and_forget(&b, &forget).unwrap(), a.and(&b).unwrap().forget(&forget).unwrap());
             assert_eq!(a.rename(&renaming).unwrap().rename(&back).unwrap(), a);

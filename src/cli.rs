@@ -197,6 +197,9 @@ struct SearchArgs {
     /// Who searches
     #[arg(long, value_enum, default_value_t = EngineName::Explicit, help_heading = "Limits")]
     engine: EngineName,
+    /// Do not leave out interleavings that make no difference (partial-order reduction)
+    #[arg(long, help_heading = "Limits")]
+    no_por: bool,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -228,6 +231,11 @@ struct OutputArgs {
 enum EngineName {
     /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
     Explicit,
+    /// The same over sets of states as decision diagrams, for Boolean programs
+    Symbolic,
+    /// Without counting or symmetry, for comparison
+    #[value(hide = true)]
+    Plain,
 }
 
 /// The formats that can be written.
@@ -249,7 +257,12 @@ enum Language {
 
 impl InputArgs {
     fn reading(&self) -> Reading {
-        Reading { from: self.from, init_free: self.init_free, keep_ended: self.no_slot_reuse, exact_copies: false }
+        Reading {
+            from: self.from,
+            init_free: self.init_free,
+            keep_ended: self.no_slot_reuse,
+            exact_copies: false,
+        }
     }
 }
 

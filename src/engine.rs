@@ -3,6 +3,7 @@
 
 pub mod explicit;
 mod levels;
+pub mod plain;
 pub mod symbolic;
 
 use serde::Serialize;

@@ -68,7 +68,8 @@ impl Reduction {
         }
         let others = threads.iter().enumerate().filter(|&(j, _)| j != i || *count > 1).map(|(_, t)| &t.0);
         others.into_iter().all(|other| {
-            mine.writes & (other.later_reads | other.later_writes) == 0 && mine.reads & other.later_writes == 0
+            mine.writes & (other.later_reads | other.later_writes) == 0
+                && mine.reads & other.later_writes == 0
         })
     }
 }

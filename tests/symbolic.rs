@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use throng::check::check;
 use throng::engine::explicit::{self, Explicit};
+use throng::engine::plain::Plain;
 use throng::engine::symbolic::{Symbolic, thread_states};
 use throng::engine::{Answer, Engine, Silent};
 use throng::lang::bp::{Jit, Options, read};
 use throng::limits::Limits;
-use throng::model::{Local, Model, Shared};
+use throng::model::{Config, Footprint, Local, Model, Shared, semantics};
 use throng::problem::{Bound, Problem};
+use throng::reduction::Reduction;
 use throng::testing::programs::{Knobs, Rng, program};
 use throng::verdict::Verdict;
 
@@ -78,6 +80,10 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
     assert_eq!(summary(&run(&symbolic, &problem), true), full, "symbolic: {context}");
     let reduced = Symbolic { shortest: false, ..Symbolic::default() };
     assert_eq!(summary(&run(&reduced, &problem), false), threads, "symbolic, reduced: {context}");
+    for por in [false, true] {
+        let hit = Plain { por }.search(&problem, &limits()).unwrap().hit;
+        assert_eq!(hit, threads.iter().map(|t| t.is_some()).collect::<Vec<_>>(), "plain, {por}: {context}");
+    }
     full
 }
 
@@ -113,29 +119,94 @@ fn all_about(text: &str, initial: Option<u32>) -> Vec<Option<(u32, usize)>> {
     last
 }
 
+const LISTING_1: &str = "decl s;
+    void main() begin
+      s := *; start_thread goto P2;
+      P1: assume(s); end_thread;
+      P2: assume(!s); assert(F);
+    end";
+
+const LISTING_2: &str = "decl s;
+    void main() begin
+      decl l;
+      s := T; start_thread goto P2;
+      P1: l := T; s := F; end_thread;
+      P2: assert(s);
+    end";
+
+/// Whether a search with at most two threads hits an assertion if `change` is made to what statements are said to do; where
+/// several threads may go first, the one with the larger word does if `last`.
+fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> bool {
+    let model = jit(text, Options::default());
+    let problem =
+        Problem { targets: model.assertions().into_iter().collect(), ..problem(&model, Some(1), 2) };
+    // The naive versions do not look at targets either.
+    let reduction = Reduction::new(&*model, &[], problem.initial[0].threads.entries()[0].0).unwrap();
+    let mut seen: Vec<Config> = problem.initial[0].of_size(1);
+    let mut at = 0;
+    while at < seen.len() {
+        let config = seen[at].clone();
+        let footprint = |&(l, n): &(Local, u32)| {
+            let mut footprint = model.footprint(l).unwrap();
+            change(&model.place(l).unwrap().text, &mut footprint);
+            (footprint, n)
+        };
+        let threads: Vec<_> = config.threads.entries().iter().map(footprint).collect();
+        let steps = |i: usize| {
+            let mut steps = Vec::new();
+            model.post(config.shared, config.threads.entries()[i].0, &mut steps);
+            steps
+        };
+        let may = |i: &usize| reduction.goes_first(&threads, *i) && !steps(*i).is_empty();
+        let first = if last { (0..threads.len()).rev().find(may) } else { (0..threads.len()).find(may) };
+        for step in (0..threads.len()).filter(|&i| first.is_none_or(|f| f == i)).flat_map(steps) {
+            let mut after = Vec::new();
+            semantics::fire(&*model, &config, &step, Some(2), &mut after);
+            after.into_iter().for_each(|c| {
+                if !seen.contains(&c) {
+                    seen.push(c)
+                }
+            });
+        }
+        at += 1;
+    }
+    seen.iter().any(|c| problem.targets[0].is_hit(c, &*model))
+}
+
+/// Each of the paper's listings loses its violation under one naive version, if the wrong thread is let go first.
+#[test]
+fn naive_reductions_miss_the_violations_of_the_listings() {
+    // `assume` as a mere read.
+    let first = |text: &str, f: &mut Footprint| {
+        if text.starts_with("assume") {
+            f.writes = 0;
+        }
+        f.later_writes &= !f.reads;
+    };
+    // An assertion as a mere read, compared with what the others do now, not with what they will do.
+    let second = |text: &str, f: &mut Footprint| {
+        if text.starts_with("assert") {
+            (f.writes, f.goes_first) = (0, true);
+        }
+        (f.later_reads, f.later_writes) = (f.reads, f.writes);
+    };
+    for last in [false, true] {
+        assert!(hits_if(LISTING_1, last, |_, _| {}) && hits_if(LISTING_2, last, |_, _| {}));
+    }
+    assert!(!(hits_if(LISTING_1, false, first) && hits_if(LISTING_1, true, first)));
+    assert!(!(hits_if(LISTING_2, false, second) && hits_if(LISTING_2, true, second)));
+}
+
 /// The paper's listing 1: `assume` narrows down the shared variable that somebody else looks at.
 #[test]
 fn an_assumption_can_disable_others() {
-    let text = "decl s;
-        void main() begin
-          s := *; start_thread goto P2;
-          P1: assume(s); end_thread;
-          P2: assume(!s); assert(F);
-        end";
-    assert_eq!(all_about(text, Some(1))[0].map(|t| t.0), Some(2));
+    assert_eq!(all_about(LISTING_1, Some(1))[0].map(|t| t.0), Some(2));
 }
 
 /// The paper's listing 2: an assertion is not invisible just because it only reads.
 #[test]
 fn an_assertion_is_visible() {
-    let text = "decl s;
-        void main() begin
-          decl l;
-          s := T; start_thread goto P2;
-          P1: l := T; s := F; end_thread;
-          P2: assert(s);
-        end";
-    assert_eq!(all_about(text, Some(1))[0].map(|t| t.0), Some(2));
+    assert_eq!(all_about(LISTING_2, Some(1))[0].map(|t| t.0), Some(2));
 }
 
 /// A thread that runs around a private loop must not keep the others from moving.

@@ -115,10 +115,7 @@ impl<'a> Court<'a> {
         let mut cubes: Vec<(u32, Cube)> = words.iter().map(|&l| self.coded.local_cube(l)).collect();
         cubes.sort_unstable();
         cubes.dedup();
-        LocalSet {
-            point: cubes.first().map_or(0, |c| c.0),
-            cubes: cubes.into_iter().map(|c| c.1).collect(),
-        }
+        LocalSet { point: cubes.first().map_or(0, |c| c.0), cubes: cubes.into_iter().map(|c| c.1).collect() }
     }
 
     /// The number of the set of these words, which are all at one point.
@@ -176,8 +173,10 @@ impl<'a> Court<'a> {
                 return false;
             }
             let to = crowd(product);
-            let fits: Vec<Vec<bool>> =
-                threads.iter().map(|&(l, _)| to.iter().map(|&(m, _)| self.is_within(l, m)).collect()).collect();
+            let fits: Vec<Vec<bool>> = threads
+                .iter()
+                .map(|&(l, _)| to.iter().map(|&(m, _)| self.is_within(l, m)).collect())
+                .collect();
             let counts = |c: &Crowd| c.iter().map(|e| e.1).collect::<Vec<u32>>();
             matching(&counts(&threads), &counts(&to), &|i, j| fits[i][j])
         })
@@ -197,17 +196,12 @@ impl<'a> Court<'a> {
     }
 
     /// Whether some thread may go first, can move for each shared word, and stays within the members.
-    fn someone_goes_first(
-        &mut self,
-        reduction: Option<&Reduction>,
-        product: &Product,
-    ) -> Result<bool, Flaw> {
+    fn someone_goes_first(&mut self, reduction: Option<&Reduction>, product: &Product) -> Result<bool, Flaw> {
         let Some(reduction) = reduction else { return Ok(false) };
         let footprint = |&(l, n): &(u32, u32)| {
             Some((self.model.footprint(*self.products.locals[l as usize].first()?)?, n))
         };
-        let Some(threads) =
-            product.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
+        let Some(threads) = product.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
         else {
             return Ok(false);
         };

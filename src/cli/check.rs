@@ -8,6 +8,8 @@ use super::{CheckArgs, EngineName};
 use crate::check;
 use crate::concrete::concretise;
 use crate::engine::explicit::Explicit;
+use crate::engine::plain::Plain;
+use crate::engine::symbolic::Symbolic;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
 use crate::problem::{Problem, Target};
@@ -52,8 +54,16 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
+            por: !args.search.no_por,
             ..Explicit::default()
         }),
+        EngineName::Symbolic => Box::new(Symbolic {
+            max_threads: args.max_threads,
+            stop_at_first: args.stop_at_first,
+            por: !args.search.no_por,
+            ..Symbolic::default()
+        }),
+        EngineName::Plain => Box::new(Plain { por: !args.search.no_por }),
     }
 }
 

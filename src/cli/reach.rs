@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
+use crate::engine::symbolic::thread_states;
 use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::reach::Reached;
@@ -22,7 +23,9 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
-        EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
+        EngineName::Explicit => explore(&problem, jobs, &limits, console)
+            .and_then(|found| thread_states::canonical(&problem, &found.thread_states())),
+        EngineName::Symbolic | EngineName::Plain => thread_states::reachable(&problem, &limits, console),
     };
     if let Ok(states) = &mut states
         && !args.inside_atomic

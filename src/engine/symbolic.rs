@@ -22,6 +22,8 @@ pub mod thread_states;
 
 use std::sync::Arc;
 
+pub(super) use self::encode::can;
+
 use self::encode::Encoder;
 use self::machine::Machine;
 use self::search::{Search, Stop};
@@ -69,8 +71,9 @@ impl Engine for Symbolic {
         let Some(coded) = program_of(problem) else {
             return refuse(problem, "the symbolic engine works on Boolean programs; use `explicit`");
         };
-        let mut answer = with_enough_nodes(limits, |nodes| self.attempt(problem, coded, nodes, limits, watch))
-            .unwrap_or_else(|why| unknown(problem, why));
+        let mut answer =
+            with_enough_nodes(limits, |nodes| self.attempt(problem, coded, nodes, limits, watch))
+                .unwrap_or_else(|why| unknown(problem, why));
         if self.por && self.shortest {
             self.shorten(problem, limits, watch, &mut answer);
         }
@@ -160,7 +163,8 @@ fn program_of(problem: &Problem) -> Option<&dyn Coded> {
 
 /// Tries with more and more nodes, up to what the limits allow.
 fn with_enough_nodes<T>(limits: &Limits, mut attempt: impl FnMut(usize) -> Option<T>) -> Result<T, Unknown> {
-    let most = limits.memory_limit().map_or(1 << 28, |bytes| bytes / NODE_BYTES).clamp(1 << 12, 1 << 28) as usize;
+    let most =
+        limits.memory_limit().map_or(1 << 28, |bytes| bytes / NODE_BYTES).clamp(1 << 12, 1 << 28) as usize;
     let mut nodes = FEW_NODES.min(most);
     loop {
         if let Some(found) = attempt(nodes) {

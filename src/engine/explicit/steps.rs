@@ -255,9 +255,8 @@ impl<'m> Steps<'m> {
         }
         footprints.clear();
         footprints.extend(config.entries.iter().map(|&(l, n)| (self.footprints[l as usize], n)));
-        (0..pairs.len()).find(|&i| {
-            !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i)
-        })
+        (0..pairs.len())
+            .find(|&i| !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i))
     }
 
     /// Fires one enabled step; this is [`crate::model::semantics::fire`] over dense ids.

@@ -8,7 +8,7 @@
 //!
 //! # `*` is never enumerated
 //!
-//! An expression has two sets: where it *can be* 1, and where it can be 0. A `*` can be both anywhere ([`Encoder::can`]).
+//! An expression has two sets: where it *can be* 1, and where it can be 0. A `*` can be both anywhere ([`can`]).
 //!
 //! # Splice variables (Boom, section 6.2)
 //!
@@ -167,43 +167,8 @@ impl<'p> Encoder<'p> {
         found
     }
 
-    /// Where `e` can be 1, and where it can be 0; `look` gives variables.
-    pub fn can(
-        &self,
-        e: &Expr,
-        look: &dyn Fn(Var) -> Result<[Set; 2], Full>,
-    ) -> Result<[Set; 2], Full> {
-        let constant = |v: bool| {
-            let (all, none) = (self.space.all(), self.space.none());
-            if v { [all, none] } else { [none, all] }
-        };
-        Ok(match e {
-            Expr::Const(v) => constant(*v),
-            Expr::Any => [self.space.all(), self.space.all()],
-            Expr::Var(v) => look(*v)?,
-            Expr::Not(e) => {
-                let [one, zero] = self.can(e, look)?;
-                [zero, one]
-            }
-            Expr::And(es) => es.iter().try_fold(constant(true), |[one, zero], e| {
-                let [e1, e0] = self.can(e, look)?;
-                Ok([one.and(&e1)?, zero.or(&e0)?])
-            })?,
-            Expr::Or(es) => es.iter().try_fold(constant(false), |[one, zero], e| {
-                let [e1, e0] = self.can(e, look)?;
-                Ok([one.or(&e1)?, zero.and(&e0)?])
-            })?,
-            Expr::Xor(es) => es.iter().try_fold(constant(false), |[one, zero], e| {
-                let [e1, e0] = self.can(e, look)?;
-                let differ = one.and(&e0)?.or(&zero.and(&e1)?)?;
-                Ok([differ, one.and(&e1)?.or(&zero.and(&e0)?)?])
-            })?,
-            Expr::Conditional(cab) => {
-                let [c1, c0] = self.can(&cab[0], look)?;
-                let ([a1, a0], [b1, b0]) = (self.can(&cab[1], look)?, self.can(&cab[2], look)?);
-                [c1.and(&a1)?.or(&c0.and(&b1)?)?, c1.and(&a0)?.or(&c0.and(&b0)?)?]
-            }
-        })
+    fn can(&self, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
+        can(&self.space, e, look)
     }
 
     /// The two sides of a variable of the diagrams.
@@ -217,7 +182,9 @@ impl<'p> Encoder<'p> {
             Var::Shared(i) => self.shared(i as usize),
             Var::Local(slot) => self.slot(slot as usize),
             Var::New(i) => self.variable(effect, effect.assigns[i as usize].0) + 1,
-            Var::Other(_) | Var::OtherNew(_) => unreachable!("a bystander's variable in the active thread's part"),
+            Var::Other(_) | Var::OtherNew(_) => {
+                unreachable!("a bystander's variable in the active thread's part")
+            }
         }
     }
 
@@ -355,6 +322,41 @@ impl<'p> Encoder<'p> {
             rename: self.space.renaming(&pairs)?,
         }))
     }
+}
+
+/// Where `e` can be 1, and where it can be 0; `look` gives variables.
+pub fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
+    let constant = |v: bool| {
+        let (all, none) = (space.all(), space.none());
+        if v { [all, none] } else { [none, all] }
+    };
+    Ok(match e {
+        Expr::Const(v) => constant(*v),
+        Expr::Any => [space.all(), space.all()],
+        Expr::Var(v) => look(*v)?,
+        Expr::Not(e) => {
+            let [one, zero] = can(space, e, look)?;
+            [zero, one]
+        }
+        Expr::And(es) => es.iter().try_fold(constant(true), |[one, zero], e| {
+            let [e1, e0] = can(space, e, look)?;
+            Ok([one.and(&e1)?, zero.or(&e0)?])
+        })?,
+        Expr::Or(es) => es.iter().try_fold(constant(false), |[one, zero], e| {
+            let [e1, e0] = can(space, e, look)?;
+            Ok([one.or(&e1)?, zero.and(&e0)?])
+        })?,
+        Expr::Xor(es) => es.iter().try_fold(constant(false), |[one, zero], e| {
+            let [e1, e0] = can(space, e, look)?;
+            let differ = one.and(&e0)?.or(&zero.and(&e1)?)?;
+            Ok([differ, one.and(&e1)?.or(&zero.and(&e0)?)?])
+        })?,
+        Expr::Conditional(cab) => {
+            let [c1, c0] = can(space, &cab[0], look)?;
+            let ([a1, a0], [b1, b0]) = (can(space, &cab[1], look)?, can(space, &cab[2], look)?);
+            [c1.and(&a1)?.or(&c0.and(&b1)?)?, c1.and(&a0)?.or(&c0.and(&b0)?)?]
+        }
+    })
 }
 
 /// The conjuncts of a condition that must be able to have `value`: `*`s are independent, so parts can be asked one by one.

@@ -11,8 +11,8 @@ use super::encode::{Encoder, Literal, OtherRule};
 use super::registry::{Registry, State, Threads, add, remove_one, size};
 use crate::bdd::{Full, Set};
 use crate::engine::levels::Room;
-use crate::model::program::{Coded, Edge, EdgeKind};
 use crate::model::Footprint;
+use crate::model::program::{Coded, Edge, EdgeKind};
 use crate::reduction::Reduction;
 
 /// Executes edges.
@@ -153,8 +153,7 @@ impl<'p> Machine<'p> {
         remove_one(&mut rest, l);
         for &id in &point.edges {
             let edge = &self.encoder.program.edges[id as usize];
-            let creates =
-                edge.child.is_some() && room.bound.is_none_or(|n| size(&state.threads) < n);
+            let creates = edge.child.is_some() && room.bound.is_none_or(|n| size(&state.threads) < n);
             let image = self.image(id, state.shared, l, creates)?;
             for piece in &image.pieces {
                 self.fired += 1;
@@ -320,7 +319,8 @@ impl<'p> Machine<'p> {
                 pieces.push(Piece { shared, put, child, known: cut.known.clone() });
             }
         }
-        pieces.dedup_by(|a, b| (a.shared, a.put, a.child) == (b.shared, b.put, b.child) && a.known == b.known);
+        pieces
+            .dedup_by(|a, b| (a.shared, a.put, a.child) == (b.shared, b.put, b.child) && a.known == b.known);
         Ok(Image { pieces, before })
     }
 

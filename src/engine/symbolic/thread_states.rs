@@ -30,7 +30,9 @@ pub fn reachable(
         return refused("the symbolic engine works on Boolean programs; use `explicit`");
     };
     if problem.bound == Bound::Any && problem.initial.iter().any(|family| !family.any.is_empty()) {
-        return refused("symbolic search cannot list what any number of threads reach; give a number of threads");
+        return refused(
+            "symbolic search cannot list what any number of threads reach; give a number of threads",
+        );
     }
     with_enough_nodes(limits, |nodes| match explore(problem, coded, nodes, limits, watch) {
         Ok(found) => Some(Ok(found)),
@@ -76,11 +78,7 @@ pub fn canonical(problem: &Problem, states: &[(Shared, Local)]) -> Result<Vec<(S
     with_enough_nodes(&Limits::none(), |nodes| collect(coded, states, nodes.max(FEW_NODES)).ok())
 }
 
-fn collect(
-    coded: &dyn Coded,
-    words: &[(Shared, Local)],
-    nodes: usize,
-) -> Result<Vec<(Shared, Local)>, Full> {
+fn collect(coded: &dyn Coded, words: &[(Shared, Local)], nodes: usize) -> Result<Vec<(Shared, Local)>, Full> {
     let encoder = Encoder::new(coded.program(), nodes, &[], false)?;
     let mut states = ByPoint::default();
     for &(s, l) in words {
