@@ -14,6 +14,9 @@ use oxidd::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
+/// Variables and their values; all others are free.
+pub type Literals = [(u32, bool)];
+
 /// Where sets live.
 pub struct Space {
     manager: BDDManagerRef,
@@ -192,8 +195,8 @@ impl Set {
 
     /// Shows disjoint cubes that together are the set, in a fixed order. A cube lists variables and their values; all
     /// others are free.
-    pub fn each_cube(&self, found: &mut dyn FnMut(&[(u32, bool)])) {
-        fn walk(set: &Set, path: &mut Vec<(u32, bool)>, found: &mut dyn FnMut(&[(u32, bool)])) {
+    pub fn each_cube(&self, found: &mut dyn FnMut(&Literals)) {
+        fn walk(set: &Set, path: &mut Vec<(u32, bool)>, found: &mut dyn FnMut(&Literals)) {
             let Some((variable, yes, no)) = set.split() else {
                 if set.is_all() {
                     found(path);

@@ -26,7 +26,7 @@ pub enum Certificate {
     Closed(Arc<Vec<Config>>),
     /// The same, but closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
     Reduced(Arc<Vec<Config>>),
-    /// The same with products of sets instead of configurations: each image of a member is within one member.
+    /// The same with products of sets instead of configurations.
     Products(Arc<Products>),
 }
 

@@ -1,8 +1,9 @@
 //! Checks [`Products`]: closed sets of products of sets of states.
 //!
 //! Everything is computed from the model's own steps, word by word; no decision diagrams. An image is what one step, from one word of the
-//! shared states and one word of the acting thread's, makes of a member; it must lie within one member. Bystanders keep their
-//! sets, or each goes where the step sends the words of its set.
+//! shared states and one word of the acting thread's, makes of a member. Its threads must fit into some members, and its shared
+//! states must be in those of one of these; where that fails, what arrived is split by values. Bystanders keep their sets,
+//! or each goes where the step sends the words of its set.
 
 use std::collections::HashMap;
 
@@ -13,6 +14,9 @@ use crate::model::{Footprint, Local, Model, Others, Shared, Step};
 use crate::problem::{Problem, Target};
 use crate::reduction::Reduction;
 use crate::verdict::{Product, Products};
+
+/// How often one image is split at most.
+const MOST_SPLITS: u32 = 16;
 
 /// Checks that no member hits `target`, every initial configuration is in one, and images of members are in members.
 pub fn check_products(problem: &Problem, target: &Target, products: &Products) -> Result<(), Flaw> {
@@ -28,8 +32,8 @@ pub fn check_products(problem: &Problem, target: &Target, products: &Products) -
     }
     let mut missing = Ok(());
     each_initial(problem, &mut |config| {
-        let threads = config.threads.entries().iter().map(|&(l, n)| (court.set_of(&[l]), n)).collect();
-        if missing.is_ok() && !court.is_covered(config.shared, threads) {
+        let threads: Crowd = config.threads.entries().iter().map(|&(l, n)| (court.set_of(&[l]), n)).collect();
+        if missing.is_ok() && !court.is_covered(config.shared, &threads) {
             missing = Err(Flaw::InitialMissing(config.describe(&*problem.model)));
         }
         Ok(())
@@ -161,16 +165,17 @@ impl<'a> Court<'a> {
         })
     }
 
-    /// Whether everything with this shared state and these threads is in one member.
-    fn is_covered(&mut self, shared: Shared, threads: Crowd) -> bool {
+    /// Whether everything with this shared state and these threads is in members.
+    fn is_covered(&mut self, shared: Shared, threads: &Crowd) -> bool {
         let (flag, cube) = self.coded.shared_cube(shared);
-        let skeleton = self.skeleton(&threads);
+        let skeleton = self.skeleton(threads);
         let members = self.by_skeleton.get(&skeleton).cloned().unwrap_or_default();
-        members.into_iter().any(|m| {
+        let mut all = Vec::new();
+        for m in members {
             let product = &self.products.members[m];
             let (inside, cubes) = &self.shared[product.shared as usize];
-            if *inside != flag || !covered(&cube, cubes) {
-                return false;
+            if *inside != flag || !cubes.iter().any(|c| meet(c, &cube)) {
+                continue;
             }
             let to = crowd(product);
             let fits: Vec<Vec<bool>> = threads
@@ -178,7 +183,36 @@ impl<'a> Court<'a> {
                 .map(|&(l, _)| to.iter().map(|&(m, _)| self.is_within(l, m)).collect())
                 .collect();
             let counts = |c: &Crowd| c.iter().map(|e| e.1).collect::<Vec<u32>>();
-            matching(&counts(&threads), &counts(&to), &|i, j| fits[i][j])
+            if matching(&counts(threads), &counts(&to), &|i, j| fits[i][j]) {
+                all.extend(self.shared[product.shared as usize].1.iter().cloned());
+                if covered(&cube, &all) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The same, splitting the words that `arrived` until it is clear.
+    fn is_covered_with(&mut self, shared: Shared, rest: &Crowd, arrived: &[Local], splits: u32) -> bool {
+        let mut threads = rest.clone();
+        for &l in arrived {
+            threads.push((self.set_of(&[l]), 1));
+        }
+        if self.is_covered(shared, &threads) {
+            return true;
+        }
+        let open = arrived.iter().enumerate().find_map(|(i, &l)| {
+            let (point, masks) = self.coded.local_cube(l);
+            Some((i, point, masks.iter().position(|&m| m == FREE)?, masks))
+        });
+        let Some((i, point, slot, masks)) = open.filter(|_| splits > 0) else { return false };
+        [ZERO, ONE].into_iter().all(|value| {
+            let mut half = masks.clone();
+            half[slot] = value;
+            let mut words = arrived.to_vec();
+            words[i] = self.coded.local_word(point, &half);
+            self.is_covered_with(shared, rest, &words, splits - 1)
         })
     }
 
@@ -235,8 +269,9 @@ impl<'a> Court<'a> {
             }
         }
         for step in steps {
-            for threads in self.after(&step, &rest) {
-                if !self.is_covered(step.to, threads) {
+            let (crowds, arrived) = self.after(&step, &rest);
+            for rest in crowds {
+                if !self.is_covered_with(step.to, &rest, &arrived, MOST_SPLITS) {
                     let what = self.model.edge_place(step.edge).text;
                     return Err(Flaw::NotClosed(self.describe(product), format!("by {what}")));
                 }
@@ -245,23 +280,19 @@ impl<'a> Court<'a> {
         Ok(())
     }
 
-    /// The threads after a step beside `rest`.
-    fn after(&mut self, step: &Step, rest: &Crowd) -> Vec<Crowd> {
-        let mut arrived: Crowd = Vec::new();
-        let put: Vec<Local> = step.put.entries().iter().map(|e| e.0).collect();
-        arrived.extend(put.iter().map(|&l| (self.set_of(&[l]), 1)));
+    /// What may become of `rest` in a step, and who arrives.
+    fn after(&mut self, step: &Step, rest: &Crowd) -> (Vec<Crowd>, Vec<Local>) {
+        let mut arrived: Vec<Local> = step.put.entries().iter().map(|e| e.0).collect();
         let total: u32 = rest.iter().map(|e| e.1).sum::<u32>() + step.put.size() + step.spawn.size();
         if self.problem.bound.threads().is_none_or(|n| total <= n) {
-            let spawned: Vec<Local> = step.spawn.entries().iter().map(|e| e.0).collect();
-            arrived.extend(spawned.iter().map(|&l| (self.set_of(&[l]), 1)));
+            arrived.extend(step.spawn.entries().iter().map(|e| e.0));
         }
-        let mut crowds = match step.others {
+        let crowds = match step.others {
             Others::Stay => vec![rest.clone()],
             Others::Wake => self.wake(rest),
             Others::Move => self.carry(step, rest).into_iter().collect(),
         };
-        crowds.iter_mut().for_each(|c| c.extend(arrived.iter().copied()));
-        crowds
+        (crowds, arrived)
     }
 
     fn wake(&mut self, rest: &Crowd) -> Vec<Crowd> {
