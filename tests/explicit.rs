@@ -312,6 +312,7 @@ fn doubling(any: Vec<Local>, bound: Bound) -> Problem {
         spawn: Bag::new(),
         others: Others::Stay,
         edge: Edge(0),
+        choice: 0,
     };
     let mut table = Table::new(Names::Numbers(1), Names::Numbers(4));
     table.add(net(&[0], &[1, 1]), vec![], Place::default());
