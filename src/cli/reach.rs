@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
+use crate::engine::symbolic::thread_states;
 use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::reach::Reached;
@@ -23,11 +24,12 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
-        EngineName::Auto | EngineName::Explicit => {
-            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
-        }
+        EngineName::Auto | EngineName::Explicit => explore(&problem, jobs, &limits, console)
+            .and_then(|found| thread_states::canonical(&problem, &found.thread_states())),
+        EngineName::Symbolic | EngineName::Plain => thread_states::reachable(&problem, &limits, console),
         EngineName::Backward | EngineName::Views => {
-            return Err(Failure::Other("only `--engine explicit` lists thread states".into()));
+            let why = "only `--engine explicit` and `--engine symbolic` list thread states";
+            return Err(Failure::Other(why.into()));
         }
     };
     if let Ok(states) = &mut states
