@@ -3,15 +3,16 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod products;
 mod views;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 
 use crate::limits::{Limits, Ticker};
-use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
+use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
+use crate::reduction::Reduction;
 use crate::verdict::{Certificate, Trace, Unknown, Verdict};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
@@ -31,7 +32,13 @@ pub fn check_within(
     let ticker = &mut Ticker::new(limits);
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
-        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, ticker),
+        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, None, ticker),
+        Verdict::Safe(Certificate::Reduced(set)) => {
+            check_closed(problem, target, set, Reduction::for_target(problem, target).as_ref(), ticker)
+        }
+        Verdict::Safe(Certificate::Products(products)) => {
+            products::check_products(problem, target, products, ticker)
+        }
         Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set, ticker),
         Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis, ticker),
         Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set, ticker),
@@ -47,12 +54,12 @@ pub fn check_all(
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
-    let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
+    let mut job_of = HashMap::new();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            Verdict::Safe(certificate) => *job_of.entry(Arc::as_ptr(certificate.set())).or_insert(next),
+            Verdict::Safe(certificate) => *job_of.entry(certificate.identity()).or_insert(next),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
@@ -96,6 +103,8 @@ pub enum Flaw {
     ViewMissing(String),
     /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
     NotForThisModel(String),
+    /// It is no evidence at all.
+    Malformed(String),
 }
 
 impl From<Unknown> for Flaw {
@@ -117,6 +126,7 @@ impl fmt::Display for Flaw {
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
             Flaw::Limit(why) => write!(f, "checking did not finish: {why}"),
+            Flaw::Malformed(what) => f.write_str(what),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
             Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
             Flaw::PredecessorMissing(c, p) => {
@@ -151,7 +161,13 @@ fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), 
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-fn check_closed(problem: &Problem, target: &Target, set: &[Config], ticker: &mut Ticker) -> Result<(), Flaw> {
+fn check_closed(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    reduction: Option<&Reduction>,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     let set: HashSet<&Config> = set.iter().collect();
     each_initial(problem, &mut |config| {
@@ -162,6 +178,9 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config], ticker: &mut
         ticker.ticks(16)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
+        }
+        if reduction.is_some_and(|r| someone_goes_first(problem, r, config, &set)) {
+            continue;
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
@@ -269,6 +288,26 @@ fn steps_into(model: &dyn Model, config: &Config) -> Vec<Step> {
         model.pre(config.shared, l, &mut steps);
     }
     steps
+}
+
+/// Whether some thread of `config` may go first, can move, and stays within `set` whatever it does.
+fn someone_goes_first(
+    problem: &Problem,
+    reduction: &Reduction,
+    config: &Config,
+    set: &HashSet<&Config>,
+) -> bool {
+    let model = &*problem.model;
+    let footprint = |&(l, n): &(Local, u32)| Some((model.footprint(l)?, n));
+    let Some(threads) = config.threads.entries().iter().map(footprint).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    (0..threads.len()).filter(|&i| reduction.goes_first(&threads, i)).any(|i| {
+        let (mut steps, mut after) = (Vec::new(), Vec::new());
+        model.post(config.shared, config.threads.entries()[i].0, &mut steps);
+        steps.iter().for_each(|s| semantics::fire(model, config, s, problem.bound.threads(), &mut after));
+        !after.is_empty() && after.iter().all(|c| set.contains(c))
+    })
 }
 
 /// Whether the model lists this step for one of the threads it takes, or for nobody.

@@ -229,6 +229,9 @@ struct SearchArgs {
     /// Who searches
     #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
     engine: EngineName,
+    /// Do not leave out interleavings that make no difference (partial-order reduction)
+    #[arg(long, help_heading = "Limits")]
+    no_por: bool,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -268,6 +271,11 @@ enum EngineName {
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
     Views,
+    /// The same over sets of states as decision diagrams, for Boolean programs
+    Symbolic,
+    /// Without counting or symmetry, for comparison
+    #[value(hide = true)]
+    Plain,
 }
 
 /// The formats that can be written.
@@ -345,6 +353,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
+/// The cores of this machine.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
 /// Runs the command that the process was started with and returns the exit status.
 pub fn main() -> u8 {
     let cli = Cli::parse();
@@ -407,9 +420,4 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
-}
-
-/// The cores of this machine.
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }

@@ -22,6 +22,7 @@
 
 pub mod bag;
 pub mod config;
+pub mod program;
 pub mod semantics;
 pub mod table;
 
@@ -87,6 +88,25 @@ pub struct Place {
     pub function: String,
     /// Location in the C file the program was made from.
     pub origin: Option<String>,
+}
+
+/// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::reduction`].
+///
+/// Bits stand for variables that several threads can see; variables may share a bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Footprint {
+    /// Where the thread is; thread states of the same place have the same footprint.
+    pub place: u32,
+    /// Variables its next step reads.
+    pub reads: u64,
+    /// Variables its next step writes, or whose values it may rule out.
+    pub writes: u64,
+    /// Variables that it, or a thread it creates, may ever read, this step included.
+    pub later_reads: u64,
+    /// Variables that it, or a thread it creates, may ever write, this step included.
+    pub later_writes: u64,
+    /// Whether the next step concerns other threads only through variables, and no cycle consists of such places alone.
+    pub goes_first: bool,
 }
 
 /// A thread template: which steps there are. See the module documentation for the laws.
@@ -240,6 +260,21 @@ pub trait Model: Send + Sync {
     /// Whether words are plain states: then `meets` and `within` are equality.
     fn is_exact(&self) -> bool {
         true
+    }
+
+    /// What a thread at `l` reads and writes, now and later; `None` if the model does not say, and then there is no reduction.
+    fn footprint(&self, _l: Local) -> Option<Footprint> {
+        None
+    }
+
+    /// The variables, as in a [`Footprint`], whose values `s` fixes.
+    fn constrained(&self, _s: Shared) -> u64 {
+        u64::MAX
+    }
+
+    /// The program behind this model, if its words are cubes over a program's variables.
+    fn as_program(&self) -> Option<&dyn program::Coded> {
+        None
     }
 
     /// Name and value of every part of a shared state, for people: `[("lock", "1")]`.

@@ -9,21 +9,34 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("problem", &["model"]),
     ("verdict", &["model"]),
+    ("reduction", &["model", "problem"]),
     ("limits", &["verdict"]),
+    ("bdd", &[]),
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),
-    ("check", &["model", "problem", "verdict", "limits"]),
+    ("check", &["model", "problem", "verdict", "limits", "reduction"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits", "check"]),
+    ("engine", &["model", "problem", "verdict", "limits", "check", "reduction", "bdd"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
     ("simulate", &["model", "problem", "verdict", "threads", "report"]),
 ];
 
 /// These compute; they neither read nor write files, print, nor start processes.
-const PURE: &[&str] =
-    &["model", "problem", "verdict", "engine", "check", "concrete", "threads", "unfold", "report"];
+const PURE: &[&str] = &[
+    "model",
+    "problem",
+    "verdict",
+    "engine",
+    "check",
+    "concrete",
+    "threads",
+    "unfold",
+    "report",
+    "reduction",
+    "bdd",
+];
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =

@@ -6,6 +6,7 @@ use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
 use crate::engine::karp_miller::reachable_unbounded;
+use crate::engine::symbolic::thread_states;
 use crate::lang::load::Reading;
 use crate::model::{Local, Model, Shared};
 use crate::problem::Bound;
@@ -26,11 +27,11 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
         EngineName::Auto | EngineName::KarpMiller if any_number => {
             reachable_unbounded(&problem, &limits, console)
         }
-        EngineName::Auto | EngineName::Explicit => {
-            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
-        }
+        EngineName::Auto | EngineName::Explicit => explore(&problem, jobs, &limits, console)
+            .and_then(|found| thread_states::canonical(&problem, &found.thread_states())),
+        EngineName::Symbolic | EngineName::Plain => thread_states::reachable(&problem, &limits, console),
         EngineName::Backward | EngineName::Views | EngineName::KarpMiller => {
-            let why = "thread states are listed by `--engine explicit` (with `--threads N`) and `karp-miller` (without)";
+            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller` (without)";
             return Err(Failure::Other(why.into()));
         }
     };

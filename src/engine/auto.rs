@@ -34,6 +34,8 @@ pub struct Auto {
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
 }
 
 /// Ticks of the first round.
@@ -52,7 +54,12 @@ impl Engine for Auto {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let board = Board::new(problem, self, limits, watch);
-        let explicit = Explicit { jobs: 1, max_threads: self.max_threads, stop_at_first: self.stop_at_first };
+        let explicit = Explicit {
+            max_threads: self.max_threads,
+            stop_at_first: self.stop_at_first,
+            por: self.por,
+            ..Explicit::default()
+        };
         let karp_miller = KarpMiller::default();
         let mut prove: Vec<&dyn Engine> = vec![&Views];
         let mut refute: Vec<&dyn Engine> = vec![&explicit];
@@ -205,7 +212,12 @@ impl<'a> Board<'a> {
     /// A run with the fewest threads instead of just any, if that is quickly found.
     fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Verdict {
         let Verdict::Unsafe(trace) = verdict else { return verdict.clone() };
-        let explicit = Explicit { jobs: 1, max_threads: Some(trace.threads()), stop_at_first: true };
+        let explicit = Explicit {
+            max_threads: Some(trace.threads()),
+            stop_at_first: true,
+            por: self.auto.por,
+            ..Explicit::default()
+        };
         if engine == explicit.name() {
             return verdict.clone();
         }

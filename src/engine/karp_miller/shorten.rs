@@ -67,9 +67,9 @@ fn pass(
     loop {
         let shared = configs[at].0;
         let enough = |c: &(u32, Vec<Entry>)| c.0 == shared && covers(&c.1, &need);
-        for i in 0..at {
+        for (i, config) in configs[..at].iter().enumerate() {
             ticker.tick()?;
-            if enough(&configs[i]) {
+            if enough(config) {
                 at = i;
                 break;
             }

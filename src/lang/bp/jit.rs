@@ -12,10 +12,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::ast;
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
-use super::program::{EdgeKind, OtherEffect, Program};
+use super::program::access::{footprints, shared_bits};
+use super::program::{Coded, EdgeKind, OtherEffect, Program};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::words::Words;
-use crate::model::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
+use crate::model::{Bag, Config, Edge, Footprint, Local, Model, Others, Place, Shared, Step};
 use crate::problem::{Initial, Target};
 
 /// A program, ready to be explored.
@@ -26,6 +27,7 @@ pub struct Jit {
     pub(super) shared: Words,
     pub(super) local: Words,
     index: Index,
+    footprints: Vec<Footprint>,
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
     blocking: OnceLock<Option<String>>,
@@ -94,6 +96,7 @@ impl Jit {
             shared: Words::new(1, program.shared.len()),
             local: Words::new(program.points.len() as u64, program.slots),
             index: Index::new(&program),
+            footprints: footprints(&program),
             program,
             tree,
             keep_ended,
@@ -392,7 +395,48 @@ fn old(env: &Env, v: Var) -> u8 {
     }
 }
 
+impl Coded for Jit {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn keeps_ended(&self) -> bool {
+        self.keep_ended
+    }
+
+    fn shared_cube(&self, s: Shared) -> (bool, Cube) {
+        let (flag, masks) = self.shared.decode(s.0);
+        (flag == 1, masks)
+    }
+
+    fn local_cube(&self, l: Local) -> (u32, Cube) {
+        self.local.decode(l.0)
+    }
+
+    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+        Jit::shared_word(self, inside, masks)
+    }
+
+    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+        Local(self.local.encode(point, masks))
+    }
+}
+
 impl Model for Jit {
+    fn footprint(&self, l: Local) -> Option<Footprint> {
+        let point = self.local.head(l.0);
+        let ended = Footprint { place: point, ..Footprint::default() };
+        Some(self.footprints.get(point as usize).copied().unwrap_or(ended))
+    }
+
+    fn constrained(&self, s: Shared) -> u64 {
+        shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
+    }
+
+    fn as_program(&self) -> Option<&dyn Coded> {
+        Some(self)
+    }
+
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
         let (flag, shared) = self.shared.decode(s.0);
         let (point, local) = self.local.decode(l.0);
