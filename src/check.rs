@@ -3,8 +3,11 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod views;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
@@ -18,8 +21,32 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
         Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set),
+        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
+        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
     }
+}
+
+/// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
+/// a large set once is enough. The name of the target that fails comes with the flaw.
+pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<(), (String, Flaw)> {
+    let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
+    let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
+    for &(i, verdict) in verdicts {
+        let target = &problem.targets[i];
+        let next = jobs.len();
+        let job = match verdict {
+            Verdict::Safe(certificate) => *job_of.entry(Arc::as_ptr(certificate.set())).or_insert(next),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
+        };
+        match jobs.get_mut(job) {
+            Some((joint, _)) => joint.configs.extend_from_slice(&target.configs),
+            None => jobs.push((target.clone(), verdict)),
+        }
+    }
+    jobs.iter().try_for_each(|(target, verdict)| {
+        check(problem, target, verdict).map_err(|flaw| (target.name.clone(), flaw))
+    })
 }
 
 /// What is wrong with a piece of evidence. Configurations are in words.
@@ -41,8 +68,16 @@ pub enum Flaw {
     NotClosed(String, String),
     /// A member of a set is bad.
     BadMember(String),
-    /// A set of ω-configurations is offered where larger configurations can do less.
-    NotMonotone(String),
+    /// A bad configuration is not above any element of a basis.
+    TargetMissing(String),
+    /// An element of a basis has a predecessor above no element.
+    PredecessorMissing(String, String),
+    /// An initial configuration is above an element of a basis.
+    InitialInside(String),
+    /// A set of views lacks one that follows from it, or is no set of views.
+    ViewMissing(String),
+    /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
+    NotForThisModel(String),
 }
 
 impl fmt::Display for Flaw {
@@ -58,7 +93,13 @@ impl fmt::Display for Flaw {
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
-            Flaw::NotMonotone(why) => write!(f, "ω-configurations prove nothing here: {why}"),
+            Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
+            Flaw::PredecessorMissing(c, p) => {
+                write!(f, "{p} leads to {c} of the basis but is above no element")
+            }
+            Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
+            Flaw::ViewMissing(v) => write!(f, "the set of views lacks {v}"),
+            Flaw::NotForThisModel(why) => f.write_str(why),
         }
     }
 }
@@ -109,7 +150,7 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
 fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
-        return Err(Flaw::NotMonotone(why));
+        return Err(Flaw::NotForThisModel(why));
     }
     let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
     for config in set {
@@ -136,6 +177,52 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     Ok(())
 }
 
+/// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is.
+fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let Some(why) = model.blocking() {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    if !model.has_pre() {
+        return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
+    }
+    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    basis.iter().for_each(|b| by_shared.entry(b.shared).or_default().push(b));
+    let above = |c: &Config| {
+        let covers = |group: &Vec<&Config>| group.iter().any(|b| c.surely_covers(b, model));
+        if model.is_exact() {
+            return by_shared.get(&c.shared).is_some_and(covers);
+        }
+        by_shared.iter().any(|(s, group)| model.within_shared(c.shared, *s) && covers(group))
+    };
+    if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
+        return Err(Flaw::TargetMissing(bad.describe(model)));
+    }
+    for element in basis {
+        if problem.initial.iter().any(|family| family.omega().may_cover(element, model)) {
+            return Err(Flaw::InitialInside(element.describe(model)));
+        }
+        let mut before = Vec::new();
+        for step in steps_into(model, element) {
+            semantics::unfire(model, element, &step, &mut before);
+        }
+        if let Some(p) = before.iter().find(|p| !above(p)) {
+            return Err(Flaw::PredecessorMissing(element.describe(model), p.describe(model)));
+        }
+    }
+    Ok(())
+}
+
+/// Every step that can lead above a configuration from elsewhere.
+fn steps_into(model: &dyn Model, config: &Config) -> Vec<Step> {
+    let mut steps = Vec::new();
+    model.pre_shared(config.shared, &mut steps);
+    for &(l, _) in config.threads.entries() {
+        model.pre(config.shared, l, &mut steps);
+    }
+    steps
+}
+
 /// Whether the model lists this step for one of the threads it takes, or for nobody.
 fn is_listed(model: &dyn Model, step: &Step) -> bool {
     let mut listed = Vec::new();
@@ -156,7 +243,7 @@ fn is_initial(problem: &Problem, config: &Config) -> bool {
         Bound::Threads(n) => config.threads.size() <= n,
         Bound::Tokens(n) => {
             let more = config.threads.minus(&family.threads);
-            more.is_some_and(|more| more.entries().iter().all(|e| e.1 <= n))
+            more.is_some_and(|more| more.entries().iter().all(|e| config.threads.count(e.0) <= n))
         }
     };
     finite && problem.initial.iter().any(|family| family.contains(config) && fits(family))

@@ -170,6 +170,11 @@ pub trait Model: Send + Sync {
         a == b
     }
 
+    /// Two local states of which one is within the other have the same class; used to rule out comparisons quickly.
+    fn local_class(&self, l: Local) -> u64 {
+        l.0
+    }
+
     /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
     fn inside_atomic(&self, _s: Shared) -> bool {
         false

@@ -49,7 +49,8 @@ pub enum Bound {
     Any,
     /// At most this many at any time; at the bound, a step creates nobody.
     Threads(u32),
-    /// Nets: at most this many tokens for each "any number" of the initial marking; firing is not bounded.
+    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least number, if that is more); firing
+    /// is not bounded.
     Tokens(u32),
 }
 
@@ -96,7 +97,8 @@ impl Initial {
         spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// Shows every member whose largest number of further threads in one state of `any` is exactly `most` to `found`.
+    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as are there in any case), and
+    /// exactly that many in one of them; for `most` 0, the smallest member.
     pub fn each_of_tokens<E>(
         &self,
         most: u32,
@@ -145,8 +147,7 @@ fn spread<E>(
     }
 }
 
-/// Every way to put at most `most` further threads into each of `places`, and exactly that many into one of them
-/// unless that is `done` already.
+/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that unless that is `done` already.
 fn fill<E>(
     places: &[Local],
     most: u32,
@@ -154,14 +155,9 @@ fn fill<E>(
     base: Config,
     found: &mut impl FnMut(Config) -> Result<(), E>,
 ) -> Result<(), E> {
-    match places {
-        [] if done => found(base),
-        [] => Ok(()),
-        [last] if !done => found(with(&base, *last, most)),
-        [first, later @ ..] => {
-            (0..=most).try_for_each(|n| fill(later, most, done || n == most, with(&base, *first, n), found))
-        }
-    }
+    let Some((&first, later)) = places.split_first() else { return if done { found(base) } else { Ok(()) } };
+    let room = most.saturating_sub(base.threads.count(first));
+    (0..=room).try_for_each(|n| fill(later, most, done || n == room && n > 0, with(&base, first, n), found))
 }
 
 fn with(base: &Config, l: Local, n: u32) -> Config {
@@ -220,6 +216,15 @@ mod tests {
             found.len()
         };
         assert_eq!((listed(0), listed(1), listed(2)), (1, 3, 5));
+        let one = Initial { shared: Shared(0), threads: Bag::one(Local(1)), any: vec![Local(1)] };
+        let mut totals = Vec::new();
+        for most in 0..=3 {
+            let Ok(()) = one.each_of_tokens(most, &mut |c| {
+                totals.push(c.threads.size());
+                Ok::<(), Infallible>(())
+            });
+        }
+        assert_eq!(totals, [1, 2, 3], "at most three in all, not three more");
         let fixed = Initial { any: Vec::new(), ..family.clone() };
         assert_eq!((fixed.next_size(None), fixed.next_size(Some(1))), (Some(1), None));
     }

@@ -93,7 +93,9 @@ pub fn bound_text(bound: Bound) -> String {
     match bound {
         Bound::Any => "any number".into(),
         Bound::Threads(n) => format!("at most {n}"),
-        Bound::Tokens(n) => format!("at most {n} further tokens for each open initial count"),
+        Bound::Tokens(n) => {
+            format!("at most {n} initial tokens in each place that may start with any number")
+        }
     }
 }
 

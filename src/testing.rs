@@ -2,6 +2,8 @@
 
 mod laws;
 mod naive;
+pub mod probe;
+pub mod programs;
 mod random;
 
 pub use laws::laws;

@@ -1,5 +1,7 @@
 //! The public corpus, where it is at hand: every file is read, and what the explicit engine answers is what is expected.
 
+#![allow(clippy::print_stderr)] // what was skipped, and how much was run
+
 use std::time::Duration;
 
 use throng::check::check;
@@ -12,7 +14,7 @@ use throng::verdict::Verdict;
 
 mod common;
 
-use common::{corpus, manifest, pose};
+use common::{corpus, manifest, pose, try_pose};
 
 /// Runs a row; all evidence is checked. `None` if nothing was found out in time.
 fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str) -> Option<&'static str> {
@@ -40,11 +42,16 @@ fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str)
 fn every_file_of_the_corpus_is_read() {
     let Some(corpus) = corpus() else { return };
     let rows = manifest(&corpus);
+    let mut refused = 0;
     for row in &rows {
-        pose(&corpus, row, None);
+        if let Err(codes) = try_pose(&corpus, row, None) {
+            // LANGUAGE 7.1 (11): a net that assigns a variable twice in one rule.
+            assert_eq!(codes, ["E407"], "{}", row.path);
+            refused += 1;
+        }
     }
-    eprintln!("{} questions were read", rows.len());
-    assert!(rows.len() > 500);
+    eprintln!("{} questions were read, {refused} refused for a stated reason", rows.len());
+    assert!(rows.len() > 500 && refused <= 1);
 }
 
 /// Boom's programs and Boppo's, at most three threads: the verdict must be the expected one.

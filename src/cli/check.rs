@@ -1,18 +1,21 @@
 //! `throng check`
 
-use std::sync::Arc;
+use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::check;
 use crate::concrete::concretise;
+use crate::engine::auto::Auto;
+use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
+use crate::engine::views::Views;
 use crate::engine::{Answer, Engine};
 use crate::limits::memory_in_use;
-use crate::problem::{Problem, Target};
+use crate::problem::{Bound, Problem};
 use crate::report::{Report, Word, json, text};
-use crate::verdict::{Certificate, Verdict};
+use crate::verdict::Verdict;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -20,9 +23,16 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     stop_on_interrupt(&limits);
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
+    let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
+    if endless && io::stderr().is_terminal() {
+        console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
+    }
     let engine = engine(args);
     let mut answer = engine.run(&problem, &limits, console);
-    if !args.no_check {
+    if let Some(flaw) = &answer.flaw {
+        return Err(internal(flaw));
+    }
+    if !args.no_check && !answer.checked {
         believe(&problem, &answer)?;
     }
     choose_values(&problem, &mut answer);
@@ -30,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         file: &loaded.source.name,
         problem: &problem,
         unit: loaded.format.unit(),
-        engine: engine.name(),
+        engine: &answered_by(engine.name(), &answer),
         answer: &answer,
         checked: !args.no_check,
         time: began.elapsed(),
@@ -48,28 +58,44 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
+        EngineName::Auto => Box::new(Auto {
+            jobs: args.search.jobs as usize,
+            max_threads: args.max_threads,
+            stop_at_first: args.stop_at_first,
+        }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
         }),
+        EngineName::Backward => Box::new(Backward),
+        EngineName::Views => Box::new(Views),
     }
 }
 
 /// Checks all evidence; a verdict that does not stand is never printed.
 fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
-    for (target, verdict) in obligations(problem, answer) {
-        check::check(problem, &target, verdict).map_err(|flaw| {
-            Failure::Other(format!(
-                "internal error: the evidence for target `{}` does not stand: {flaw}\nThis is a bug in throng, \
-                 not in your input. Please report it with the command you ran, the input file and the version \
-                 ({}).",
-                target.name,
-                env!("CARGO_PKG_VERSION")
-            ))
-        })?;
-    }
-    Ok(())
+    let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    check::check_all(problem, &verdicts).map_err(|(target, flaw)| {
+        internal(&format!("the evidence for target `{target}` does not stand: {flaw}"))
+    })
+}
+
+/// Evidence that does not stand is never a verdict.
+fn internal(what: &str) -> Failure {
+    Failure::Other(format!(
+        "internal error: {what}\nThis is a bug in throng, not in your input. Please report it with the command you \
+         ran, the input file and the version ({}).",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+/// Who answered.
+fn answered_by(engine: &str, answer: &Answer) -> String {
+    let mut names: Vec<&str> = answer.by.iter().flatten().copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { engine.to_string() } else { names.join(", ") }
 }
 
 /// People want to see values, not sets of them.
@@ -80,31 +106,5 @@ fn choose_values(problem: &Problem, answer: &mut Answer) {
         {
             *trace = concrete;
         }
-    }
-}
-
-/// What to check. Targets that share a certificate are checked against it together: going through a large set
-/// once is enough.
-fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Verdict)> {
-    let mut found: Vec<(Target, &Verdict)> = Vec::new();
-    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
-        match found.iter_mut().find(|(_, other)| same_certificate(verdict, other)) {
-            Some((joint, _)) => {
-                joint.name.push_str(&format!(", {}", target.name));
-                joint.configs.extend_from_slice(&target.configs);
-            }
-            None => found.push((target.clone(), verdict)),
-        }
-    }
-    found
-}
-
-fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
-    match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b)))
-        | (Verdict::Safe(Certificate::Downward(a)), Verdict::Safe(Certificate::Downward(b))) => {
-            Arc::ptr_eq(a, b)
-        }
-        _ => false,
     }
 }

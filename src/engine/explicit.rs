@@ -24,9 +24,10 @@
 //!
 //! # Parts
 //!
-//! `pack` (configurations as bytes), `store` (each once), `steps` (the model, compiled when needed), `targets` (what to
+//! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
 //! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
 
+mod batch;
 pub(super) mod ids;
 mod levels;
 mod pack;
@@ -78,7 +79,7 @@ impl Engine for Explicit {
         statistics.steps = search.fired;
         statistics.shared_states = search.steps.shared_states() as u64;
         statistics.local_states = search.steps.local_states() as u64;
-        Answer { verdicts: verdicts(search, outcome), statistics }
+        Answer::new(verdicts(search, outcome), statistics)
     }
 }
 
@@ -89,6 +90,9 @@ impl Explicit {
             return Err(Stop::Decided);
         }
         let (mut below, mut pruned) = (None, None);
+        if search.levels.next(None, None).is_none() {
+            statistics.complete_up_to = search.levels.last();
+        }
         while let Some(level) = search.levels.next(below, pruned) {
             if let Some(most) = self.max_threads.filter(|&most| level > most) {
                 return Err(Stop::Limit(Unknown::Bound(most)));

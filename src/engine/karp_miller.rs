@@ -113,7 +113,7 @@ impl Engine for KarpMiller {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         if let Some(why) = refusal(problem) {
             let verdicts = vec![Verdict::Unknown(why); problem.targets.len()];
-            return Answer { verdicts, statistics: Statistics::default() };
+            return Answer::new(verdicts, Statistics::default());
         }
         let mut search = Search::new(problem, &problem.targets, self, limits, watch);
         let outcome = limits.check().map_err(Stop::Limit).and_then(|()| search.run());
@@ -124,7 +124,7 @@ impl Engine for KarpMiller {
             Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
         };
         let verdict = |trace: Option<_>| trace.map_or_else(|| rest.clone(), Verdict::Unsafe);
-        Answer { verdicts: search.traces.into_iter().map(verdict).collect(), statistics }
+        Answer::new(search.traces.into_iter().map(verdict).collect(), statistics)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System, notation};
 use crate::lang::tts::Arrow;
 use crate::model::table::{Fate, Names, Table, thread_step};
-use crate::model::{Bag, Local, Place, Step};
+use crate::model::{Bag, Local, Step};
 use crate::problem::{Initial, Target};
 
 /// Steps that one file may have after `*` was written out; more is surely a mistake.
@@ -29,16 +29,15 @@ const MOST_EDGES: u64 = 50_000_000;
 /// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they are declared.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     let mut findings = Findings::default();
-    let lines: Vec<Line<'_>> = lines(text);
-    let shared = declared("shared", &lines, &mut findings, text.len());
-    let locals = declared("local", &lines, &mut findings, text.len());
+    let shared = declared("shared", text, &mut findings);
+    let locals = declared("local", text, &mut findings);
     if findings.has_errors() {
         return (None, findings.finish("E399", "W399"));
     }
-    let table = Table::new(Names::List(shared.list()), Names::List(locals.list()));
+    let table = Table::of_source(Names::List(shared.list()), Names::List(locals.list()), text, 24);
     let mut reader = Reader { shared, locals, table, initial: Vec::new(), targets: Vec::new() };
-    for line in &lines {
-        if let Err(d) = reader.line(line) {
+    for line in lines(text) {
+        if let Err(d) = reader.line(&line) {
             findings.push(d);
         }
         if findings.full() {
@@ -78,18 +77,18 @@ impl Line<'_> {
     }
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
-    let (mut start, mut found) = (0, Vec::new());
-    for (i, line) in text.split_inclusive('\n').enumerate() {
+/// The lines that are not blank, one at a time: a list of all words would be larger than the table.
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut next = 0;
+    let all = text.split_inclusive('\n').enumerate().map(move |(i, line)| {
+        let start = next;
+        next += line.len();
         let content = line.split('#').next().unwrap_or_default();
         let words = words(content, start);
-        if !words.is_empty() {
-            let is_edge = words.iter().any(|w| arrow(w.text).is_some());
-            found.push(Line { number: i as u32 + 1, start, text: content, words, is_edge });
-        }
-        start += line.len();
-    }
-    found
+        let is_edge = words.iter().any(|w| arrow(w.text).is_some());
+        Line { number: i as u32 + 1, start, text: content, words, is_edge }
+    });
+    all.filter(|line| !line.words.is_empty())
 }
 
 /// Words between blanks; arrows are words of their own.
@@ -170,22 +169,24 @@ fn name_error(word: Word<'_>) -> Option<Diagnostic> {
 }
 
 /// The names of all `which` lines.
-fn declared<'a>(which: &'static str, lines: &[Line<'a>], findings: &mut Findings, end: usize) -> Index<'a> {
+fn declared<'a>(which: &'static str, text: &'a str, findings: &mut Findings) -> Index<'a> {
     let mut index = Index { which, numbers: FxHashMap::default(), names: Vec::new() };
-    for word in lines.iter().filter(|l| l.is(which)).flat_map(|l| &l.words[1..]) {
-        if let Some(d) = name_error(*word) {
-            findings.push(d);
-        } else if index.numbers.insert(word.text, index.names.len() as u64).is_some() {
-            let message = format!("{which} state `{}` is declared twice", shortened(word.text));
-            findings.push(Diagnostic::error("E311", word.span, message));
-        } else {
-            index.names.push(word.text);
+    for line in lines(text).filter(|line| line.is(which)) {
+        for word in &line.words[1..] {
+            if let Some(d) = name_error(*word) {
+                findings.push(d);
+            } else if index.numbers.insert(word.text, index.names.len() as u64).is_some() {
+                let message = format!("{which} state `{}` is declared twice", shortened(word.text));
+                findings.push(Diagnostic::error("E311", word.span, message));
+            } else {
+                index.names.push(word.text);
+            }
         }
     }
     if index.names.is_empty() && !findings.has_errors() {
         let message = format!("no {which} states are declared");
         let hint = format!("add a line `{which} name name …`");
-        findings.push(Diagnostic::error("E313", Span::new(end, end), message).hint(hint));
+        findings.push(Diagnostic::error("E313", Span::new(text.len(), text.len()), message).hint(hint));
     }
     index
 }
@@ -302,8 +303,8 @@ impl Reader<'_> {
                 Step { take: Bag::new(), put: Bag::new(), ..step }
             }
         };
-        let text = line.text.trim().to_string();
-        self.table.add(step, fates, Place { line: line.number, column: 1, text, ..Place::default() });
+        let bytes = line.words[0].span.start..line.end().end;
+        self.table.add_at(step, fates, line.number, bytes);
     }
 
     fn finish(mut self) -> System {

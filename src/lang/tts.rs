@@ -10,7 +10,7 @@ pub use crate::lang::configuration::{parse_config, parse_target, read_prop};
 use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System};
 use crate::model::table::{Fate, Names, Table, thread_step};
-use crate::model::{Bag, Local, Place, Step};
+use crate::model::{Bag, Local, Step};
 
 /// Reads a `.tts` file. There is a system unless there are errors.
 ///
@@ -48,7 +48,7 @@ impl Reader {
     fn line(&mut self, mut cursor: Cursor<'_>, number: u32) -> Result<(), Diagnostic> {
         while self.header.len() < 2 {
             let Some((token, span)) = cursor.next() else { return Ok(()) };
-            self.header(token, span)?;
+            self.header(token, span, cursor.text)?;
         }
         cursor.skip_blanks();
         let start = cursor.at;
@@ -58,7 +58,7 @@ impl Reader {
         match cursor.next() {
             Some((Token::Number(_), _)) => {
                 cursor.at = after;
-                self.edge(cursor, (s, span), Place { line: number, column: 1, ..Place::default() })
+                self.edge(cursor, (s, span), number)
             }
             _ => {
                 let config = &cursor.text[start..cursor.end];
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// The first two numbers: how many shared and local states there are.
-    fn header(&mut self, token: Token, span: Span) -> Result<(), Diagnostic> {
+    fn header(&mut self, token: Token, span: Span, text: &str) -> Result<(), Diagnostic> {
         let which = ["shared", "local"][self.header.len()];
         let Token::Number(n) = token else {
             return Err(Diagnostic::error("E301", span, "the file must begin with two numbers")
@@ -87,18 +87,13 @@ impl Reader {
         }
         self.header.push(n);
         if let [shared, locals] = self.header[..] {
-            self.table = Table::new(Names::Numbers(shared), Names::Numbers(locals));
+            self.table = Table::of_source(Names::Numbers(shared), Names::Numbers(locals), text, 16);
         }
         Ok(())
     }
 
     /// `l ARROW s' l' { p ~> q }`, after the first number.
-    fn edge(
-        &mut self,
-        mut cursor: Cursor<'_>,
-        first: (u64, Span),
-        mut place: Place,
-    ) -> Result<(), Diagnostic> {
+    fn edge(&mut self, mut cursor: Cursor<'_>, first: (u64, Span), line: u32) -> Result<(), Diagnostic> {
         let s = self.in_range(0, first)?;
         let l = self.state(&mut cursor, 1)?;
         let arrow = cursor.arrow(|_| true, "`->`, `+>` or `~>`")?;
@@ -127,8 +122,7 @@ impl Reader {
                 Step { take: Bag::new(), put: Bag::new(), ..step }
             }
         };
-        place.text = cursor.text[first.1.start as usize..cursor.end].trim_end().to_string();
-        self.table.add(step, fates, place);
+        self.table.add_at(step, fates, line, first.1.start..cursor.end as u32);
         Ok(())
     }
 

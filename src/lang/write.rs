@@ -1,7 +1,7 @@
 //! Explicit systems as text, in every format that can say it; what a format cannot say is refused, never approximated.
 //!
 //! Reading back what was written gives the same verdicts for any number of threads. Where the target format has less
-//! than tables have, systems are rewritten first: [`threads`] makes every step one that moves or creates a single thread.
+//! than tables have, systems are rewritten first, so that every step is one that moves or creates a single thread.
 
 mod bp;
 mod dot;

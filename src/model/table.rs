@@ -2,7 +2,8 @@
 //!
 //! Steps are kept once, in input order; `post`, `pre` and `pre_shared` are look-ups in three sorted indices.
 
-use std::sync::OnceLock;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use super::{Bag, Edge, Local, Model, Others, Place, Shared, Step};
 
@@ -18,7 +19,7 @@ pub enum Fate {
 }
 
 /// An explicit model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Table {
     shared: Names,
     locals: Names,
@@ -26,8 +27,19 @@ pub struct Table {
     /// For each step, what it does to bystanders, sorted; who is not listed stays.
     fates: Vec<Vec<(Local, Fate)>>,
     /// Where each step is written.
-    places: Vec<Place>,
+    places: Vec<Origin>,
+    /// The text that [`Origin::Text`] points into.
+    source: Arc<str>,
     index: OnceLock<Index>,
+}
+
+/// Where a step is written. Large files have a line per step, so that case is kept small.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A passage of the source.
+    Text { line: u32, start: u32, end: u32 },
+    /// Anything else.
+    Place(Box<Place>),
 }
 
 /// What states are called.
@@ -81,14 +93,47 @@ struct Index {
     by_shared: Vec<(Shared, u32)>,
 }
 
+impl Default for Table {
+    fn default() -> Table {
+        Table::new(Names::default(), Names::default())
+    }
+}
+
 impl Table {
     /// A table without steps.
     pub fn new(shared: Names, locals: Names) -> Table {
-        Table { shared, locals, ..Table::default() }
+        Table {
+            shared,
+            locals,
+            steps: Vec::new(),
+            fates: Vec::new(),
+            places: Vec::new(),
+            source: Arc::from(""),
+            index: OnceLock::new(),
+        }
+    }
+
+    /// A table without steps, for steps that are written in `source`, one in about `length` bytes.
+    pub fn of_source(shared: Names, locals: Names, source: &str, length: usize) -> Table {
+        let mut table = Table { source: Arc::from(source), ..Table::new(shared, locals) };
+        let expected = (source.len() / length.max(1)).min(1 << 20);
+        table.steps.reserve(expected);
+        table.fates.reserve(expected);
+        table.places.reserve(expected);
+        table
     }
 
     /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and `step.edge` are set here.
-    pub fn add(&mut self, mut step: Step, mut fates: Vec<(Local, Fate)>, place: Place) -> Edge {
+    pub fn add(&mut self, step: Step, fates: Vec<(Local, Fate)>, place: Place) -> Edge {
+        self.push(step, fates, Origin::Place(Box::new(place)))
+    }
+
+    /// Like [`Table::add`] for a step that is written at these bytes of the source, in this line.
+    pub fn add_at(&mut self, step: Step, fates: Vec<(Local, Fate)>, line: u32, bytes: Range<u32>) -> Edge {
+        self.push(step, fates, Origin::Text { line, start: bytes.start, end: bytes.end })
+    }
+
+    fn push(&mut self, mut step: Step, mut fates: Vec<(Local, Fate)>, place: Origin) -> Edge {
         fates.sort_unstable();
         fates.dedup();
         let edge = Edge(self.steps.len() as u32);
@@ -213,7 +258,7 @@ impl Model for Table {
     fn blocking(&self) -> Option<String> {
         let blocks = |fates: &Vec<(Local, Fate)>| fates.iter().any(|f| f.1 == Fate::Block);
         let i = self.fates.iter().position(blocks)?;
-        let place = &self.places[i];
+        let place = self.edge_place(Edge(i as u32));
         Some(format!(
             "line {}: `{}` tests that a place is empty or holds an exact number of tokens",
             place.line, place.text
@@ -241,7 +286,15 @@ impl Model for Table {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        self.places[edge.0 as usize].clone()
+        match &self.places[edge.0 as usize] {
+            Origin::Place(place) => (**place).clone(),
+            &Origin::Text { line, start, end } => {
+                let passage = self.source.get(start as usize..end as usize).unwrap_or_default();
+                let before = self.source.get(..start as usize).unwrap_or_default();
+                let column = start - before.rfind('\n').map_or(0, |i| i as u32 + 1) + 1;
+                Place { line, column, text: one_line(passage), ..Place::default() }
+            }
+        }
     }
 
     fn shared_name(&self, s: Shared) -> String {
@@ -251,6 +304,24 @@ impl Model for Table {
     fn local_name(&self, l: Local) -> String {
         self.locals.name(l.0)
     }
+}
+
+/// A passage without comments, line breaks and runs of blanks; long ones are cut.
+fn one_line(passage: &str) -> String {
+    let mut text = String::new();
+    let lines = passage.lines().map(|line| line.split('#').next().unwrap_or_default());
+    for word in lines.flat_map(str::split_whitespace) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+        if text.len() > 200 {
+            text.truncate(text.floor_char_boundary(200));
+            text.push('…');
+            break;
+        }
+    }
+    text
 }
 
 /// A step of a single thread: `s l -> s' l'`. Broadcast, spawn and the rest are filled in by [`Table::add`] or the caller.

@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use super::batch::{Batch, Filling};
 use super::levels::Levels;
 use super::pack::{Packer, Unpacked};
 use super::parallel;
-use super::steps::{Room, Scratch, Sink, Steps};
+use super::steps::{Room, Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
 use crate::engine::{Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
-use crate::verdict::{Taken, Trace, Unknown};
+use crate::verdict::{Taken, Trace, Unknown, Verdict};
 
 /// A search and all it has found.
 pub struct Search<'p> {
@@ -39,6 +40,7 @@ pub struct Search<'p> {
     /// New configurations that may hit a target.
     suspects: Vec<Id>,
     scratch: Scratch,
+    batch: Batch,
 }
 
 /// Why a search ends before its level does.
@@ -55,6 +57,9 @@ impl From<Unknown> for Stop {
         Stop::Limit(why)
     }
 }
+
+/// Successors that are found before they are stored.
+const BATCH: usize = 256;
 
 /// How often a watcher hears from a search at most.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -107,6 +112,7 @@ impl<'p> Search<'p> {
             pruned: None,
             suspects: Vec::new(),
             scratch: Scratch::default(),
+            batch: Batch::default(),
         }
     }
 
@@ -131,7 +137,7 @@ impl<'p> Search<'p> {
             next = if parallel::worthwhile(self.jobs, self.store.end() - next) {
                 self.expand_many(next, room)?
             } else {
-                self.expand_one(next, room)?
+                self.expand_some(next, self.store.end(), room)?
             };
             self.tell(level);
         }
@@ -190,51 +196,54 @@ impl<'p> Search<'p> {
         self.judge_suspects()
     }
 
-    /// Expands the configuration at `at` and returns where the next one is.
-    fn expand_one(&mut self, at: usize, room: Room) -> Result<usize, Stop> {
-        self.ticker.tick()?;
-        let id = at as Id;
-        let length = self.scratch.config.read(self.store.packed(id));
-        self.steps.prepare(&mut self.scratch);
-        let mut sink = Storing {
-            store: &mut self.store,
-            parent: id,
-            suspects: &mut self.suspects,
-            pruned: &mut self.pruned,
-            ticker: &mut self.ticker,
-        };
-        self.fired += self.steps.expand(&mut self.scratch, room, &mut sink)?;
-        self.expanded += 1;
-        self.judge_suspects()?;
-        Ok(Store::after(id, length))
+    /// Expands configurations from `at` on, but none from `end` on, until a batch is full; stores the successors and returns
+    /// where the next one is.
+    fn expand_some(&mut self, mut at: usize, end: usize, room: Room) -> Result<usize, Stop> {
+        self.batch.clear();
+        while at < end && self.batch.len() < BATCH {
+            self.ticker.tick()?;
+            let id = at as Id;
+            let length = self.scratch.config.read(self.store.packed(id));
+            self.steps.prepare(&mut self.scratch);
+            let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker };
+            let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+            self.batch.fired += fired;
+            self.batch.expanded += 1;
+            at = Store::after(id, length);
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.take_in(&batch)?;
+        self.batch = batch;
+        Ok(at)
     }
 
     /// Expands a number of configurations from `at` on, by several threads, and returns where the next one is.
     ///
-    /// The effect is the same as that of [`Search::expand_one`], again and again.
+    /// The effect is the same as that of [`Search::expand_some`], again and again.
     fn expand_many(&mut self, at: usize, room: Room) -> Result<usize, Stop> {
         let (chunks, end) = parallel::split(&self.store, at, self.jobs);
-        let expanded = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs);
-        for (chunk, found) in chunks.iter().zip(expanded) {
-            self.ticker.tick()?;
-            let Some(found) = found else {
-                // Something had to be compiled first: ids must be given in order, so this is done here.
-                let mut at = chunk.start;
-                while at < chunk.end {
-                    at = self.expand_one(at, room)?;
-                }
+        let batches = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs, self.limits);
+        for (chunk, batch) in chunks.iter().zip(batches) {
+            self.limits.check()?;
+            if let Some(batch) = batch {
+                self.take_in(&batch)?;
                 continue;
-            };
-            for (candidate, packed) in found.candidates() {
-                let new = self.store.insert(packed, candidate.hash, candidate.parent)?;
-                self.suspects.extend(new.filter(|_| candidate.may_hit));
             }
-            self.fired += found.fired;
-            self.expanded += found.expanded;
-            self.pruned = [self.pruned, found.pruned].into_iter().flatten().min();
-            self.judge_suspects()?;
+            let mut at = chunk.start;
+            while at < chunk.end {
+                at = self.expand_some(at, chunk.end, room)?;
+            }
         }
         Ok(end)
+    }
+
+    /// Stores a batch and looks whether it hits a target.
+    fn take_in(&mut self, batch: &Batch) -> Result<(), Stop> {
+        batch.store(&mut self.store, &mut self.suspects)?;
+        self.fired += batch.fired;
+        self.expanded += batch.expanded;
+        self.pruned = [self.pruned, batch.pruned].into_iter().flatten().min();
+        self.judge_suspects()
     }
 
     /// Looks which targets the suspects hit.
@@ -246,12 +255,13 @@ impl<'p> Search<'p> {
         for id in std::mem::take(&mut self.suspects) {
             self.ticker.tick()?;
             self.scratch.config.read(self.store.packed(id));
-            self.steps.prepare(&mut self.scratch);
             let open = |target: usize| self.traces[target].is_none();
-            self.steps.targets_hit(&self.scratch, open, |target| hits.push(target));
+            self.steps.targets_hit(&self.scratch.config, open, |target| hits.push(target));
             for target in hits.drain(..) {
                 if self.traces[target].is_none() {
-                    self.traces[target] = Some(self.trace(id));
+                    let trace = self.trace(id);
+                    self.watch.found(target, &Verdict::Unsafe(trace.clone()));
+                    self.traces[target] = Some(trace);
                 }
             }
             if self.is_decided() {
@@ -301,31 +311,6 @@ impl<'p> Search<'p> {
             configurations,
             frontier: configurations.saturating_sub(self.expanded),
         });
-    }
-}
-
-/// Stores successors at once.
-struct Storing<'a, 'l> {
-    store: &'a mut Store,
-    parent: Id,
-    suspects: &'a mut Vec<Id>,
-    pruned: &'a mut Option<u32>,
-    ticker: &'a mut Ticker<'l>,
-}
-
-impl Sink for Storing<'_, '_> {
-    fn successor(&mut self, packed: &[u8], may_hit: bool) -> Result<(), Unknown> {
-        let new = self.store.insert(packed, store::hash(packed), self.parent)?;
-        self.suspects.extend(new.filter(|_| may_hit));
-        Ok(())
-    }
-
-    fn pruned(&mut self, size: u64) {
-        note_pruned(self.pruned, size);
-    }
-
-    fn one_of_many(&mut self) -> Result<(), Unknown> {
-        self.ticker.tick()
     }
 }
 

@@ -24,8 +24,13 @@ pub struct Steps<'m> {
     locals: Ids<Local>,
     /// For each local id, where it goes when it is woken.
     woken: Vec<Option<u32>>,
-    /// For each shared id, what does not depend on a thread; compiled when first needed.
-    alone: Vec<Option<Alone>>,
+    /// For each shared id, the steps that take nobody; compiled when first needed.
+    alone: Vec<Option<Vec<Compiled>>>,
+    /// For each shared id, what is bad there; looked up when first needed.
+    bads: Vec<Option<Bads>>,
+    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `pair_of` so that looking at
+    /// targets compiles nothing: ids then depend on the order of expansion alone.
+    watched: FxHashMap<u64, Vec<u32>>,
     /// (shared id, local id) in one number → index in `pairs`.
     pair_of: FxHashMap<u64, u32>,
     pairs: Vec<Pair>,
@@ -35,15 +40,12 @@ pub struct Steps<'m> {
     moving: Vec<Step>,
 }
 
-/// What is known about a shared state.
-#[derive(Default)]
-struct Alone {
-    /// Steps that take nobody.
-    steps: Vec<Compiled>,
+/// What is bad in a shared state.
+struct Bads {
     /// Bad configurations whose shared state this may be.
-    bads: Vec<u32>,
+    all: Vec<u32>,
     /// Those of them that ask for no thread.
-    hit: Vec<u32>,
+    bare: Vec<u32>,
 }
 
 /// What is known about a thread state.
@@ -53,8 +55,6 @@ struct Pair {
     steps: Vec<Compiled>,
     /// Whether one of the steps moves bystanders.
     moves: bool,
-    /// Bad configurations watched here.
-    watched: Vec<u32>,
 }
 
 /// A step over dense ids.
@@ -89,12 +89,10 @@ pub struct Room {
 /// Who gets the successors.
 pub trait Sink {
     /// A successor, packed, and whether it may hit a target.
-    fn successor(&mut self, packed: &[u8], may_hit: bool) -> Result<(), Unknown>;
+    fn successor(&mut self, packed: &[u8], may_hit: bool);
 
     /// One of possibly very many ways to fire the same step comes next.
-    fn one_of_many(&mut self) -> Result<(), Unknown> {
-        Ok(())
-    }
+    fn one_of_many(&mut self) -> Result<(), Unknown>;
 
     /// A successor with this many threads was left out, because the level allows fewer.
     fn pruned(&mut self, size: u64);
@@ -123,6 +121,8 @@ impl<'m> Steps<'m> {
             locals: Ids::default(),
             woken: Vec::new(),
             alone: Vec::new(),
+            bads: Vec::new(),
+            watched: FxHashMap::default(),
             pair_of: FxHashMap::default(),
             pairs: Vec::new(),
             fates: FxHashMap::default(),
@@ -169,7 +169,7 @@ impl<'m> Steps<'m> {
         let Scratch { config, pairs, .. } = scratch;
         pairs.clear();
         let Some(alone) = &self.alone[config.shared as usize] else { return false };
-        let mut moves = alone.steps.iter().any(|s| s.others == Others::Move);
+        let mut moves = alone.iter().any(|s| s.others == Others::Move);
         for &(l, _) in &config.entries {
             let Some(&pair) = self.pair_of.get(&key(config.shared, l)) else { return false };
             moves |= self.pairs[pair as usize].moves;
@@ -201,22 +201,31 @@ impl<'m> Steps<'m> {
         }
     }
 
-    /// Calls `hit` for each target that `scratch.config`, which is prepared, hits and that is `open`.
-    pub fn targets_hit(&self, scratch: &Scratch, open: impl Fn(usize) -> bool, mut hit: impl FnMut(usize)) {
+    /// Calls `hit` for each target that `config` hits and that is `open`.
+    pub fn targets_hit(
+        &mut self,
+        config: &Unpacked,
+        open: impl Fn(usize) -> bool,
+        mut hit: impl FnMut(usize),
+    ) {
         let mut words = None;
-        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.hit);
-        let watched = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].watched);
-        for &i in alone.chain(watched) {
+        self.look_up_bads(config.shared);
+        for &(l, _) in &config.entries {
+            self.look_up_watched(config.shared, l);
+        }
+        let bare = self.bads[config.shared as usize].iter().flat_map(|b| &b.bare);
+        let watched = config.entries.iter().flat_map(|e| &self.watched[&key(config.shared, e.0)]);
+        for &i in bare.chain(watched) {
             let bad = self.targets.bad(i);
             if !open(bad.target) {
                 continue;
             }
             let covered = bad.single
                 || match self.dense_bads.get(i as usize) {
-                    Some(needs) => needs.iter().all(|&(l, n)| scratch.config.count(l) >= n),
-                    None => words
-                        .get_or_insert_with(|| self.config(&scratch.config))
-                        .may_cover(&bad.config, self.model),
+                    Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
+                    None => {
+                        words.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
+                    }
                 };
             if covered {
                 hit(bad.target);
@@ -228,7 +237,7 @@ impl<'m> Steps<'m> {
     pub fn expand(&self, scratch: &mut Scratch, room: Room, sink: &mut impl Sink) -> Result<u64, Unknown> {
         let size = scratch.config.size();
         let mut fired = 0;
-        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.steps);
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten();
         let pairs = std::mem::take(&mut scratch.pairs);
         let led = pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
         for step in alone.chain(led) {
@@ -269,12 +278,12 @@ impl<'m> Steps<'m> {
                     changes.clone_from(change);
                     add(changes, l, -1);
                     add(changes, woken, 1);
-                    sink.successor(packer.splice(step.to, &config.entries, changes), step.may_hit)?;
+                    sink.successor(packer.splice(step.to, &config.entries, changes), step.may_hit);
                 }
             }
         }
         if lost {
-            sink.successor(packer.splice(step.to, &config.entries, change), step.may_hit)?;
+            sink.successor(packer.splice(step.to, &config.entries, change), step.may_hit);
         }
         Ok(())
     }
@@ -315,7 +324,7 @@ impl<'m> Steps<'m> {
             merge(entries);
             let after = entries.iter().map(|e| u64::from(e.1)).sum();
             if room.admits(after, sink) {
-                sink.successor(packer.pack(step.to, entries), step.may_hit)?;
+                sink.successor(packer.pack(step.to, entries), step.may_hit);
             }
             Ok(())
         })
@@ -323,7 +332,7 @@ impl<'m> Steps<'m> {
 
     /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
     fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
-        let alone = self.alone[scratch.config.shared as usize].iter().flat_map(|a| &a.steps);
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten();
         let led = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
         let moving = alone.chain(led).filter(|s| s.others == Others::Move);
         moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
@@ -333,6 +342,7 @@ impl<'m> Steps<'m> {
         let (id, new) = self.shared.intern(s);
         if new {
             self.alone.push(None);
+            self.bads.push(None);
         }
         id
     }
@@ -354,7 +364,23 @@ impl<'m> Steps<'m> {
         entries
     }
 
-    /// Compiles what is known about a shared state, unless that is done.
+    /// Looks up what is bad in a shared state, unless that is done.
+    fn look_up_bads(&mut self, s: u32) {
+        if self.bads[s as usize].is_none() {
+            let all = self.targets.at_shared(self.shared.word(s));
+            let bare = all.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
+            self.bads[s as usize] = Some(Bads { all, bare });
+        }
+    }
+
+    /// Looks up what is watched at a thread state, unless that is done. Its shared state has been looked up.
+    fn look_up_watched(&mut self, s: u32, l: u32) {
+        let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
+        let look_up = || self.targets.watched_at(self.shared.word(s), self.locals.word(l), all);
+        self.watched.entry(key(s, l)).or_insert_with(look_up);
+    }
+
+    /// Compiles the steps that take nobody, unless that is done.
     fn alone(&mut self, s: u32) {
         if self.alone[s as usize].is_some() {
             return;
@@ -364,12 +390,10 @@ impl<'m> Steps<'m> {
         self.model.post_shared(word, &mut listed);
         listed.retain(|step| step.from == word && step.take.is_empty());
         let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
-        let bads = self.targets.at_shared(word);
-        let hit = bads.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
-        self.alone[s as usize] = Some(Alone { steps, bads, hit });
+        self.alone[s as usize] = Some(steps);
     }
 
-    /// Compiles a thread state, unless that is done. Its shared state has been.
+    /// Compiles a thread state, unless that is done.
     fn pair(&mut self, s: u32, l: u32) -> u32 {
         if let Some(&pair) = self.pair_of.get(&key(s, l)) {
             return pair;
@@ -379,10 +403,8 @@ impl<'m> Steps<'m> {
         self.model.post(shared, local, &mut listed);
         listed.retain(|step| step.from == shared && step.take.count(local) > 0);
         let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
-        let bads = self.alone[s as usize].as_ref().map_or(&[][..], |a| &a.bads);
-        let watched = self.targets.watched_at(shared, local, bads);
         let moves = steps.iter().any(|s| s.others == Others::Move);
-        self.pairs.push(Pair { shared: s, local: l, steps, moves, watched });
+        self.pairs.push(Pair { shared: s, local: l, steps, moves });
         let pair = self.pairs.len() as u32 - 1;
         self.pair_of.insert(key(s, l), pair);
         pair
@@ -409,10 +431,9 @@ impl<'m> Steps<'m> {
             return None;
         }
         let to = self.shared_id(step.to);
-        let may_hit = match &self.alone[to as usize] {
-            Some(known) => self.targets.may_hit(&step, &known.bads),
-            None => self.targets.may_hit(&step, &self.targets.at_shared(step.to)),
-        };
+        self.look_up_bads(to);
+        let bads = self.bads[to as usize].as_ref().map_or(&[][..], |b| &b.all);
+        let may_hit = self.targets.may_hit(&step, bads);
         let moving = self.moving.len() as u32;
         let compiled = Compiled {
             to,

@@ -13,7 +13,7 @@ use super::parse::{Condition, Conjunction, Net, Rule, Update};
 use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System};
 use crate::model::table::{Fate, Names, Table};
-use crate::model::{Bag, Config, Edge, Local, Others, Place, Shared, Step};
+use crate::model::{Bag, Config, Edge, Local, Others, Shared, Step};
 use crate::problem::{Initial, Target};
 
 /// Steps that one rule, or initial markings that `init`, may stand for.
@@ -104,7 +104,7 @@ pub(super) fn lower(net: &Net<'_>, options: Options, findings: &mut Findings) ->
     let goals = net.targets.iter().filter(|t| t.conditions.iter().any(|c| c.high.is_some())).count();
     let mut names: Vec<String> = net.names.iter().map(|n| n.to_string()).collect();
     names.extend(fresh(&net.names, goals));
-    let mut table = Table::new(Names::Numbers(1), Names::List(names));
+    let mut table = Table::of_source(Names::Numbers(1), Names::List(names), net.text, 80);
     for rule in &net.rules {
         if let Err(d) = add_rule(net, rule, &mut table, findings) {
             findings.push(d);
@@ -154,11 +154,6 @@ fn collapsed(text: &str) -> String {
     words
 }
 
-fn place(net: &Net<'_>, span: Span) -> Place {
-    let (line, column) = net.lines.position(span.start);
-    Place { line, column, text: collapsed(&net.text[span.range()]), ..Place::default() }
-}
-
 fn step(take: Bag, put: Bag) -> Step {
     Step {
         from: Shared(0),
@@ -172,8 +167,11 @@ fn step(take: Bag, put: Bag) -> Step {
     }
 }
 
-/// Every way to fix the variables with an upper bound: `(variable, tokens)`, with whether it must be exactly so many.
-fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Vec<(u32, u32, bool)>>, Diagnostic> {
+/// Variables, their tokens, and whether there must be exactly so many.
+type Case = Vec<(u32, u32, bool)>;
+
+/// Every way to fix the variables with an upper bound.
+fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Case>, Diagnostic> {
     let width = |c: &Condition| match c.high {
         Some(high) => (u64::from(high) + 1).saturating_sub(u64::from(c.low)),
         None => 1,
@@ -331,7 +329,8 @@ fn add_step(net: &Net<'_>, rule: &Rule, flow: &Flow, taken: &[(u32, u32)], exact
         return; // nothing happens
     }
     fates.extend(exact.iter().map(|&x| (local(x), Fate::Block)));
-    table.add(step(take, put), fates, place(net, rule.span));
+    let (line, _) = net.lines.position(rule.span.start);
+    table.add_at(step(take, put), fates, line, rule.span.start..rule.span.end);
 }
 
 fn local(x: u32) -> Local {
@@ -361,7 +360,7 @@ fn initial(net: &Net<'_>, options: Options, findings: &mut Findings) -> Vec<Init
         any.extend(missing.iter().map(|&x| local(x)));
     }
     any.sort_unstable();
-    let family = |case: Vec<(u32, u32, bool)>| Initial {
+    let family = |case: Case| Initial {
         shared: Shared(0),
         threads: case.iter().map(|&(x, n, _)| (local(x), n)).collect(),
         any: any.clone(),
@@ -406,7 +405,8 @@ fn add_goal(net: &Net<'_>, target: &Conjunction, goal: u32, table: &mut Table) -
         put.insert(local(goal), 1);
         let exact = case.iter().filter(|c| c.2).map(|c| local(c.0));
         let fates = exact.chain([local(goal)]).map(|l| (l, Fate::Block)).collect();
-        table.add(step(take, put), fates, place(net, target.span));
+        let (line, _) = net.lines.position(target.span.start);
+        table.add_at(step(take, put), fates, line, target.span.start..target.span.end);
     }
     Ok(())
 }

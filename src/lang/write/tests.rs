@@ -95,8 +95,10 @@ fn the_worked_example_keeps_its_answers_in_every_format() {
             let unfolded = unfold(&system.problem(Bound::Any), &Limits::none()).unwrap();
             assert_eq!(coverable(&unfolded.into()), Some(expected));
         }
-        assert!(write(&winner, Format::Pnml).unwrap_err().0.contains("line 4: `0 1 -> 2 2  1 ~> 3` moves"));
-        assert!(write(&winner, Format::Bp).unwrap_err().0.contains("moves, removes or tests"));
+        assert!(write(&winner, Format::Pnml).unwrap_err().0.contains("line 4: `0 1 -> 2 2 1 ~> 3` moves"));
+        let program = write(&winner, Format::Bp).unwrap().text;
+        assert!(program.contains("l0$,l1$,l2$ := "), "{program}");
+        assert!(program.contains("atomic_begin") && program.contains("assert(0)"), "{program}");
     }
 }
 
@@ -147,6 +149,14 @@ fn a_net_is_a_program_with_an_assertion() {
         write(&empty, Format::Bp).unwrap().text.contains("start_thread"),
         "so that one thread is the default"
     );
+}
+
+#[test]
+fn a_target_that_nothing_meets_is_an_assertion_that_nothing_reaches() {
+    let transfers = read_tts("2 3\n0 0 -> 1 1 0 ~> 2\n0 1 -> 0 0\n", "0/0");
+    let never = Target { name: "never".into(), configs: Vec::new() };
+    let written = write(&System { targets: vec![never], ..transfers }, Format::Bp).unwrap().text;
+    assert!(written.contains("bad: assume(0);\n    assert(0);"), "{written}");
 }
 
 #[test]
@@ -274,19 +284,4 @@ fn random_systems_keep_their_answers() {
         }
     }
     assert!(compared > 1000 && reached > 50 && refused > 100, "{compared} {reached} {refused}");
-}
-
-#[test]
-fn dump() {
-    let mut random = Random(99);
-    let mut n = 0;
-    while n < 150 {
-        let system = random.system();
-        let Some(before) = coverable(&system) else { continue };
-        let Ok(written) = write(&system, Format::Bp) else { continue };
-        std::fs::write(format!("/tmp/bpdump/{n}_{before}.bp"), written.text).unwrap();
-        let tts = write(&system, Format::Tts).unwrap();
-        std::fs::write(format!("/tmp/bpdump/{n}_{before}.tts"), format!("{}", tts.text)).unwrap();
-        n += 1;
-    }
 }

@@ -16,11 +16,14 @@ use crate::problem::Initial;
 /// Fresh shared states that a rewriting may need.
 const MOST_FRESH: u64 = 2_000_000;
 
+/// A step, what it does to bystanders, and where it is written.
+type Entry = (Step, Vec<(Local, Fate)>, Place);
+
 /// A system under construction.
 pub(super) struct Rewriter {
     shared: Names,
     locals: Names,
-    steps: Vec<(Step, Vec<(Local, Fate)>, Place)>,
+    steps: Vec<Entry>,
     fresh: u64,
     hold: Option<Local>,
     dead: Option<Local>,
