@@ -2,6 +2,7 @@
 
 mod laws;
 mod naive;
+pub mod programs;
 mod random;
 
 pub use laws::laws;

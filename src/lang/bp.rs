@@ -28,6 +28,9 @@ use crate::problem::Target;
 pub struct Options {
     /// A thread that has ended still counts towards the bound (the Boom tool's reading).
     pub keep_ended: bool,
+    /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
+    /// Verdicts do not need that, and it can cost a factor of two for each such variable.
+    pub exact_copies: bool,
 }
 
 /// Reads a program. There is a model unless some diagnostic is an error.
@@ -42,7 +45,7 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     if diagnostics.iter().any(Diagnostic::is_error) {
         return (None, diagnostics);
     }
-    let program = inline::inline(&resolved, text)
+    let program = inline::inline(&resolved, text, options.exact_copies)
         .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program));
     match program {
         Ok(program) => (Some(Jit::new(program, tree, options.keep_ended)), diagnostics),

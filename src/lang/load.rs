@@ -137,7 +137,8 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
-            let (program, found) = bp::read(text, &bp::Options { keep_ended: reading.keep_ended });
+            let (program, found) =
+                bp::read(text, &bp::Options { keep_ended: reading.keep_ended, ..bp::Options::default() });
             (program.map(|p| Input::Program(Arc::new(p))), found)
         }
         Format::Tts => system(tts::read(text)),

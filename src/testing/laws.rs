@@ -87,7 +87,8 @@ impl Court<'_> {
                 let found = listed.iter().any(|u| self.is_same(&step, u));
                 self.demand(found, || format!("pre({:?}, {l:?}) lacks {step:?}", step.to))?;
             }
-            if step.from != step.to || step.take.is_empty() {
+            // Having read something narrows a set; that alone does not change it.
+            if !self.model.within_shared(step.to, step.from) || step.take.is_empty() {
                 let mut listed = Vec::new();
                 self.model.pre_shared(step.to, &mut listed);
                 let found = listed.iter().any(|u| self.is_same(&step, u));

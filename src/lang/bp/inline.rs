@@ -14,7 +14,7 @@ const MOST_POINTS: usize = 1 << 20;
 const MOST_READS: usize = 64;
 
 /// Builds the graph, or says why it cannot be built: recursion, or too many copies.
-pub fn inline(resolved: &Resolved, text: &str) -> Result<Program, Diagnostic> {
+pub fn inline(resolved: &Resolved, text: &str, exact_copies: bool) -> Result<Program, Diagnostic> {
     reject_recursion(resolved, text)?;
     let mut inliner = Inliner::new(resolved, text);
     inliner.run()?;
@@ -38,7 +38,7 @@ pub fn inline(resolved: &Resolved, text: &str) -> Result<Program, Diagnostic> {
             format!("a statement with `$` reads more than {MOST_READS} variables"),
         ));
     }
-    super::live::resolve_copies(&mut program);
+    super::live::resolve_copies(&mut program, exact_copies);
     Ok(program)
 }
 

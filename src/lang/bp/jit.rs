@@ -173,6 +173,16 @@ impl Jit {
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
+    /// Every concrete state of a set of shared states.
+    pub fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        self.shared.members(s.0).into_iter().map(Shared).collect()
+    }
+
+    /// Every concrete state of a set of local states.
+    pub fn members_local(&self, l: Local) -> Vec<Local> {
+        self.local.members(l.0).into_iter().map(Local).collect()
+    }
+
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
         let found: Vec<u32> = (0..self.program.points.len() as u32).filter(has).collect();

@@ -3,12 +3,15 @@
 //! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
 //! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise nobody can tell, and 2ⁿ
 //! cases of n variables that nobody reads are one.
+//!
+//! What that loses: the value of a variable that its thread never reads again is then not tied to what became of the copy. No
+//! verdict can tell, but a list of thread states with all values can.
 
 use super::expr::{Expr, Var};
 use super::program::{Effect, Program};
 
-/// Makes every spawn fix the variables that parent and child can both still read.
-pub fn resolve_copies(program: &mut Program) {
+/// Makes every spawn fix the variables that parent and child can both still read; all of them if `exact`.
+pub fn resolve_copies(program: &mut Program, exact: bool) {
     if !program.spawns() {
         return;
     }
@@ -17,7 +20,7 @@ pub fn resolve_copies(program: &mut Program) {
         let edge = &program.edges[i];
         let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
         let both: Vec<Var> = (0..program.slots)
-            .filter(|&s| live[to as usize][s] && live[child as usize][s])
+            .filter(|&s| exact || live[to as usize][s] && live[child as usize][s])
             .map(|s| Var::Local(s as u32))
             .collect();
         program.edges[i].effect.resolve.extend(both);
