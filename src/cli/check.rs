@@ -1,20 +1,16 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
-use crate::check;
-use crate::concrete::concretise;
+use crate::engine::Engine;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
-use crate::engine::{Answer, Engine};
-use crate::limits::memory_in_use;
-use crate::problem::{Bound, Problem, Target};
-use crate::report::{Report, Word, json, text};
-use crate::verdict::{Certificate, Verdict};
+use crate::problem::Bound;
+use crate::report::{Report, json, text};
+use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -27,20 +23,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
     let engine = engine(args);
-    let mut answer = engine.run(&problem, &limits, console);
-    if !args.no_check {
-        believe(&problem, &answer)?;
-    }
-    choose_values(&problem, &mut answer);
+    let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
+    let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let report = Report {
         file: &loaded.source.name,
-        problem: &problem,
+        problem: &outcome.problem,
         unit: loaded.format.unit(),
-        engine: engine.name(),
-        answer: &answer,
-        checked: !args.no_check,
+        engine: outcome.engine,
+        answer: &outcome.shown(),
+        checked: outcome.checked,
         time: began.elapsed(),
-        memory: memory_in_use(),
+        memory: outcome.memory,
     };
     let options = text::Options {
         colour: console.colour,
@@ -48,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
-    Ok(Word::overall(&answer.verdicts).status())
+    Ok(outcome.word().status())
 }
 
 /// The engine that was asked for, set up as asked.
@@ -60,55 +53,5 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             stop_at_first: args.stop_at_first,
         }),
         EngineName::Backward => Box::new(Backward),
-    }
-}
-
-/// Checks all evidence; a verdict that does not stand is never printed.
-fn believe(problem: &Problem, answer: &Answer) -> Result<(), Failure> {
-    for (target, verdict) in obligations(problem, answer) {
-        check::check(problem, &target, verdict).map_err(|flaw| {
-            Failure::Other(format!(
-                "internal error: the evidence for target `{}` does not stand: {flaw}\nThis is a bug in throng, \
-                 not in your input. Please report it with the command you ran, the input file and the version \
-                 ({}).",
-                target.name,
-                env!("CARGO_PKG_VERSION")
-            ))
-        })?;
-    }
-    Ok(())
-}
-
-/// People want to see values, not sets of them.
-fn choose_values(problem: &Problem, answer: &mut Answer) {
-    for (target, verdict) in problem.targets.iter().zip(&mut answer.verdicts) {
-        if let Verdict::Unsafe(trace) = verdict
-            && let Some(concrete) = concretise(&*problem.model, target, trace, problem.bound.threads())
-        {
-            *trace = concrete;
-        }
-    }
-}
-
-/// What to check. Targets that share a certificate are checked against it together: going through a large set
-/// once is enough.
-fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Verdict)> {
-    let mut found: Vec<(Target, &Verdict)> = Vec::new();
-    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
-        match found.iter_mut().find(|(_, other)| same_certificate(verdict, other)) {
-            Some((joint, _)) => {
-                joint.name.push_str(&format!(", {}", target.name));
-                joint.configs.extend_from_slice(&target.configs);
-            }
-            None => found.push((target.clone(), verdict)),
-        }
-    }
-    found
-}
-
-fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
-    match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
-        _ => false,
     }
 }

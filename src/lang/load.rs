@@ -133,7 +133,12 @@ impl Rejected {
 /// Reads the file at `path`; `-` is standard input.
 pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     let format = format_of(path, reading.from)?;
-    let source = Arc::new(read_source(path)?);
+    parse(read_source(path)?, format, reading)
+}
+
+/// Reads a text that is already here.
+pub fn parse(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
+    let source = Arc::new(source);
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
