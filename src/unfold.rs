@@ -87,12 +87,7 @@ struct View {
 
 type Views = IndexMap<Shared, View, FxBuildHasher>;
 
-fn closure(
-    model: &dyn Model,
-    initial: &[Initial],
-    most: usize,
-    limits: &Limits,
-) -> Result<Views, Unknown> {
+fn closure(model: &dyn Model, initial: &[Initial], most: usize, limits: &Limits) -> Result<Views, Unknown> {
     let mut views = Views::default();
     let mut queue: Set<Shared> = Set::default();
     let mut ticker = Ticker::new(limits);
