@@ -3,10 +3,13 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
-use std::collections::HashSet;
-use std::fmt;
+mod views;
 
-use crate::model::{Config, Model, OMEGA, Step, semantics};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{Certificate, Trace, Verdict};
 
@@ -18,8 +21,31 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
         Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
+        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
     }
+}
+
+/// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
+/// a large set once is enough. The name of the target that fails comes with the flaw.
+pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<(), (String, Flaw)> {
+    let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
+    let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
+    for &(i, verdict) in verdicts {
+        let target = &problem.targets[i];
+        let next = jobs.len();
+        let job = match verdict {
+            Verdict::Safe(certificate) => *job_of.entry(Arc::as_ptr(certificate.set())).or_insert(next),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
+        };
+        match jobs.get_mut(job) {
+            Some((joint, _)) => joint.configs.extend_from_slice(&target.configs),
+            None => jobs.push((target.clone(), verdict)),
+        }
+    }
+    jobs.iter().try_for_each(|(target, verdict)| {
+        check(problem, target, verdict).map_err(|flaw| (target.name.clone(), flaw))
+    })
 }
 
 /// What is wrong with a piece of evidence. Configurations are in words.
@@ -47,6 +73,8 @@ pub enum Flaw {
     PredecessorMissing(String, String),
     /// An initial configuration is above an element of a basis.
     InitialInside(String),
+    /// A set of views lacks one that follows from it, or is no set of views.
+    ViewMissing(String),
     /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
     NotForThisModel(String),
 }
@@ -69,6 +97,7 @@ impl fmt::Display for Flaw {
                 write!(f, "{p} leads to {c} of the basis but is above no element")
             }
             Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
+            Flaw::ViewMissing(v) => write!(f, "the set of views lacks {v}"),
             Flaw::NotForThisModel(why) => f.write_str(why),
         }
     }
@@ -124,7 +153,8 @@ fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<
     if !model.has_pre() {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }
-    let above = |c: &Config| basis.iter().any(|b| c.surely_covers(b, model));
+    let below = Below::new(model, basis);
+    let above = |c: &Config| below.is_above(c);
     if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
@@ -141,6 +171,41 @@ fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<
         }
     }
     Ok(())
+}
+
+/// The elements of a basis by shared state. Comparing is what costs; sizes and the classes of local states rule out most pairs.
+struct Below<'a> {
+    model: &'a dyn Model,
+    groups: HashMap<Shared, Vec<(u32, u64, &'a Config)>>,
+}
+
+impl<'a> Below<'a> {
+    fn new(model: &'a dyn Model, basis: &'a [Config]) -> Below<'a> {
+        let mut below = Below { model, groups: HashMap::new() };
+        for config in basis {
+            let entry = (config.threads.size(), below.classes(config), config);
+            below.groups.entry(config.shared).or_default().push(entry);
+        }
+        below
+    }
+
+    /// A bit for every class that occurs; classes may share a bit.
+    fn classes(&self, config: &Config) -> u64 {
+        config.threads.entries().iter().fold(0, |bits, e| bits | 1 << (self.model.local_class(e.0) % 64))
+    }
+
+    /// Whether every concrete configuration of `config` is above some element.
+    fn is_above(&self, config: &Config) -> bool {
+        let (size, classes) = (config.threads.size(), self.classes(config));
+        let covers = |group: &Vec<(u32, u64, &Config)>| {
+            let fits = |e: &&(u32, u64, &Config)| e.0 <= size && e.1 & !classes == 0;
+            group.iter().filter(fits).any(|e| config.surely_covers(e.2, self.model))
+        };
+        if self.model.is_exact() {
+            return self.groups.get(&config.shared).is_some_and(covers);
+        }
+        self.groups.iter().any(|(s, group)| self.model.within_shared(config.shared, *s) && covers(group))
+    }
 }
 
 /// Every step that can lead above a configuration from elsewhere.

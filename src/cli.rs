@@ -195,7 +195,7 @@ struct QuestionArgs {
 #[derive(Debug, Args)]
 struct SearchArgs {
     /// Who searches
-    #[arg(long, value_enum, default_value_t = EngineName::Explicit, help_heading = "Limits")]
+    #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
     engine: EngineName,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -203,8 +203,8 @@ struct SearchArgs {
     /// Stop when the process uses more than this many MiB
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
-    /// How many processor cores to use
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits",
+    /// How many processor cores to use; with 1 the search is deterministic
+    #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
           value_parser = clap::value_parser!(u32).range(1..))]
     jobs: u32,
 }
@@ -226,10 +226,14 @@ struct OutputArgs {
 /// The engines there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum EngineName {
+    /// Several of the others side by side; the first checked answer wins
+    Auto,
     /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
     Explicit,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
+    /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
+    Views,
 }
 
 /// The formats that can be written.
@@ -251,7 +255,12 @@ enum Language {
 
 impl InputArgs {
     fn reading(&self) -> Reading {
-        Reading { from: self.from, init_free: self.init_free, keep_ended: self.no_slot_reuse }
+        Reading {
+            from: self.from,
+            init_free: self.init_free,
+            keep_ended: self.no_slot_reuse,
+            exact_copies: false,
+        }
     }
 }
 
@@ -362,4 +371,9 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
+}
+
+/// The cores of this machine.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }

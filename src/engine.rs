@@ -1,8 +1,10 @@
 //! Engines: each answers a [`Problem`], with evidence. They do no input or output; they know neither where a
 //! model came from nor who will read the answer.
 
+pub mod auto;
 pub mod backward;
 pub mod explicit;
+pub mod views;
 
 use serde::Serialize;
 
@@ -24,7 +26,42 @@ pub trait Engine: Sync {
 pub struct Answer {
     /// One verdict per target.
     pub verdicts: Vec<Verdict>,
-    /// What the search did.
+    /// What the search did; if several engines searched, what the one did that answered.
+    pub statistics: Statistics,
+    /// Who answered, per target, if several engines searched.
+    pub by: Vec<Option<&'static str>>,
+    /// What each of several engines did, in order.
+    pub attempts: Vec<Attempt>,
+    /// Whether the verdicts have been checked already.
+    pub checked: bool,
+    /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer counts.
+    pub flaw: Option<String>,
+}
+
+impl Answer {
+    /// The answer of one engine.
+    pub fn new(verdicts: Vec<Verdict>, statistics: Statistics) -> Answer {
+        Answer {
+            by: vec![None; verdicts.len()],
+            verdicts,
+            statistics,
+            attempts: Vec::new(),
+            checked: false,
+            flaw: None,
+        }
+    }
+}
+
+/// One engine's part in a common search.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attempt {
+    /// The engine.
+    pub engine: &'static str,
+    /// How it ended, in words.
+    pub outcome: String,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// What it did.
     pub statistics: Statistics,
 }
 
@@ -47,6 +84,9 @@ pub struct Statistics {
 pub trait Watch: Sync {
     /// Called now and then.
     fn progress(&self, _now: &Progress) {}
+
+    /// Called when a target is decided while the search for others goes on.
+    fn found(&self, _target: usize, _verdict: &Verdict) {}
 }
 
 /// Any closure can watch: `&|now: &Progress| …`.

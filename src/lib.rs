@@ -48,10 +48,11 @@
 //! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
 //!
 //! **Engines** ([`engine`]). [`engine::explicit`] goes forward, breadth first, for one thread, two, three: it finds the run with the fewest threads, and it decides questions with a
-//! bound. [`engine::backward`] is the search above: it decides for any number of threads.
+//! bound. [`engine::backward`] is the search above: it decides for any number of threads. [`engine::views`] keeps only which pairs of threads can occur
+//! together: it cannot refute, but it proves much, quickly. [`engine::auto`], the default, lets them take turns.
 //!
 //! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
-//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set of configurations that is closed under steps (or under predecessors), with
+//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
 //! all initial configurations on one side and all bad ones on the other.
 //!
 //! # Layers

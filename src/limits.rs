@@ -1,7 +1,7 @@
 //! When to stop: time, memory, and somebody saying so.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::verdict::Unknown;
@@ -12,7 +12,10 @@ pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
     memory: Option<u64>,
-    stop: Arc<AtomicBool>,
+    /// Its own flag, then those of the limits it is a part of.
+    stops: Vec<Arc<AtomicBool>>,
+    /// Ticks that are left.
+    work: Option<Arc<AtomicU64>>,
 }
 
 impl Default for Limits {
@@ -24,7 +27,20 @@ impl Default for Limits {
 impl Limits {
     /// No limits; can still be stopped.
     pub fn none() -> Limits {
-        Limits { deadline: None, timeout: None, memory: None, stop: Arc::default() }
+        Limits { deadline: None, timeout: None, memory: None, stops: vec![Arc::default()], work: None }
+    }
+
+    /// The same limits with a stop flag of their own: stopping the part leaves the whole running, not the other way round.
+    pub fn part(&self) -> Limits {
+        let mut part = self.clone();
+        part.stops.insert(0, Arc::default());
+        part
+    }
+
+    /// Stops after this many ticks: a share that is the same on every machine.
+    pub fn work(mut self, ticks: u64) -> Limits {
+        self.work = Some(Arc::new(AtomicU64::new(ticks)));
+        self
     }
 
     /// Stops after this long, counted from now.
@@ -42,14 +58,22 @@ impl Limits {
 
     /// A handle that stops the run from elsewhere, e.g. on Ctrl-C.
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone())
+        Stopper(self.stops[0].clone())
+    }
+
+    /// Takes ticks from the share of work, if there is one.
+    fn spend(&self, ticks: u64) -> Result<(), Unknown> {
+        let Some(work) = &self.work else { return Ok(()) };
+        let left = work.load(Ordering::Relaxed).saturating_sub(ticks);
+        work.store(left, Ordering::Relaxed);
+        if left == 0 { Err(Unknown::Work) } else { Ok(()) }
     }
 
     /// `Err` once time or memory is up or somebody asked to stop: `limits.check()?`.
     ///
     /// Costs a system call or two; use a [`Ticker`] in inner loops.
     pub fn check(&self) -> Result<(), Unknown> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Unknown::Cancelled);
         }
         if self.deadline.is_some_and(|d| Instant::now() >= d) {
@@ -91,13 +115,19 @@ impl<'a> Ticker<'a> {
         Ticker { limits, ticks: 0 }
     }
 
-    /// One unit of work was done.
+    /// One unit of work was done: about what a look-up in a table costs.
     pub fn tick(&mut self) -> Result<(), Unknown> {
-        self.ticks += 1;
+        self.ticks(1)
+    }
+
+    /// Several units of work were done.
+    pub fn ticks(&mut self, count: u32) -> Result<(), Unknown> {
+        self.ticks = self.ticks.saturating_add(count);
         if self.ticks < Self::EVERY {
             return Ok(());
         }
-        self.ticks = 0;
+        let done = std::mem::take(&mut self.ticks);
+        self.limits.spend(done.into())?;
         self.limits.check()
     }
 }
@@ -117,6 +147,24 @@ mod tests {
         assert_eq!(limits.check(), Ok(()));
         limits.stopper().stop();
         assert_eq!(limits.check(), Err(Unknown::Cancelled));
+    }
+
+    #[test]
+    fn a_part_stops_alone_and_with_the_whole() {
+        let whole = Limits::none();
+        let (one, other) = (whole.part(), whole.part());
+        one.stopper().stop();
+        assert_eq!((one.check(), other.check(), whole.check()), (Err(Unknown::Cancelled), Ok(()), Ok(())));
+        whole.stopper().stop();
+        assert_eq!(other.check(), Err(Unknown::Cancelled));
+    }
+
+    #[test]
+    fn a_share_of_work_is_used_up() {
+        let limits = Limits::none().work(2000);
+        let mut ticker = Ticker::new(&limits);
+        let ticks = (0..10_000).take_while(|_| ticker.tick().is_ok()).count();
+        assert!((1000..=2100).contains(&ticks), "{ticks}");
     }
 
     #[test]

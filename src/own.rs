@@ -414,7 +414,7 @@ mod tests {
         let problem = system.problem().unwrap();
         assert!(!system.model().has_pre());
         let outcome = Verification::of(problem).run().unwrap();
-        assert_eq!((outcome.engine, outcome.is_unsafe()), ("explicit", true));
+        assert_eq!((outcome.answered_by().as_str(), outcome.is_unsafe()), ("explicit", true));
         assert!(matches!(
             System::new(Counter).never_shared("large", |n| *n > 1 << 40).verify(),
             Err(Error::Impossible(_))

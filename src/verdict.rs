@@ -27,6 +27,18 @@ pub enum Certificate {
     /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
     /// no initial one.
     Upward(Arc<Vec<Config>>),
+    /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration, is closed under steps
+    /// as [`crate::engine::views`] says, and no target is built of them.
+    Views(Arc<Vec<Config>>),
+}
+
+impl Certificate {
+    /// The configurations it consists of.
+    pub fn set(&self) -> &Arc<Vec<Config>> {
+        match self {
+            Certificate::Closed(set) | Certificate::Upward(set) | Certificate::Views(set) => set,
+        }
+    }
 }
 
 /// A run: concrete counts at the start, then steps.
@@ -69,8 +81,12 @@ pub enum Unknown {
     Memory(u64),
     /// Somebody asked to stop.
     Cancelled,
+    /// The share of work it was given is used up.
+    Work,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
+    /// The engine finished without an answer, and why.
+    Inconclusive(String),
     /// The engine cannot answer this question; says why and which can.
     NotForThisModel(String),
 }
@@ -80,9 +96,10 @@ impl fmt::Display for Unknown {
         match self {
             Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
+            Unknown::Work => write!(f, "its share of the work is used up"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
-            Unknown::NotForThisModel(why) => f.write_str(why),
+            Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),
         }
     }
 }

@@ -34,21 +34,19 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::check::{self, Flaw};
+use crate::check;
 use crate::concrete::concretise;
-use crate::engine::backward::Backward;
-use crate::engine::explicit::Explicit;
+use crate::engine::auto::Auto;
 use crate::engine::{Answer, Engine, Silent, Watch};
 use crate::lang::load::{Format, Loaded, Reading, Rejected, load, parse};
 use crate::lang::source::{Source, render};
 use crate::limits::{Limits, memory_in_use};
-use crate::problem::{Bound, Problem, Target};
+use crate::problem::Problem;
 use crate::question::{Complaint, Posed, Question};
 use crate::report::{Report, Word, text};
-use crate::verdict::{Certificate, Trace, Unknown, Verdict};
+use crate::verdict::{Trace, Unknown, Verdict};
 
 /// Answers the questions that a file asks: for any number of threads, without limits, all evidence checked.
 ///
@@ -112,7 +110,7 @@ impl<'a> Verification<'a> {
         Ok(Verification { name, unit: loaded.format.unit(), warnings, ..Verification::of(problem) })
     }
 
-    /// Who searches. By default `backward`, which decides for any number of threads; with a thread bound, or where it does not apply, `explicit`.
+    /// Who searches. By default [`Auto`] on one core, which runs several engines in turns and is deterministic.
     pub fn engine(self, engine: &'a dyn Engine) -> Verification<'a> {
         Verification { engine: Some(engine), ..self }
     }
@@ -140,19 +138,18 @@ impl<'a> Verification<'a> {
     /// Searches, then checks the evidence. Running into a limit is an outcome, not an error.
     pub fn run(self) -> Result<Outcome, Error> {
         let began = Instant::now();
-        let explicit = Explicit::default();
-        let engine = self.engine.unwrap_or_else(|| match applies_backward(&self.problem) {
-            true => &Backward,
-            false => &explicit,
-        });
+        let engine = self.engine.unwrap_or(&Auto { jobs: 1, max_threads: None, stop_at_first: false });
         let answer = engine.run(&self.problem, &self.limits, self.watch);
-        if self.checks {
+        if let Some(flaw) = answer.flaw {
+            return Err(Error::Flawed(flaw));
+        }
+        if self.checks && !answer.checked {
             check_all(&self.problem, &answer)?;
         }
         Ok(Outcome {
             engine: engine.name(),
+            checked: self.checks || answer.checked,
             answer,
-            checked: self.checks,
             time: began.elapsed(),
             memory: memory_in_use(),
             warnings: self.warnings,
@@ -163,16 +160,12 @@ impl<'a> Verification<'a> {
     }
 }
 
-fn applies_backward(problem: &Problem) -> bool {
-    problem.bound == Bound::Any && problem.model.blocking().is_none() && problem.model.has_pre()
-}
-
 /// What was found out. Prints as a report for people.
 #[derive(Clone)]
 pub struct Outcome {
     /// The question that was answered.
     pub problem: Problem,
-    /// Who answered.
+    /// The engine that was asked.
     pub engine: &'static str,
     /// A verdict with evidence for every target of the problem, in order, and numbers about the search.
     pub answer: Answer,
@@ -202,6 +195,14 @@ impl Outcome {
     /// Whether some target can be reached.
     pub fn is_unsafe(&self) -> bool {
         self.word() == Word::Unsafe
+    }
+
+    /// Who answered: the engine, or those of its helpers that did.
+    pub fn answered_by(&self) -> String {
+        let mut names: Vec<&str> = self.answer.by.iter().flatten().copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { self.engine.to_string() } else { names.join(", ") }
     }
 
     /// The run into the first target that can be reached. Its words may stand for sets of states; [`Outcome::shown`] has values.
@@ -243,7 +244,7 @@ impl fmt::Display for Outcome {
             file: if self.name.is_empty() { "(none)" } else { &self.name },
             problem: &self.problem,
             unit: self.unit,
-            engine: self.engine,
+            engine: &self.answered_by(),
             answer: &self.shown(),
             checked: self.checked,
             time: self.time,
@@ -266,8 +267,8 @@ pub enum Error {
     Refused(Vec<Complaint>),
     /// The problem could not be built.
     Impossible(Unknown),
-    /// The evidence for this target does not stand: a bug in the engine or in the model, never in the input.
-    Flawed(String, Flaw),
+    /// Evidence does not stand, and why: a bug in an engine or in the model, never in the input.
+    Flawed(String),
 }
 
 impl fmt::Display for Error {
@@ -277,9 +278,7 @@ impl fmt::Display for Error {
                 .iter()
                 .try_for_each(|c| writeln!(f, "{}", render(&c.diagnostic, &c.source, false).trim_end())),
             Error::Impossible(why) => why.fmt(f),
-            Error::Flawed(target, flaw) => {
-                write!(f, "the evidence for target `{target}` does not stand: {flaw}")
-            }
+            Error::Flawed(why) => f.write_str(why),
         }
     }
 }
@@ -308,38 +307,20 @@ impl From<Unknown> for Error {
 
 /// Checks all evidence of an answer.
 fn check_all(problem: &Problem, answer: &Answer) -> Result<(), Error> {
-    for (target, verdict) in obligations(problem, answer) {
-        check::check(problem, &target, verdict).map_err(|flaw| Error::Flawed(target.name, flaw))?;
-    }
-    Ok(())
-}
-
-/// What to check. Targets that share a certificate are checked against it together: going through a large set
-/// once is enough.
-fn obligations<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(Target, &'a Verdict)> {
-    let mut found: Vec<(Target, &Verdict)> = Vec::new();
-    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
-        match found.iter_mut().find(|(_, other)| same_certificate(verdict, other)) {
-            Some((joint, _)) => {
-                joint.name.push_str(&format!(", {}", target.name));
-                joint.configs.extend_from_slice(&target.configs);
-            }
-            None => found.push((target.clone(), verdict)),
-        }
-    }
-    found
-}
-
-fn same_certificate(a: &Verdict, b: &Verdict) -> bool {
-    match (a, b) {
-        (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) => Arc::ptr_eq(a, b),
-        _ => false,
-    }
+    let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    check::check_all(problem, &verdicts).map_err(|(target, flaw)| {
+        Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}"))
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::engine::Statistics;
+    use crate::engine::explicit::Explicit;
+    use crate::verdict::Certificate;
 
     const BROKEN: &str = "3 3\n0 0 -> 0 1\n0 1 -> 0 2\n0|2,2\n0|2,2,2\n1|0\n";
 
@@ -348,7 +329,7 @@ mod tests {
         let asked = Verification::of_text(BROKEN, Format::Tts, &Question::default()).unwrap();
         let outcome = asked.run().unwrap();
         assert!(outcome.is_unsafe() && outcome.checked && outcome.unknown().is_none());
-        assert_eq!(outcome.engine, "backward");
+        assert_eq!(outcome.engine, "auto");
         assert_eq!(outcome.trace().map(|t| (t.threads(), t.steps.len())), Some((2, 4)));
         assert!(matches!(outcome.answer.verdicts[2], Verdict::Safe(_)));
         assert!(outcome.answer.statistics.configurations > 0);
@@ -356,10 +337,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_goes_to_bounded_search_and_a_stopped_run_is_unknown() {
+    fn a_bound_counts_and_a_stopped_run_is_unknown() {
         let bounded = Question { threads: Some(2), ..Question::default() };
         let outcome = Verification::of_text(BROKEN, Format::Tts, &bounded).unwrap().run().unwrap();
-        assert_eq!(outcome.engine, "explicit");
         assert!(matches!(outcome.answer.verdicts[1], Verdict::Safe(_)), "two threads are not three");
         let limits = Limits::none();
         limits.stopper().stop();
@@ -387,7 +367,7 @@ mod tests {
             }
             fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
                 let safe = Verdict::Safe(Certificate::Upward(Arc::new(Vec::new())));
-                Answer { verdicts: vec![safe; problem.targets.len()], statistics: Default::default() }
+                Answer::new(vec![safe; problem.targets.len()], Statistics::default())
             }
         }
         let ask = || Verification::of_text(BROKEN, Format::Tts, &Question::default()).unwrap();

@@ -21,6 +21,7 @@ use throng::problem::{Bound, Problem};
 use throng::report::Word;
 use throng::testing::{Knobs, Rng, Signals, programs, random_problem, random_table};
 use throng::verdict::{Unknown, Verdict};
+use throng::verify::Error;
 use throng::{Limits, Outcome, Question, Verification};
 
 /// Safe for any number of threads, or the fewest with which it breaks.
@@ -438,10 +439,12 @@ fn broadcast_protocols_are_decided() {
         let limits = Limits::none().timeout(Duration::from_secs(10));
         let asked = match Verification::of_file(corpus.join(path), &Question::default()) {
             Ok(asked) => asked.engine(&Backward).limits(limits),
-            Err(why) => {
-                eprintln!("{path}: refused: {}", why.to_string().lines().next().unwrap_or_default());
+            Err(Error::Refused(complaints)) => {
+                let why = complaints.iter().find(|c| c.diagnostic.is_error()).expect("an error");
+                eprintln!("{path}: refused: {}", why.diagnostic.message);
                 continue;
             }
+            Err(why) => panic!("{path}: {why}"),
         };
         let outcome = asked.run().unwrap_or_else(|e| panic!("{path}: {e}"));
         let found = outcome.word();

@@ -349,6 +349,21 @@ fn reach_lists_thread_states() {
     assert_eq!((&json["complete"], &json["threads"]), (&Value::from(true), &Value::from(3)));
 }
 
+/// The child sets s only if its copy of p is 1, so the parent cannot have p = 0 then, although it never reads p again.
+#[test]
+fn reach_lists_no_thread_state_that_is_not_reachable() {
+    let dir = Scratch::new();
+    let text = "decl s := 0; void main(p) begin start_thread if p then s := 1; fi; skip; end";
+    let file = dir.file("copy.bp", text);
+    let ran = throng(&["reach", name(&file), "--initial", "1", "--threads", "2", "--json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let listed = json["thread_states"].as_array().unwrap();
+    let with_s: Vec<&Value> = listed.iter().filter(|t| t["shared"]["s"] == "1").collect();
+    assert!(!with_s.is_empty(), "{listed:?}");
+    assert!(with_s.iter().all(|t| t["locals"]["p"] == "1"), "{with_s:?}");
+}
+
 #[test]
 fn a_translated_file_gives_the_same_verdict() {
     let dir = Scratch::new();

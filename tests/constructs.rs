@@ -28,7 +28,7 @@
 //! | `decl` in a function | `locals_are_fresh_at_every_call`, `a_declaration_may_stand_anywhere`, `a_local_hides_a_parameter_and_a_shared_variable` |
 //! | `enforce` | `enforce_holds_for_the_rest_of_its_block`, `enforce_constrains_results_but_not_callees` |
 //! | `abortif` | `abortif_is_a_negated_assertion` |
-//! | `start_thread goto L`, `start_thread L` | `a_child_starts_at_the_label_with_a_copy_of_all_locals`, `parent_and_child_agree_on_an_uninitialised_local` |
+//! | `start_thread goto L`, `start_thread L` | `a_child_starts_at_the_label_with_a_copy_of_all_locals`, `parent_and_child_agree_on_an_uninitialised_local`, `listed_thread_states_need_exact_copies` |
 //! | `start_thread f(e)` | `arguments_of_a_started_call_are_evaluated_by_the_child` |
 //! | `start_thread S` | `a_started_statement_is_executed_by_a_thread_that_then_ends` |
 //! | `ASYNC_` | `an_async_label_starts_its_statement` |
@@ -495,6 +495,20 @@ fn parent_and_child_agree_on_an_uninitialised_local() {
     };
     assert_eq!(fails(&text(""), 2), None, "a copy of the same value");
     assert_eq!(fails(&text("x := *;"), 2), Some(4), "unless it changes: start, x, a, b");
+}
+
+/// Shrunk from a random program. The parent never reads p again, so for verdicts its p need not agree with the child's; but s
+/// is 1 in the end only if the child's p was.
+#[test]
+fn listed_thread_states_need_exact_copies() {
+    let text = "decl s := 0; void main(p) begin start_thread if p then s := 1; fi; skip; end";
+    let question = Question { bound: 2, initial: Some(1), keep_ended: false, limit: LIMIT };
+    let states = |exact| search(&read(text, false, exact), &question, None, None).expect("small").reached;
+    let naive = ask(text, 2, Some(1), false, "", "").reached;
+    assert_eq!(states(true), naive);
+    let only_here: Vec<_> = states(false).difference(&naive).cloned().collect();
+    assert!(!only_here.is_empty(), "otherwise the option is not needed");
+    assert!(only_here.iter().all(|s| s.shared == [true] && s.values == [false]), "{only_here:?}");
 }
 
 #[test]

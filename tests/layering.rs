@@ -15,15 +15,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("unfold", &["model", "problem", "verdict", "limits"]),
     ("check", &["model", "problem", "verdict"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits"]),
+    ("engine", &["model", "problem", "verdict", "limits", "check"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
+    (
+        "verify",
+        &[
+            "model", "problem", "verdict", "limits", "lang", "question", "engine", "check", "concrete",
+            "report",
+        ],
+    ),
+    ("own", &["model", "problem", "verdict", "limits", "unfold", "verify"]),
     ("simulate", &["model", "problem", "verdict", "threads", "report"]),
 ];
 
 /// These compute; they neither read nor write files, print, nor start processes.
 const PURE: &[&str] =
-    &["model", "problem", "verdict", "engine", "check", "concrete", "threads", "unfold", "report"];
+    &["model", "problem", "verdict", "engine", "check", "concrete", "threads", "unfold", "report", "own"];
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =

@@ -6,8 +6,10 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::engine::Engine;
+use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
+use crate::engine::views::Views;
 use crate::problem::Bound;
 use crate::report::{Report, json, text};
 use crate::verify::Verification;
@@ -29,7 +31,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         file: &loaded.source.name,
         problem: &outcome.problem,
         unit: loaded.format.unit(),
-        engine: outcome.engine,
+        engine: &outcome.answered_by(),
         answer: &outcome.shown(),
         checked: outcome.checked,
         time: began.elapsed(),
@@ -47,11 +49,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
+        EngineName::Auto => Box::new(Auto {
+            jobs: args.search.jobs as usize,
+            max_threads: args.max_threads,
+            stop_at_first: args.stop_at_first,
+        }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
         }),
         EngineName::Backward => Box::new(Backward),
+        EngineName::Views => Box::new(Views),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
+use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::reach::Reached;
 
@@ -16,14 +17,17 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     }
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
-    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let reading = Reading { exact_copies: true, ..args.input.reading() };
+    let loaded = console.load(&args.input.file, &reading)?;
     let question = Question { may_lack_target: true, ..args.start.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
     let mut states = match args.search.engine {
-        EngineName::Explicit => explore(&problem, jobs, &limits, console).map(|found| found.thread_states()),
-        EngineName::Backward => {
-            return Err(Failure::Other("`backward` answers about targets; use `--engine explicit`".into()));
+        EngineName::Auto | EngineName::Explicit => {
+            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
+        }
+        EngineName::Backward | EngineName::Views => {
+            return Err(Failure::Other("only `--engine explicit` lists thread states".into()));
         }
     };
     if let Ok(states) = &mut states

@@ -45,12 +45,14 @@ impl Engine for Backward {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let answer = |target| match search(problem, target, limits, watch, &mut statistics) {
-            Ok(verdict) => verdict,
-            Err(why) => Verdict::Unknown(why),
-        };
-        let verdicts = problem.targets.iter().map(answer).collect();
-        Answer { verdicts, statistics }
+        let mut verdicts = Vec::new();
+        for (i, target) in problem.targets.iter().enumerate() {
+            let verdict =
+                search(problem, target, limits, watch, &mut statistics).unwrap_or_else(Verdict::Unknown);
+            watch.found(i, &verdict);
+            verdicts.push(verdict);
+        }
+        Answer::new(verdicts, statistics)
     }
 }
 
@@ -137,6 +139,8 @@ impl Search<'_> {
                 self.steps += 1;
                 semantics::unfire(self.model, &config, &step, &mut before);
                 for predecessor in before.drain(..) {
+                    // Comparing with the basis is what costs.
+                    ticker.ticks(1 + self.basis.len() as u32 / 8)?;
                     if let Some(start) = self.add(predecessor, Some((at, step.clone())), depth + 1) {
                         return Ok(Some(start));
                     }

@@ -79,7 +79,7 @@ impl Engine for Explicit {
         statistics.steps = search.fired;
         statistics.shared_states = search.steps.shared_states() as u64;
         statistics.local_states = search.steps.local_states() as u64;
-        Answer { verdicts: verdicts(search, outcome), statistics }
+        Answer::new(verdicts(search, outcome), statistics)
     }
 }
 

@@ -93,6 +93,8 @@ pub struct Reading {
     pub init_free: bool,
     /// Programs: a thread that has ended keeps its slot under a thread bound.
     pub keep_ended: bool,
+    /// Programs: thread states will be listed, see [`bp::Options::exact_copies`].
+    pub exact_copies: bool,
 }
 
 /// An input that was read.
@@ -142,8 +144,8 @@ pub fn parse(source: Source, format: Format, reading: &Reading) -> Result<Loaded
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
-            let (program, found) =
-                bp::read(text, &bp::Options { keep_ended: reading.keep_ended, ..bp::Options::default() });
+            let Reading { keep_ended, exact_copies, .. } = *reading;
+            let (program, found) = bp::read(text, &bp::Options { keep_ended, exact_copies });
             (program.map(|p| Input::Program(Arc::new(p))), found)
         }
         Format::Tts => system(tts::read(text)),

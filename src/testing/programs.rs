@@ -17,7 +17,7 @@ impl Rng {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,7 +27,7 @@ impl Rng {
 
     /// A number below `n`, which is not 0.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n
+        (self.bits() >> 16) as usize % n
     }
 
     /// True once in `n` times.
@@ -562,7 +562,7 @@ impl<'r> Writer<'r> {
                     format!("assert ({a} | {b})")
                 }
             }
-            5 | 6 | 7 => self.call().unwrap_or_else(|| self.assignment()),
+            5..=7 => self.call().unwrap_or_else(|| self.assignment()),
             8 if self.knobs.wake && (!careful || self.rng.one_in(3)) => "wait".into(),
             9 | 14 if self.knobs.wake => ["signal", "broadcast"][self.rng.below(2)].into(),
             10 | 12 | 13 if self.knobs.passive => self.passive(),

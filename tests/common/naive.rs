@@ -861,7 +861,7 @@ impl<'a> Naive<'a> {
                 .collect();
             rows = rows
                 .iter()
-                .flat_map(|row| fates.iter().map(move |t| [&row[..], &[t.clone()]].concat()))
+                .flat_map(|row| fates.iter().map(move |t| [&row[..], std::slice::from_ref(t)].concat()))
                 .collect();
         }
         rows
@@ -919,7 +919,7 @@ impl<'a> Naive<'a> {
                 .iter()
                 .flat_map(|l| {
                     starts.iter().map(move |t| {
-                        let mut l = [&l[..], &[t.clone()]].concat();
+                        let mut l = [&l[..], std::slice::from_ref(t)].concat();
                         l.sort();
                         l
                     })

@@ -13,7 +13,7 @@ use crate::engine::{Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
-use crate::verdict::{Taken, Trace, Unknown};
+use crate::verdict::{Taken, Trace, Unknown, Verdict};
 
 /// A search and all it has found.
 pub struct Search<'p> {
@@ -259,7 +259,9 @@ impl<'p> Search<'p> {
             self.steps.targets_hit(&self.scratch.config, open, |target| hits.push(target));
             for target in hits.drain(..) {
                 if self.traces[target].is_none() {
-                    self.traces[target] = Some(self.trace(id));
+                    let trace = self.trace(id);
+                    self.watch.found(target, &Verdict::Unsafe(trace.clone()));
+                    self.traces[target] = Some(trace);
                 }
             }
             if self.is_decided() {

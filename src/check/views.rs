@@ -1,0 +1,165 @@
+//! Whether a set of views is what it claims to be: see [`crate::verdict::Certificate::Views`].
+//!
+//! A plain loop over all steps and all bystanders; nothing is remembered between them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Flaw;
+use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
+use crate::problem::{Problem, Target};
+
+/// The views of one shared state.
+#[derive(Default)]
+struct Group {
+    singles: HashSet<Local>,
+    /// Both ways round.
+    partners: HashMap<Local, HashSet<Local>>,
+}
+
+impl Group {
+    fn pair(&self, a: Local, b: Local) -> bool {
+        self.partners.get(&a).is_some_and(|p| p.contains(&b))
+    }
+}
+
+struct Set<'a> {
+    model: &'a dyn Model,
+    groups: HashMap<Shared, Group>,
+}
+
+pub(super) fn check_views(problem: &Problem, target: &Target, views: &[Config]) -> Result<(), Flaw> {
+    let set = Set::new(&*problem.model, views)?;
+    for family in &problem.initial {
+        let mut threads = family.threads.clone();
+        family.any.iter().for_each(|&l| threads.insert(l, 2));
+        set.needs_all(family.shared, &flat(&threads))?;
+    }
+    for (&s, group) in &set.groups {
+        let mut steps = Vec::new();
+        set.model.post_shared(s, &mut steps);
+        group.singles.iter().for_each(|&l| set.model.post(s, l, &mut steps));
+        steps.iter().try_for_each(|step| set.check_step(group, step))?;
+    }
+    match target.configs.iter().find(|bad| set.allows(bad)) {
+        Some(bad) => Err(Flaw::BadMember(bad.describe(set.model))),
+        None => Ok(()),
+    }
+}
+
+impl<'a> Set<'a> {
+    fn new(model: &'a dyn Model, views: &[Config]) -> Result<Set<'a>, Flaw> {
+        let mut groups: HashMap<Shared, Group> = HashMap::new();
+        for view in views {
+            let group = groups.entry(view.shared).or_default();
+            match flat(&view.threads)[..] {
+                [] => {}
+                [a] => _ = group.singles.insert(a),
+                [a, b] => {
+                    group.singles.extend([a, b]);
+                    group.partners.entry(a).or_default().insert(b);
+                    group.partners.entry(b).or_default().insert(a);
+                }
+                _ => {
+                    return Err(Flaw::ViewMissing(format!(
+                        "nothing, but {} is no view",
+                        view.describe(model)
+                    )));
+                }
+            }
+        }
+        Ok(Set { model, groups })
+    }
+
+    /// All views of these threads must be there.
+    fn needs_all(&self, s: Shared, threads: &[Local]) -> Result<(), Flaw> {
+        self.needs(s, &[])?;
+        for (i, &a) in threads.iter().enumerate() {
+            self.needs(s, &[a])?;
+            threads[i + 1..].iter().try_for_each(|&b| self.needs(s, &[a, b]))?;
+        }
+        Ok(())
+    }
+
+    fn needs(&self, s: Shared, threads: &[Local]) -> Result<(), Flaw> {
+        let there = self.groups.get(&s).is_some_and(|group| match *threads {
+            [] => true,
+            [a] => group.singles.contains(&a),
+            [a, b] => group.pair(a, b),
+            _ => false,
+        });
+        if there {
+            return Ok(());
+        }
+        let view = Config::new(s, threads.iter().copied().collect());
+        Err(Flaw::ViewMissing(view.describe(self.model)))
+    }
+
+    fn check_step(&self, group: &Group, step: &Step) -> Result<(), Flaw> {
+        let taken = flat(&step.take);
+        let together = |(i, &a): (usize, &Local)| {
+            group.singles.contains(&a) && taken[i + 1..].iter().all(|&b| group.pair(a, b))
+        };
+        if !taken.iter().enumerate().all(together) {
+            return Ok(());
+        }
+        let mut arrived = flat(&step.put);
+        arrived.extend(flat(&step.spawn));
+        self.needs_all(step.to, &arrived)?;
+        let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
+        let bystanders: HashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
+        let undisturbed = step.from == step.to && step.others == Others::Stay;
+        for &b in &bystanders {
+            for after in self.fates(step, b) {
+                self.needs(step.to, &[after])?;
+                arrived.iter().try_for_each(|&p| self.needs(step.to, &[p, after]))?;
+                if undisturbed {
+                    continue;
+                }
+                for &c in group.partners.get(&b).into_iter().flatten().filter(|c| bystanders.contains(c)) {
+                    self.fates(step, c)
+                        .into_iter()
+                        .try_for_each(|other| self.needs(step.to, &[after, other]))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What may become of a bystander that is still there afterwards.
+    fn fates(&self, step: &Step, l: Local) -> Vec<Local> {
+        let mut fates = Vec::new();
+        match step.others {
+            Others::Stay => fates.push(Some(l)),
+            Others::Move => self.model.bystander(step, l, &mut fates),
+            Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
+        }
+        fates.into_iter().flatten().collect()
+    }
+
+    /// Whether a configuration that covers `bad` could be built of these views.
+    fn allows(&self, bad: &Config) -> bool {
+        let wanted = flat(&bad.threads);
+        let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
+        meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
+    }
+
+    fn builds(&self, group: &Group, wanted: &[Local], chosen: &mut Vec<Local>) -> bool {
+        let Some((&first, rest)) = wanted.split_first() else { return true };
+        let exactly = group.singles.get(&first).filter(|_| self.model.is_exact());
+        let all = group.singles.iter().filter(|_| !self.model.is_exact());
+        exactly.into_iter().chain(all).any(|&a| {
+            if !self.model.meets_local(a, first) || !chosen.iter().all(|&c| group.pair(c, a)) {
+                return false;
+            }
+            chosen.push(a);
+            let built = self.builds(group, rest, chosen);
+            chosen.pop();
+            built
+        })
+    }
+}
+
+/// The threads one by one; two stand for more, because views know no larger number.
+fn flat(threads: &Bag) -> Vec<Local> {
+    threads.entries().iter().flat_map(|&(l, n)| std::iter::repeat_n(l, n.min(2) as usize)).collect()
+}

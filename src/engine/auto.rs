@@ -1,0 +1,254 @@
+//! The default: several engines side by side, one side proving, the other refuting; the first *checked* answer wins.
+//!
+//! | side | engines |
+//! | --- | --- |
+//! | prove | `views`, then `backward` |
+//! | refute | `explicit` with 1, 2, 3, … threads |
+//!
+//! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
+//! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
+//! engine has decided is not asked of the next.
+//!
+//! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use super::backward::Backward;
+use super::explicit::Explicit;
+use super::views::Views;
+use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
+use crate::check::{check, check_all};
+use crate::limits::Limits;
+use crate::problem::{Bound, Problem};
+use crate::verdict::{Unknown, Verdict};
+
+/// The engine `auto`.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto {
+    /// How many cores to use; one is deterministic.
+    pub jobs: usize,
+    /// Give up hunting beyond this many threads.
+    pub max_threads: Option<u32>,
+    /// Stop when one target is hit and leave the others open.
+    pub stop_at_first: bool,
+}
+
+/// Ticks of the first round.
+const FIRST_SHARE: u64 = 1 << 18;
+
+/// How much larger the next round is.
+const GROWTH: u64 = 4;
+
+/// Ticks for finding a run with fewer threads.
+const POLISH: u64 = 1 << 22;
+
+impl Engine for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let board = Board::new(problem, self, limits, watch);
+        let explicit = Explicit { jobs: 1, max_threads: self.max_threads, stop_at_first: self.stop_at_first };
+        let mut prove: Vec<&dyn Engine> = vec![&Views];
+        if problem.bound == Bound::Any {
+            prove.push(&Backward);
+        }
+        if self.jobs < 2 {
+            prove.insert(1, &explicit);
+            board.rounds(&prove);
+        } else {
+            thread::scope(|scope| {
+                // Work threads need deep stacks as little as the engines recurse; the default is plenty.
+                scope.spawn(|| board.rounds(&prove));
+                board.rounds(&[&explicit]);
+            });
+        }
+        board.answer()
+    }
+}
+
+/// How large a share an engine gets: views either prove soon or not at all.
+fn weight(engine: &dyn Engine) -> u64 {
+    if engine.name() == Views.name() { 16 } else { 1 }
+}
+
+/// What is known so far, for all engines to see.
+struct Board<'a> {
+    problem: &'a Problem,
+    auto: &'a Auto,
+    limits: Limits,
+    watch: &'a dyn Watch,
+    state: Mutex<State>,
+}
+
+struct State {
+    verdicts: Vec<Option<(Verdict, &'static str)>>,
+    attempts: Vec<Attempt>,
+    /// Why the engines stopped, if they did: the most telling reason.
+    why: Option<Unknown>,
+    /// Evidence that did not stand: a bug of ours.
+    flaw: Option<String>,
+}
+
+impl<'a> Board<'a> {
+    fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Board<'a> {
+        let state = State {
+            verdicts: vec![None; problem.targets.len()],
+            attempts: Vec::new(),
+            why: None,
+            flaw: None,
+        };
+        Board { problem, auto, limits: limits.part(), watch, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no engine panics while it holds the board")
+    }
+
+    /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
+    fn rounds(&self, engines: &[&dyn Engine]) {
+        let mut running: Vec<&dyn Engine> = engines.to_vec();
+        let mut share = FIRST_SHARE;
+        while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
+            let last = running.len() == 1;
+            running.retain(|engine| {
+                // Who is alone on its side need not share.
+                let limits =
+                    if last { self.limits.part() } else { self.limits.part().work(share * weight(*engine)) };
+                self.play(*engine, &limits)
+            });
+            share = share.saturating_mul(GROWTH);
+        }
+        if let Err(why) = self.limits.check() {
+            self.state().why.get_or_insert(why);
+        }
+    }
+
+    /// Asks one engine about what is still open; whether more work might help it.
+    fn play(&self, engine: &dyn Engine, limits: &Limits) -> bool {
+        let open = self.open();
+        if open.is_empty() {
+            return false;
+        }
+        let targets = open.iter().map(|&i| self.problem.targets[i].clone()).collect();
+        let problem = Problem { targets, ..self.problem.clone() };
+        let began = Instant::now();
+        let ear = Ear { board: self, open: &open, engine: engine.name() };
+        let answer = engine.run(&problem, limits, &ear);
+        let mut again = false;
+        let mut outcome = "decided".to_string();
+        let mut offers = Vec::new();
+        for (&i, verdict) in open.iter().zip(&answer.verdicts) {
+            match verdict {
+                Verdict::Unknown(why) => {
+                    again |= *why == Unknown::Work;
+                    outcome = why.to_string();
+                    if matches!(why, Unknown::Bound(_) | Unknown::Memory(_)) {
+                        self.state().why.get_or_insert(why.clone());
+                    }
+                }
+                verdict => offers.push((i, verdict)),
+            }
+        }
+        self.offer(&offers, engine.name());
+        let seconds = began.elapsed().as_secs_f64();
+        let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
+        self.state().attempts.push(attempt);
+        again
+    }
+
+    fn open(&self) -> Vec<usize> {
+        let state = self.state();
+        (0..state.verdicts.len()).filter(|&i| state.verdicts[i].is_none()).collect()
+    }
+
+    fn is_decided(&self) -> bool {
+        let state = self.state();
+        let found = |v: &Option<(Verdict, _)>| matches!(v, Some((Verdict::Unsafe(_), _)));
+        state.verdicts.iter().all(|v| v.is_some())
+            || self.auto.stop_at_first && state.verdicts.iter().any(found)
+    }
+
+    /// Takes verdicts if they stand; stops everybody when nothing is open any more.
+    fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str) {
+        let open = self.open();
+        let offers: Vec<(usize, &Verdict)> = verdicts
+            .iter()
+            .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
+            .copied()
+            .collect();
+        if let Err((target, flaw)) = check_all(self.problem, &offers) {
+            let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
+            self.state().flaw.get_or_insert(told);
+            return self.limits.stopper().stop();
+        }
+        for (i, verdict) in offers {
+            let verdict = self.polish(i, verdict, engine);
+            self.state().verdicts[i].get_or_insert((verdict, engine));
+        }
+        if self.is_decided() {
+            self.limits.stopper().stop();
+        }
+    }
+
+    /// A run with the fewest threads instead of just any, if that is quickly found.
+    fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Verdict {
+        let Verdict::Unsafe(trace) = verdict else { return verdict.clone() };
+        let explicit = Explicit { jobs: 1, max_threads: Some(trace.threads()), stop_at_first: true };
+        if engine == explicit.name() {
+            return verdict.clone();
+        }
+        let targets = vec![self.problem.targets[target].clone()];
+        let problem = Problem { targets, ..self.problem.clone() };
+        let better = explicit.run(&problem, &self.limits.part().work(POLISH), &super::Silent);
+        match better.verdicts.into_iter().next() {
+            Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], &better).is_ok() => {
+                better
+            }
+            _ => verdict.clone(),
+        }
+    }
+
+    fn answer(self) -> Answer {
+        let state = self.state.into_inner().expect("no engine panics while it holds the board");
+        let why = state.why.unwrap_or_else(|| {
+            let told: Vec<String> =
+                state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
+            Unknown::Inconclusive(told.join("; "))
+        });
+        let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|v| v.as_ref().map(|v| v.1)).collect();
+        let verdicts = state
+            .verdicts
+            .into_iter()
+            .map(|v| v.map_or_else(|| Verdict::Unknown(why.clone()), |v| v.0))
+            .collect();
+        let told = by.iter().flatten().next().copied().unwrap_or("explicit");
+        let of = |name: &str| state.attempts.iter().rev().find(|a| a.engine == name);
+        let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
+        let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
+        statistics.complete_up_to = statistics.complete_up_to.max(complete);
+        Answer { verdicts, statistics, by, attempts: state.attempts, checked: true, flaw: state.flaw }
+    }
+}
+
+/// Hears what an engine finds on the way.
+struct Ear<'b, 'a> {
+    board: &'b Board<'a>,
+    open: &'b [usize],
+    engine: &'static str,
+}
+
+impl Watch for Ear<'_, '_> {
+    fn progress(&self, now: &Progress) {
+        self.board.watch.progress(now);
+    }
+
+    fn found(&self, target: usize, verdict: &Verdict) {
+        if let Some(&target) = self.open.get(target) {
+            self.board.offer(&[(target, verdict)], self.engine);
+        }
+    }
+}
