@@ -354,6 +354,11 @@ impl Cli {
     }
 }
 
+/// The cores of this machine.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,9 +376,4 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
-}
-
-/// The cores of this machine.
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }

@@ -180,18 +180,25 @@ impl<S, L> Move<S, L> {
 }
 
 /// What must never happen.
-enum Never<T: Template> {
-    Shared(Box<dyn Fn(&T::Shared) -> bool>),
-    One(Box<dyn Fn(&T::Shared, &T::Local) -> bool>),
-    Two(Box<dyn Fn(&T::Shared, &T::Local, &T::Local) -> bool>),
-    Exactly(T::Shared, Vec<T::Local>),
+enum Never<S, L> {
+    Shared(BadShared<S>),
+    One(BadThread<S, L>),
+    Two(BadPair<S, L>),
+    Exactly(S, Vec<L>),
 }
+
+/// A name and what it forbids.
+type Forbidden<S, L> = (String, Never<S, L>);
+
+type BadShared<S> = Box<dyn Fn(&S) -> bool>;
+type BadThread<S, L> = Box<dyn Fn(&S, &L) -> bool>;
+type BadPair<S, L> = Box<dyn Fn(&S, &L, &L) -> bool>;
 
 /// Any number of threads of one template, and what must never happen to them.
 pub struct System<T: Template> {
     model: Arc<Own<T>>,
     bound: Bound,
-    nevers: Vec<(String, Never<T>)>,
+    nevers: Vec<Forbidden<T::Shared, T::Local>>,
 }
 
 impl<T: Template> System<T> {
@@ -235,7 +242,7 @@ impl<T: Template> System<T> {
         self.forbid(name, Never::Exactly(shared, threads.into_iter().collect()))
     }
 
-    fn forbid(mut self, name: &str, never: Never<T>) -> System<T> {
+    fn forbid(mut self, name: &str, never: Never<T::Shared, T::Local>) -> System<T> {
         self.nevers.push((name.to_string(), never));
         self
     }
@@ -266,7 +273,7 @@ impl<T: Template> System<T> {
     }
 
     /// The smallest configurations that are forbidden.
-    fn configs(&self, never: &Never<T>) -> Result<Vec<Config>, Unknown> {
+    fn configs(&self, never: &Never<T::Shared, T::Local>) -> Result<Vec<Config>, Unknown> {
         let model = &*self.model;
         if let Never::Exactly(s, threads) = never {
             let threads: Bag = threads.iter().map(|l| model.local_word(l)).collect();
@@ -283,11 +290,11 @@ impl<T: Template> System<T> {
 }
 
 /// The forbidden configurations in one shared state.
-fn forbidden<T: Template>(
-    never: &Never<T>,
+fn forbidden<S, L>(
+    never: &Never<S, L>,
     s: Shared,
-    shared: &T::Shared,
-    locals: &[(Local, T::Local)],
+    shared: &S,
+    locals: &[(Local, L)],
     configs: &mut Vec<Config>,
 ) {
     let mut push = |threads: Bag| configs.push(Config::new(s, threads));

@@ -148,7 +148,7 @@ impl<'a> Verification<'a> {
         }
         Ok(Outcome {
             engine: engine.name(),
-            checked: self.checks || answer.checked,
+            checked: self.checks,
             answer,
             time: began.elapsed(),
             memory: memory_in_use(),
