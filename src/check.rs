@@ -20,6 +20,7 @@ pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<()
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
+        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set),
         Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
         Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
         Verdict::Unknown(_) => Ok(()),
@@ -138,6 +139,38 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
+            return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
+        }
+    }
+    Ok(())
+}
+
+/// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
+/// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound.
+fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let Some(why) = model.blocking() {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    for config in set {
+        by_shared.entry(config.shared).or_default().push(config);
+    }
+    let covered =
+        |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
+    for family in problem.initial.iter().map(Initial::omega) {
+        if !covered(&family) {
+            return Err(Flaw::InitialMissing(family.describe(model)));
+        }
+    }
+    let mut after = Vec::new();
+    for config in set {
+        if target.is_hit(config, model) {
+            return Err(Flaw::BadMember(config.describe(model)));
+        }
+        // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
+        semantics::successors(model, config, None, &mut after);
+        if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }

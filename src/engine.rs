@@ -3,7 +3,9 @@
 
 pub mod auto;
 pub mod backward;
+pub mod cutoff;
 pub mod explicit;
+pub mod karp_miller;
 pub mod views;
 
 use serde::Serialize;
@@ -78,6 +80,45 @@ pub struct Statistics {
     pub local_states: u64,
     /// The largest number of threads for which the search finished without finding anything open.
     pub complete_up_to: Option<u32>,
+    /// About the coverability tree, if the engine builds one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeStatistics>,
+}
+
+/// Numbers about a coverability tree (STAR, figure 3.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TreeStatistics {
+    /// Nodes added.
+    pub nodes: u64,
+    /// Maximal labels at the end.
+    pub antichain: u64,
+    /// Maximal labels at most.
+    pub antichain_peak: u64,
+    /// Labels compared in full with a maximal one.
+    pub comparisons: u64,
+    /// Accelerations.
+    pub accelerations: u64,
+    /// Nodes that were waiting to be explored when another one covered them.
+    pub dropped: u64,
+    /// Occupied local states, summed over all nodes.
+    pub occupied_sum: u64,
+    /// Occupied local states of one node at most.
+    pub occupied_most: u64,
+}
+
+impl TreeStatistics {
+    /// Occupied local states of a node on average.
+    pub fn occupied_average(&self) -> f64 {
+        self.occupied_sum as f64 / self.nodes.max(1) as f64
+    }
+
+    /// Counts a node with this many occupied local states and accelerations.
+    pub(crate) fn count(&mut self, occupied: usize, accelerations: usize) {
+        self.nodes += 1;
+        self.occupied_sum += occupied as u64;
+        self.occupied_most = self.occupied_most.max(occupied as u64);
+        self.accelerations += accelerations as u64;
+    }
 }
 
 /// Who is told how far a search has come.

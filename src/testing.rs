@@ -2,6 +2,7 @@
 
 mod laws;
 mod naive;
+pub mod probe;
 pub mod programs;
 mod random;
 

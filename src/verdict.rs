@@ -24,6 +24,9 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
+    /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
+    /// holds every initial configuration, is closed under steps, and hits no target.
+    Downward(Arc<Vec<Config>>),
     /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
     /// no initial one.
     Upward(Arc<Vec<Config>>),
@@ -36,7 +39,10 @@ impl Certificate {
     /// The configurations it consists of.
     pub fn set(&self) -> &Arc<Vec<Config>> {
         match self {
-            Certificate::Closed(set) | Certificate::Upward(set) | Certificate::Views(set) => set,
+            Certificate::Closed(set)
+            | Certificate::Downward(set)
+            | Certificate::Upward(set)
+            | Certificate::Views(set) => set,
         }
     }
 }

@@ -40,7 +40,7 @@ use crate::check;
 use crate::concrete::concretise;
 use crate::engine::auto::Auto;
 use crate::engine::{Answer, Engine, Silent, Watch};
-use crate::lang::load::{Format, Loaded, Reading, Rejected, load, parse};
+use crate::lang::load::{Format, Loaded, Reading, Rejected, load, read};
 use crate::lang::source::{Source, render};
 use crate::limits::{Limits, memory_in_use};
 use crate::problem::Problem;
@@ -97,7 +97,7 @@ impl<'a> Verification<'a> {
     /// Of a text.
     pub fn of_text(text: &str, format: Format, question: &Question) -> Result<Verification<'a>, Error> {
         let source = Source::new(format!("<{format}>"), text);
-        Verification::of_loaded(parse(source, format, &Reading::default())?, question, Path::new(""))
+        Verification::of_loaded(read(source, format, &Reading::default())?, question, Path::new(""))
     }
 
     fn of_loaded(loaded: Loaded, question: &Question, path: &Path) -> Result<Verification<'a>, Error> {

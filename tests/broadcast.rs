@@ -5,6 +5,8 @@
 //!
 //! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release --test broadcast -- --nocapture random` compares that many random models.
 
+#![allow(clippy::print_stderr)]
+
 mod common;
 
 use std::path::{Path, PathBuf};

@@ -28,7 +28,7 @@
 //! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
 
 mod batch;
-mod ids;
+pub(super) mod ids;
 mod levels;
 mod pack;
 mod parallel;
@@ -181,4 +181,30 @@ pub fn reachable(
     watch: &dyn Watch,
 ) -> Result<Vec<(Shared, Local)>, Unknown> {
     Ok(explore(problem, 1, limits, watch)?.thread_states())
+}
+
+/// Shows, for one number of threads after another, every thread state that runs with at most so many threads at any time reach, until `found` says
+/// that this is enough (`false`) or larger numbers cannot differ.
+///
+/// Numbers at which nothing can change are left out.
+pub fn each_level(
+    problem: &Problem,
+    limits: &Limits,
+    watch: &dyn Watch,
+    mut found: impl FnMut(u32, Vec<(Shared, Local)>) -> Result<bool, Unknown>,
+) -> Result<(), Unknown> {
+    let mut search = Search::exhaustive(problem, 1, limits, watch);
+    let (mut below, mut pruned) = (None, None);
+    while let Some(level) = search.levels.next(below, pruned) {
+        pruned = match search.level(below, level) {
+            Ok(pruned) => pruned,
+            Err(Stop::Limit(why)) => return Err(why),
+            Err(Stop::Decided) => None,
+        };
+        below = Some(level);
+        if !found(level, search.thread_states())? {
+            break;
+        }
+    }
+    Ok(())
 }

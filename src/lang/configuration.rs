@@ -25,7 +25,7 @@ pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initia
     let is_slash = |c: char| c == '/' || letters && c == 'U';
     let whole = trimmed(text, 0);
     let Some(first) = text.find(|c| is_bar(c) || is_slash(c)) else {
-        let message = format!("`{}` is not a configuration", text.trim());
+        let message = format!("`{}` is not a configuration", shortened(text.trim()));
         return Err(Diagnostic::error("E651", whole.1, message)
             .label("expected `s|l,l`, or `s/l` for any number of threads in l"));
     };

@@ -135,11 +135,11 @@ impl Rejected {
 /// Reads the file at `path`; `-` is standard input.
 pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     let format = format_of(path, reading.from)?;
-    parse(read_source(path)?, format, reading)
+    read(read_source(path)?, format, reading)
 }
 
-/// Reads a text that is already here.
-pub fn parse(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
+/// Reads a text that is at hand.
+pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
     let source = Arc::new(source);
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
@@ -197,6 +197,12 @@ fn format_of(path: &Path, from: Option<Format>) -> Result<Format, Rejected> {
 pub fn read_source(path: &Path) -> Result<Source, Rejected> {
     let name = if is_stdin(path) { "<stdin>".into() } else { path.display().to_string() };
     let bytes = read_bytes(path).map_err(|why| Rejected::new(&name, why))?;
+    decode(name, bytes)
+}
+
+/// The text that the bytes of a file stand for, unless they are no text.
+pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Rejected> {
+    let name = name.into();
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Rejected::new(&name, Diagnostic::whole("E704", "this file is empty")));
     }

@@ -113,7 +113,7 @@ impl Diagnostic {
         Diagnostic {
             severity: Severity::Error,
             code,
-            message: message.into(),
+            message: brief(message.into()),
             span: Some(span),
             label: String::new(),
             hint: None,
@@ -132,13 +132,13 @@ impl Diagnostic {
 
     /// Adds the words under the underlined text.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
-        self.label = label.into();
+        self.label = brief(label.into());
         self
     }
 
     /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
-        self.hint = Some(hint.into());
+        self.hint = Some(brief(hint.into()));
         self
     }
 
@@ -146,6 +146,16 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// Texts quote names from the input, and those may be megabytes long: nobody reads more than this.
+fn brief(mut text: String) -> String {
+    const LONGEST: usize = 500;
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
+    text
 }
 
 /// A diagnostic as text: `error[E101]: message`, then file, line, column, the line with the passage underlined, the hint.
@@ -235,6 +245,16 @@ mod tests {
         {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_message_about_a_huge_name_stays_small() {
+        let name = "é".repeat(1 << 20);
+        let d = Diagnostic::error("E201", Span::new(0, 1), format!("`{name}` is not declared"))
+            .label(&name)
+            .hint(&name);
+        assert!(d.message.starts_with("`éé") && d.message.ends_with('…'));
+        assert!(render(&d, &Source::new("x", name), false).len() < 5000);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What integration tests share. Each uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod duality;
+pub mod manifest;
 pub mod model;
 pub mod naive;
+
+pub use manifest::{Row, corpus, manifest, pose, try_pose};

@@ -152,6 +152,14 @@ fn a_net_is_a_program_with_an_assertion() {
 }
 
 #[test]
+fn a_target_that_nothing_meets_is_an_assertion_that_nothing_reaches() {
+    let transfers = read_tts("2 3\n0 0 -> 1 1 0 ~> 2\n0 1 -> 0 0\n", "0/0");
+    let never = Target { name: "never".into(), configs: Vec::new() };
+    let written = write(&System { targets: vec![never], ..transfers }, Format::Bp).unwrap().text;
+    assert!(written.contains("bad: assume(0);\n    assert(0);"), "{written}");
+}
+
+#[test]
 fn zero_tests_go_into_specs_only() {
     let text = "vars x y rules x=0, y=2 -> y'=y-1; x>=1 -> x'=0; init x=1, y=2 target y>=1";
     let (system, _) = spec::read(text, spec::Options::default());

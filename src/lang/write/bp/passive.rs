@@ -24,7 +24,10 @@ pub(super) fn program(program: &Program<'_>) -> String {
     for step in program.system.table.steps() {
         edge(program, &locals, step, &mut text);
     }
-    let _ = writeln!(text, "bad: assume({});\n    assert(0);", locals.hold(program.error.0, "", ""));
+    // A target that nothing meets leaves nobody in the error state: it has no code then.
+    let is_met = program.used.locals.contains_key(&program.error.0);
+    let bad = if is_met { locals.hold(program.error.0, "", "") } else { "0".into() };
+    let _ = writeln!(text, "bad: assume({bad});\n    assert(0);");
     text.push_str("stop: end_thread;\nend\n");
     text
 }

@@ -1,0 +1,10 @@
+//! Property files of the model-checking contest.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throng::testing::probe::Reader;
+
+fuzz_target!(|bytes: &[u8]| {
+    Reader::Mcc.probe(bytes);
+});

@@ -1,0 +1,10 @@
+//! Property files of thread-transition systems, `--initial` and `--target`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use throng::testing::probe::Reader;
+
+fuzz_target!(|bytes: &[u8]| {
+    Reader::Prop.probe(bytes);
+});

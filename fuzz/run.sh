@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for SECONDS each (60 if not given), or only the named ones: run.sh [SECONDS [TARGET…]]
+#
+# Seeds are made from examples/ each time; what the fuzzer finds worth keeping stays in fuzz/corpus.
+set -euo pipefail
+cd "$(dirname "$0")"
+seconds=${1:-60}
+shift || true
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command); fi
+
+seeds() {
+    (cd .. && cargo build --quiet)
+    local throng=../target/debug/throng scratch file name to
+    scratch=$(mktemp -d)
+    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command}
+    for file in ../examples/*; do
+        name=$(basename "$file")
+        cp "$file" "$scratch/$name"
+        # What an example becomes in the other formats; what cannot be said there is refused.
+        for to in bp tts ntts spec pnml; do
+            "$throng" translate "$file" --to $to -o "$scratch/$name-to.$to" >/dev/null 2>&1 || true
+        done
+    done
+    for file in "$scratch"/*; do
+        # libFuzzer learns nothing from seeds that it has to cut.
+        if [ "$(stat -c %s "$file")" -gt 8192 ]; then continue; fi
+        name=$(basename "$file")
+        to=${name##*.}
+        if [ "$to" = xml ]; then
+            to=mcc
+            sed -i 's|<place>[^<]*</place>|<place>p</place>|g' "$file" # as in the net that the target knows
+        fi
+        if [ -d "corpus/$to" ]; then cp "$file" "corpus/$to/$name"; fi
+        case $to in bp | tts | ntts | spec | pnml) { printf %s "${to:0:1}"; cat "$file"; } >"corpus/command/$name" ;; esac
+    done
+    rm -rf "$scratch"
+}
+
+# The coverage that libFuzzer needs is there in stable compilers; only sanitizers are not, and this crate has no unsafe code.
+cargo fuzz build --fuzz-dir . --sanitizer none
+built=target/$(rustc -vV | sed -n 's/^host: //p')/release
+ulimit -s 262144 # the command runs on a stack of this size, too
+seeds
+for target in "${targets[@]}"; do
+    mkdir -p "artifacts/$target"
+    echo "── $target"
+    "$built/$target" "corpus/$target" -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -timeout=10 \
+        -rss_limit_mb=2048 -max_len=8192 -dict=dictionaries/words -print_final_stats=1 2>&1 |
+        grep -E '^(Done|stat::|#[0-9]+.*(INITED|DONE)|==|SUMMARY|ALARM|thread|artifact_prefix)|panicked|ERROR' |
+        grep -v 'WARNING' || true
+done
+if [ -n "$(find artifacts -type f)" ]; then
+    echo "found:" && find artifacts -type f && exit 1
+fi

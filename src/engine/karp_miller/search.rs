@@ -1,0 +1,413 @@
+//! The search: grows the tree until nothing new is found or every target is decided.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+
+use super::antichain::Antichain;
+use super::path::Path;
+use super::shorten::{Run, shorten};
+use super::steps::{Led, Steps};
+use super::targets::Targets;
+use super::tree::{Listed, NONE, Node, NodeId, Tree};
+use super::vector::{Entry, Signature};
+use super::witness::{Unrolled, unroll};
+use super::{KarpMiller, NAME, Order};
+use crate::engine::{Progress, TreeStatistics, Watch};
+use crate::limits::{Limits, Ticker};
+use crate::model::{Config, OMEGA, Shared};
+use crate::problem::{Initial, Problem, Target};
+use crate::verdict::{Taken, Trace, Unknown};
+
+/// A search and all it has found.
+pub struct Search<'p> {
+    problem: &'p Problem,
+    options: &'p KarpMiller,
+    steps: Steps<'p>,
+    targets: Targets<'p>,
+    tree: Tree,
+    antichain: Antichain,
+    path: Path,
+    ticker: Ticker<'p>,
+    /// How much of the antichain's work the ticker knows of.
+    ticked: u64,
+    watch: &'p dyn Watch,
+    told: Instant,
+    /// When so many steps have been fired, it is time to look at the clock.
+    tell_at: u64,
+    /// For each target, how it is hit.
+    pub traces: Vec<Option<Trace>>,
+    /// What the search did so far.
+    pub statistics: TreeStatistics,
+    /// Steps fired.
+    pub fired: u64,
+    scratch: Scratch,
+}
+
+/// A successor that is being built.
+#[derive(Default)]
+struct Scratch {
+    counts: Vec<Entry>,
+    pumped: Vec<NodeId>,
+}
+
+/// Why a search ends early.
+#[derive(Debug)]
+pub enum Stop {
+    /// There is nothing left to decide.
+    Decided,
+    /// It has to.
+    Limit(Unknown),
+}
+
+impl From<Unknown> for Stop {
+    fn from(why: Unknown) -> Stop {
+        Stop::Limit(why)
+    }
+}
+
+/// How far the expansion of a node has come.
+struct Frame {
+    node: NodeId,
+    /// 0: steps that keep the shared state; 1: the others. Only used if these are told apart.
+    pass: u8,
+    /// Whose steps are being fired: 0 for those that take nobody, then the local states of the node in order.
+    leader: usize,
+    /// The next step and the end of this leader's steps.
+    at: u32,
+    end: u32,
+}
+
+/// How often a watcher hears from a search at most.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+impl<'p> Search<'p> {
+    /// A search for `targets` that has not begun.
+    pub fn new(
+        problem: &'p Problem,
+        targets: &'p [Target],
+        options: &'p KarpMiller,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        let model = &*problem.model;
+        let mut steps = Steps::new(model);
+        let targets_index = Targets::new(model, targets, &mut steps);
+        Search {
+            problem,
+            options,
+            steps,
+            targets: targets_index,
+            tree: Tree::default(),
+            antichain: Antichain::default(),
+            path: Path::new(!options.minimal_ancestors, !options.prune),
+            ticker: Ticker::new(limits),
+            ticked: 0,
+            watch,
+            told: Instant::now(),
+            tell_at: 0,
+            traces: vec![None; targets.len()],
+            statistics: TreeStatistics::default(),
+            fired: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Searches until the tree is complete.
+    pub fn run(&mut self) -> Result<(), Stop> {
+        let outcome = match self.options.order {
+            Order::OneByOne => self.one_by_one(),
+            Order::DepthFirst | Order::BreadthFirst => self.all_at_once(),
+        };
+        self.statistics.nodes = self.tree.len() as u64;
+        self.statistics.antichain = self.antichain.size() as u64;
+        self.statistics.comparisons = self.antichain.comparisons();
+        outcome
+    }
+
+    /// The maximal labels, sorted.
+    pub fn maximal(&self) -> Vec<Config> {
+        let config = |n: NodeId| self.steps.config(self.tree.node(n).shared, self.tree.counts(n));
+        let mut maximal: Vec<Config> = self.antichain.nodes().map(config).collect();
+        maximal.sort_unstable();
+        maximal
+    }
+
+    /// How many shared and how many local states the maximal labels have.
+    pub fn occupied(&self) -> (u64, u64) {
+        let (mut shared, mut locals) = (FxHashSet::default(), FxHashSet::default());
+        for node in self.antichain.nodes() {
+            shared.insert(self.tree.node(node).shared);
+            locals.extend(self.tree.counts(node).iter().map(|e| e.0));
+        }
+        (shared.len() as u64, locals.len() as u64)
+    }
+
+    /// Depth-first; a successor is built only when all before it have been explored.
+    fn one_by_one(&mut self) -> Result<(), Stop> {
+        for family in 0..self.problem.initial.len() {
+            let Some(root) = self.root(family)? else { continue };
+            let mut frames = vec![self.enter(root)];
+            while let Some(frame) = frames.last_mut() {
+                if self.is_obsolete(frame.node) {
+                    self.leave();
+                    frames.pop();
+                    continue;
+                }
+                let Some(step) = self.next_step(frame) else {
+                    self.leave();
+                    frames.pop();
+                    continue;
+                };
+                if let Some(child) = self.successor(frame.node, step)? {
+                    frames.push(self.enter(child));
+                }
+                self.tell(frames.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// STAR's order: all successors of a node are discovered at once, and wait.
+    fn all_at_once(&mut self) -> Result<(), Stop> {
+        let mut waiting = VecDeque::new();
+        for family in 0..self.problem.initial.len() {
+            waiting.extend(self.root(family)?);
+        }
+        let mut found = Vec::new();
+        while let Some(node) = match self.options.order {
+            Order::BreadthFirst => waiting.pop_front(),
+            Order::DepthFirst | Order::OneByOne => waiting.pop_back(),
+        } {
+            if self.is_obsolete(node) {
+                self.statistics.dropped += 1;
+                continue;
+            }
+            self.path.switch(&self.tree, node);
+            let mut frame = self.frame(node);
+            while let Some(step) = self.next_step(&mut frame) {
+                found.extend(self.successor(node, step)?);
+            }
+            // What was found first is to be explored first.
+            match self.options.order {
+                Order::BreadthFirst => waiting.extend(found.drain(..)),
+                Order::DepthFirst | Order::OneByOne => waiting.extend(found.drain(..).rev()),
+            }
+            self.tell(waiting.len());
+        }
+        Ok(())
+    }
+
+    /// Discovers the root of an initial family.
+    fn root(&mut self, family: usize) -> Result<Option<NodeId>, Stop> {
+        let config = self.problem.initial[family].omega();
+        let shared = self.steps.shared_id(config.shared);
+        self.scratch.counts = self.steps.vector(&config.threads);
+        self.scratch.pumped.clear();
+        self.discover(shared, NONE, family as u32)
+    }
+
+    fn enter(&mut self, node: NodeId) -> Frame {
+        self.path.push(&self.tree, node);
+        self.frame(node)
+    }
+
+    fn frame(&self, node: NodeId) -> Frame {
+        Frame { node, pass: 0, leader: 0, at: 0, end: 0 }
+    }
+
+    fn leave(&mut self) {
+        let left = self.path.pop();
+        // Only the antichain still needs labels, and only the undominated ones.
+        if let Some(node) = left.filter(|&n| self.tree.node(n).dominated) {
+            self.tree.forget(node);
+        }
+    }
+
+    /// Whether nobody needs the (remaining) successors of a node.
+    fn is_obsolete(&self, node: NodeId) -> bool {
+        self.options.drop_covered && self.tree.node(node).dominated
+    }
+
+    /// The next step that is to be fired at a node, in the order asked for.
+    fn next_step(&mut self, frame: &mut Frame) -> Option<u32> {
+        while frame.at == frame.end {
+            let node = self.tree.node(frame.node);
+            if frame.leader > node.counts.len() {
+                if !self.options.same_shared_first || frame.pass == 1 {
+                    return None;
+                }
+                (frame.pass, frame.leader) = (1, 0);
+            }
+            let Led { start, middle, end } = match frame.leader {
+                0 => self.steps.led_by_nobody(node.shared),
+                i => self.steps.led_by(node.shared, node.counts[i - 1].0),
+            };
+            frame.leader += 1;
+            (frame.at, frame.end) = match (self.options.same_shared_first, frame.pass) {
+                (false, _) => (start, end),
+                (true, 0) => (start, middle),
+                (true, _) => (middle, end),
+            };
+        }
+        frame.at += 1;
+        Some(frame.at - 1)
+    }
+
+    /// Fires a step, accelerates, and discovers what comes out, unless it is not enabled or known.
+    fn successor(&mut self, node: NodeId, id: u32) -> Result<Option<NodeId>, Stop> {
+        self.tick()?;
+        let step = self.steps.step(id);
+        let (parent, to) = (self.tree.node(node), step.to);
+        if !step.fire(&parent.counts, &mut self.scratch.counts) {
+            return Ok(None);
+        }
+        self.fired += 1;
+        if to == parent.shared && *self.scratch.counts == *parent.counts {
+            return Ok(None);
+        }
+        self.scratch.pumped.clear();
+        self.discover(to, node, id)
+    }
+
+    /// Looks at the limits now and then: after many steps, or a few that meant many comparisons.
+    fn tick(&mut self) -> Result<(), Unknown> {
+        self.ticker.tick()?;
+        while self.ticked < self.antichain.looked_at() {
+            self.ticked += 1024;
+            self.ticker.tick()?;
+        }
+        Ok(())
+    }
+
+    /// Adds the label in the scratch to the tree, if it is new.
+    fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Result<Option<NodeId>, Stop> {
+        let Scratch { counts, pumped } = &mut self.scratch;
+        let mut signature = Signature::of(counts);
+        // Acceleration only makes a label larger, so what is covered before it may not be after it: accelerate first.
+        self.path.accelerate(&self.tree, shared, &mut signature, counts, pumped);
+        let known = if self.options.prune {
+            self.antichain.covers(&self.tree, shared, signature, counts)
+        } else {
+            self.path.has(&self.tree, shared, counts)
+        };
+        if known {
+            return Ok(None);
+        }
+        self.statistics.count(counts.len(), pumped.len());
+        let node = self.tree.push(Node {
+            shared,
+            parent,
+            step,
+            counts: counts.as_slice().into(),
+            pumped: pumped.as_slice().into(),
+            dominated: false,
+        });
+        self.insert(shared, Listed { signature, node });
+        self.judge(node)?;
+        Ok(Some(node))
+    }
+
+    /// Lists a new node among the maximal ones; those that it covers are done with.
+    fn insert(&mut self, shared: u32, new: Listed) {
+        let mut dropped = Vec::new();
+        let counts = self.tree.counts(new.node);
+        // Without pruning, what is discovered may be covered.
+        if self.options.prune || !self.antichain.covers(&self.tree, shared, new.signature, counts) {
+            self.antichain.insert(&self.tree, shared, new, counts, |node| dropped.push(node));
+        }
+        for node in dropped {
+            self.tree.dominate(node);
+            // Others come back to a node's label when they switch to another branch.
+            if self.options.order == Order::OneByOne && !self.path.contains(node) {
+                self.tree.forget(node);
+            }
+        }
+        self.statistics.antichain_peak = self.statistics.antichain_peak.max(self.antichain.size() as u64);
+    }
+
+    /// Looks which targets a new node hits, and finds the runs.
+    fn judge(&mut self, node: NodeId) -> Result<(), Stop> {
+        let mut hits = Vec::new();
+        let n = self.tree.node(node);
+        let open = |target: usize| self.traces[target].is_none();
+        self.targets.hits(&self.steps, n.shared, &n.counts, open, |target, bad| hits.push((target, bad)));
+        for (target, bad) in hits {
+            if self.traces[target].is_none() {
+                self.traces[target] = Some(self.trace(node, target, bad)?);
+            }
+        }
+        let decided = !self.traces.is_empty() && self.traces.iter().all(|t| t.is_some());
+        if decided { Err(Stop::Decided) } else { Ok(()) }
+    }
+
+    /// A concrete run into the target, which the label of `node` covers.
+    fn trace(&mut self, node: NodeId, target: usize, bad: usize) -> Result<Trace, Unknown> {
+        let goal = self.goal(node, target, bad);
+        let Unrolled { need, steps } = unroll(&self.tree, &self.steps, node, goal.clone(), &mut self.ticker)?;
+        let root = self.tree.node(self.tree.branch(node)[0]);
+        let family = &self.problem.initial[root.step as usize];
+        let fixed = self.steps.vector(&family.threads);
+        let run = Run { shared: root.shared, start: join(&need, &fixed), steps };
+        let run = shorten(run, &goal, &self.steps, |need| join(need, &fixed), &mut self.ticker)?;
+        Ok(self.told_in_words(&run, family))
+    }
+
+    /// The threads of the label that the target needs, and no more.
+    fn goal(&mut self, node: NodeId, target: usize, bad: usize) -> Vec<Entry> {
+        let n = self.tree.node(node);
+        let bad = self.targets.config(target, bad);
+        let most = bad.threads.size();
+        let mut goal: Vec<Entry> = n.counts.iter().map(|&(l, n)| (l, n.min(most))).collect();
+        goal.retain(|e| e.1 > 0);
+        let mut i = 0;
+        while i < goal.len() {
+            let mut fewer = goal.clone();
+            super::vector::remove(&mut fewer, goal[i].0, 1);
+            if self.steps.config(n.shared, &fewer).may_cover(bad, &*self.problem.model) {
+                goal = fewer;
+            } else {
+                i += 1;
+            }
+        }
+        goal
+    }
+
+    fn told_in_words(&self, run: &Run, family: &Initial) -> Trace {
+        let mut configs = run.configs(&self.steps).into_iter().map(|(s, v)| self.steps.config(s, &v));
+        let start = configs.next().unwrap_or_else(|| Config::new(Shared(0), family.threads.clone()));
+        let originals = run.steps.iter().map(|&id| self.steps.original(id).clone());
+        Trace { start, steps: originals.zip(configs).map(|(step, after)| Taken { step, after }).collect() }
+    }
+
+    /// Tells the watcher how far the search is, now and then.
+    fn tell(&mut self, frontier: usize) {
+        if self.fired < self.tell_at {
+            return;
+        }
+        self.tell_at = self.fired + 1024;
+        if self.told.elapsed() < TELL_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        self.watch.progress(&Progress {
+            engine: NAME,
+            phase: format!("{} maximal, path of {}", self.antichain.size(), self.path.len()),
+            configurations: self.tree.len() as u64,
+            frontier: frontier as u64,
+        });
+    }
+}
+
+/// The larger count everywhere.
+fn join(a: &[Entry], b: &[Entry]) -> Vec<Entry> {
+    let mut joined = b.to_vec();
+    for &(l, n) in a {
+        let have = super::vector::count(&joined, l);
+        if n > have && have != OMEGA {
+            super::vector::add(&mut joined, l, n - have);
+        }
+    }
+    joined
+}
