@@ -24,8 +24,14 @@ pub struct Counters {
 /// Where a thread is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum At {
+    /// Does something else.
     Outside,
-    Waiting { ticket: u8 },
+    /// Has drawn a ticket.
+    Waiting {
+        /// Its number.
+        ticket: u8,
+    },
+    /// Is served.
     Critical,
 }
 use At::{Critical, Outside, Waiting};

@@ -64,23 +64,23 @@ const VERSIONS: [&str; 2] = ["jit", "table"];
 
 /// What one run came to.
 #[derive(Clone, Debug)]
-pub struct Run {
-    pub program: String,
-    pub expected: String,
-    pub engine: String,
-    pub version: String,
+struct Run {
+    program: String,
+    expected: String,
+    engine: String,
+    version: String,
     /// `safe`, `unsafe`, `time`, `memory`, `refused` or `undecided`.
-    pub result: String,
-    pub seconds: f64,
+    result: String,
+    seconds: f64,
     /// The part of them that unfolding took.
-    pub unfolding: f64,
-    pub mebibytes: f64,
-    pub configurations: u64,
+    unfolding: f64,
+    mebibytes: f64,
+    configurations: u64,
 }
 
 impl Run {
     /// Whether the engine came to the end of its work.
-    pub fn finished(&self) -> bool {
+    fn finished(&self) -> bool {
         !matches!(self.result.as_str(), "time" | "memory")
     }
 }

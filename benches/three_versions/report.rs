@@ -9,16 +9,18 @@ use super::Run;
 use super::scatter;
 
 /// Both versions of one question.
-pub type Pair<'a> = (&'a Run, &'a Run);
+pub(super) type Pair<'a> = (&'a Run, &'a Run);
 
 /// Writes all files into `folder` and returns the summary.
-pub fn write(folder: &Path, runs: &[Run], timeout: f64, memory: u64) -> io::Result<String> {
+pub(super) fn write(folder: &Path, runs: &[Run], timeout: f64, memory: u64) -> io::Result<String> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("runs.csv"), csv(runs))?;
-    let mut engines: Vec<&str> = runs.iter().map(|r| r.engine.as_str()).collect();
-    engines.dedup();
-    engines.sort_unstable();
-    engines.dedup();
+    let mut engines: Vec<&str> = Vec::new();
+    for run in runs.iter().filter(|r| r.version == "jit") {
+        if !engines.contains(&run.engine.as_str()) {
+            engines.push(&run.engine);
+        }
+    }
     let by_engine: Vec<(&str, Vec<Pair>)> = engines.iter().map(|&e| (e, pairs(runs, e))).collect();
     let summary = summary(&by_engine, timeout, memory);
     fs::write(folder.join("summary.md"), &summary)?;
@@ -68,8 +70,8 @@ fn summary(by_engine: &[(&str, Vec<Pair>)], timeout: f64, memory: u64) -> String
         let both: Vec<&Pair> = pairs.iter().filter(|p| p.0.finished() && p.1.finished()).collect();
         let times = sorted(both.iter().map(|p| p.1.seconds / p.0.seconds.max(1e-6)));
         let sizes = sorted(both.iter().map(|p| p.1.mebibytes / p.0.mebibytes.max(0.1)));
-        let unfolding: f64 = both.iter().map(|p| p.1.unfolding).sum();
-        let whole: f64 = both.iter().map(|p| p.1.seconds).sum();
+        let unfolding = both.iter().fold(0.0, |sum, p| sum + p.1.unfolding);
+        let whole = both.iter().fold(0.0, |sum, p| sum + p.1.seconds);
         let mean = times.iter().map(|t| t.ln()).sum::<f64>() / times.len().max(1) as f64;
         let _ = writeln!(
             text,
@@ -100,7 +102,7 @@ fn long_runs(by_engine: &[(&str, Vec<Pair>)]) -> String {
         let finished = pairs.iter().filter(|p| p.0.finished() && p.1.finished());
         let long: Vec<&Pair> = finished.filter(|p| p.0.seconds.max(p.1.seconds) >= 0.1).collect();
         let times = sorted(long.iter().map(|p| p.1.seconds / p.0.seconds.max(1e-6)));
-        let total = |of: fn(&Pair) -> f64| long.iter().map(|p| of(p)).sum::<f64>();
+        let total = |of: fn(&Pair) -> f64| long.iter().fold(0.0, |sum, p| sum + of(p));
         let _ = writeln!(
             text,
             "| {engine} | {} | {:.2} | {:.1} s | {:.1} s |",

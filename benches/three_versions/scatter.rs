@@ -13,7 +13,7 @@ const MARGIN: f64 = 60.0;
 const SHORTEST: f64 = 1e-4;
 
 /// The whole picture.
-pub fn draw(by_engine: &[(&str, Vec<Pair>)], timeout: f64) -> String {
+pub(super) fn draw(by_engine: &[(&str, Vec<Pair>)], timeout: f64) -> String {
     let (width, height) = (2.0 * (SIDE + 2.0 * MARGIN), by_engine.len() as f64 * (SIDE + 2.0 * MARGIN));
     let mut svg = format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' viewBox='0 0 {width} {height}' \
