@@ -252,15 +252,8 @@ fn check_upward(
     if !model.has_pre() {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }
-    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
-    basis.iter().for_each(|b| by_shared.entry(b.shared).or_default().push(b));
-    let above = |c: &Config| {
-        let covers = |group: &Vec<&Config>| group.iter().any(|b| c.surely_covers(b, model));
-        if model.is_exact() {
-            return by_shared.get(&c.shared).is_some_and(covers);
-        }
-        by_shared.iter().any(|(s, group)| model.within_shared(c.shared, *s) && covers(group))
-    };
+    let below = Below::new(model, basis);
+    let above = |c: &Config| below.is_above(c);
     if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
@@ -278,6 +271,41 @@ fn check_upward(
         }
     }
     Ok(())
+}
+
+/// The elements of a basis by shared state. Comparing is what costs; sizes and the classes of local states rule out most pairs.
+struct Below<'a> {
+    model: &'a dyn Model,
+    groups: HashMap<Shared, Vec<(u32, u64, &'a Config)>>,
+}
+
+impl<'a> Below<'a> {
+    fn new(model: &'a dyn Model, basis: &'a [Config]) -> Below<'a> {
+        let mut below = Below { model, groups: HashMap::new() };
+        for config in basis {
+            let entry = (config.threads.size(), below.classes(config), config);
+            below.groups.entry(config.shared).or_default().push(entry);
+        }
+        below
+    }
+
+    /// A bit for every class that occurs; classes may share a bit.
+    fn classes(&self, config: &Config) -> u64 {
+        config.threads.entries().iter().fold(0, |bits, e| bits | 1 << (self.model.local_class(e.0) % 64))
+    }
+
+    /// Whether every concrete configuration of `config` is above some element.
+    fn is_above(&self, config: &Config) -> bool {
+        let (size, classes) = (config.threads.size(), self.classes(config));
+        let covers = |group: &Vec<(u32, u64, &Config)>| {
+            let fits = |e: &&(u32, u64, &Config)| e.0 <= size && e.1 & !classes == 0;
+            group.iter().filter(fits).any(|e| config.surely_covers(e.2, self.model))
+        };
+        if self.model.is_exact() {
+            return self.groups.get(&config.shared).is_some_and(covers);
+        }
+        self.groups.iter().any(|(s, group)| self.model.within_shared(config.shared, *s) && covers(group))
+    }
 }
 
 /// Every step that can lead above a configuration from elsewhere.

@@ -133,6 +133,13 @@ pub trait Watch: Sync {
     fn found(&self, _target: usize, _verdict: &Verdict) {}
 }
 
+/// Any closure can watch: `&|now: &Progress| …`.
+impl<F: Fn(&Progress) + Sync> Watch for F {
+    fn progress(&self, now: &Progress) {
+        self(now);
+    }
+}
+
 /// How far a search has come.
 #[derive(Clone, Debug)]
 pub struct Progress {

@@ -1,4 +1,70 @@
-//! Throng proves or refutes safety of concurrent programs for any number of threads.
+//! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
+//!
+//! ```
+//! let outcome = throng::verify("examples/spinlock.bp")?;
+//! assert!(outcome.is_safe());
+//! let outcome = throng::verify("examples/spinlock-broken.bp")?;
+//! assert_eq!(outcome.trace().map(|run| run.threads()), Some(2));
+//! println!("{outcome}"); // who did what on which line, and which values changed
+//! # Ok::<(), throng::verify::Error>(())
+//! ```
+//!
+//! # What you need to know
+//!
+//! | name | what for |
+//! | --- | --- |
+//! | [`verify()`], [`Verification`] | an input and a question in, an [`Outcome`] out; engine, limits, stopping, progress |
+//! | [`Outcome`] | a verdict per target with its evidence, statistics; prints as a report |
+//! | [`Question`] | where to start, what must not happen, for how many threads |
+//! | [`Limits`] | time, memory, and a handle that stops a search from elsewhere |
+//! | [`own::Template`], [`own::System`] | one thread of a system as a Rust type of yours, verified for any number of them |
+//! | [`model::Model`] | write an exploration algorithm of your own against it; it runs on every input |
+//!
+//! `examples/` in the repository has a program for each of the last three.
+//!
+//! # The theory on one page
+//!
+//! **Threads.** All threads run the same code. They *share* some finite memory, the shared state s; each has a *local state* l: where it is, and the
+//! values of its own variables. Both are finite. What is not finite is the number of threads, so "try all sizes" never ends.
+//!
+//! **Counting.** Threads have no names that the code could see. A configuration ⟨s | l₁, …, lₙ⟩ is therefore one shared state and a *multiset* of
+//! local states, that is, a counter for each local state ([`model::Config`]). A step takes some threads, puts others back and changes
+//! the shared state ([`model::Step`]); on counters this is subtraction and addition, as in a Petri net. A `broadcast` moves all
+//! bystanders at once; a `signal` moves one.
+//!
+//! **Covering.** One configuration *covers* another if it has the same shared state and at least as many threads everywhere. What must not happen
+//! is always of the form "some configuration that covers this one": an assertion fails in *some* thread; *two* threads are in
+//! the critical section. The others do not matter.
+//!
+//! **Why any number is decidable.** Two facts. *Monotonicity*: a larger configuration can do whatever a smaller one can, and ends up at least as large; a
+//! bystander never blocks anybody. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element covers
+//! an earlier one. So the configurations from which the target can be covered form a set that is closed upwards, and such a set has
+//! finitely many minimal elements. Start with the target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the question is
+//! whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay 1996; Finkel and Schnoebelen 2001.) Systems that test for the
+//! absence of threads are not monotone; they say so ([`model::Model::blocking`]), and only bounded search takes them.
+//!
+//! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never met. No table of steps is made first: an engine asks
+//! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
+//! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
+//!
+//! **Engines** ([`engine`]). [`engine::explicit`] goes forward, breadth first, for one thread, two, three: it finds the run with the fewest threads, and it decides questions with a
+//! bound. [`engine::backward`] is the search above: it decides for any number of threads. [`engine::views`] keeps only which pairs of threads can occur
+//! together: it cannot refute, but it proves much, quickly. [`engine::auto`], the default, lets them take turns.
+//!
+//! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
+//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
+//! all initial configurations on one side and all bad ones on the other.
+//!
+//! # Layers
+//!
+//! ```text
+//! .bp text ─► lang::bp ─────────────────┐
+//! .tts .ntts .spec .pnml ─► Table ──────┼─► Model ─► engine ─► verdict + evidence ─► check ─► report
+//! your own Rust type ─► own ────────────┘
+//! ```
+//!
+//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`question`] turns what a user
+//! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
 pub mod bdd;
 pub mod check;
@@ -8,6 +74,7 @@ pub mod engine;
 pub mod lang;
 pub mod limits;
 pub mod model;
+pub mod own;
 pub mod problem;
 pub mod question;
 pub mod reduction;
@@ -17,3 +84,8 @@ pub mod testing;
 pub mod threads;
 pub mod unfold;
 pub mod verdict;
+pub mod verify;
+
+pub use limits::Limits;
+pub use question::Question;
+pub use verify::{Outcome, Verification, verify};

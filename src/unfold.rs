@@ -40,7 +40,7 @@ pub struct Unfolded {
 /// Signals cannot be written as steps of a table: that is [`Unknown::NotForThisModel`].
 pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     let model = &*problem.model;
-    let views = closure(model, &problem.initial, limits)?;
+    let views = closure(model, &problem.initial, usize::MAX, limits)?;
     let mut numbers = Numbers::default();
     for (&s, view) in &views {
         numbers.shared.insert(s);
@@ -55,6 +55,19 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
         initial_text: problem.initial_text.clone(),
         targets: targets.collect::<Result<_, _>>()?,
     })
+}
+
+/// Every shared state that may occur, with the local states that may occur in it: the closure of 1-views.
+///
+/// More than `most` pairs are [`Unknown::NotForThisModel`], and so are signals.
+pub fn thread_states(
+    model: &dyn Model,
+    initial: &[Initial],
+    most: usize,
+    limits: &Limits,
+) -> Result<Vec<(Shared, Vec<Local>)>, Unknown> {
+    let views = closure(model, initial, most, limits)?;
+    Ok(views.into_iter().map(|(s, view)| (s, view.locals.into_iter().collect())).collect())
 }
 
 /// What may occur together with one shared state.
@@ -74,31 +87,37 @@ struct View {
 
 type Views = IndexMap<Shared, View, FxBuildHasher>;
 
-fn closure(model: &dyn Model, initial: &[Initial], limits: &Limits) -> Result<Views, Unknown> {
+fn closure(model: &dyn Model, initial: &[Initial], most: usize, limits: &Limits) -> Result<Views, Unknown> {
     let mut views = Views::default();
     let mut queue: Set<Shared> = Set::default();
     let mut ticker = Ticker::new(limits);
+    let mut found = 0;
     for family in initial {
         let threads = family.threads.entries().iter().map(|e| e.0);
-        add(&mut views, &mut queue, family.shared, threads.chain(family.any.iter().copied()));
+        found += add(&mut views, &mut queue, family.shared, threads.chain(family.any.iter().copied()));
     }
     while let Some(s) = queue.pop() {
         let arrivals = explore(model, s, views.entry(s).or_default(), &mut ticker)?;
         for (to, locals) in arrivals {
-            add(&mut views, &mut queue, to, locals.into_iter());
+            found += add(&mut views, &mut queue, to, locals.into_iter());
+        }
+        if found > most {
+            return Err(Unknown::NotForThisModel(format!("there are more than {most} thread states")));
         }
     }
     Ok(views)
 }
 
-/// Adds thread states; a shared state with news is looked at again.
-fn add(views: &mut Views, queue: &mut Set<Shared>, s: Shared, locals: impl Iterator<Item = Local>) {
+/// Adds thread states and says how many are new; a shared state with news is looked at again.
+fn add(views: &mut Views, queue: &mut Set<Shared>, s: Shared, locals: impl Iterator<Item = Local>) -> usize {
     let entry = views.entry(s).or_default();
     let before = entry.locals.len();
     entry.locals.extend(locals);
-    if entry.locals.len() > before || !entry.started {
+    let new = entry.locals.len() - before;
+    if new > 0 || !entry.started {
         queue.insert(s);
     }
+    new
 }
 
 /// What the news in one view lead to.

@@ -20,6 +20,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["model", "problem", "verdict", "limits", "check", "reduction", "bdd"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
+    (
+        "verify",
+        &[
+            "model", "problem", "verdict", "limits", "lang", "question", "engine", "check", "concrete",
+            "report",
+        ],
+    ),
+    ("own", &["model", "problem", "verdict", "limits", "unfold", "verify"]),
     ("simulate", &["model", "problem", "verdict", "threads", "report"]),
 ];
 
@@ -34,6 +42,7 @@ const PURE: &[&str] = &[
     "threads",
     "unfold",
     "report",
+    "own",
     "reduction",
     "bdd",
 ];

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
-use crate::check::{self, Flaw};
-use crate::concrete::concretise;
+use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
@@ -14,11 +13,9 @@ use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
-use crate::engine::{Answer, Engine};
-use crate::limits::{Limits, memory_in_use};
-use crate::problem::{Bound, Problem};
-use crate::report::{Report, Word, json, text};
-use crate::verdict::{Unknown, Verdict};
+use crate::problem::Bound;
+use crate::report::{Report, json, text};
+use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -31,23 +28,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
     let engine = engine(args);
-    let mut answer = engine.run(&problem, &limits, console);
-    if let Some(flaw) = &answer.flaw {
-        return Err(internal(flaw));
-    }
-    if !args.no_check && !answer.checked {
-        believe(&problem, &mut answer, &limits)?;
-    }
-    choose_values(&problem, &mut answer);
+    let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
+    let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let report = Report {
         file: &loaded.source.name,
-        problem: &problem,
+        problem: &outcome.problem,
         unit: loaded.format.unit(),
-        engine: &answered_by(engine.name(), &answer),
-        answer: &answer,
-        checked: !args.no_check,
+        engine: &outcome.answered_by(),
+        answer: &outcome.shown(),
+        checked: outcome.checked,
         time: began.elapsed(),
-        memory: memory_in_use(),
+        memory: outcome.memory,
     };
     let options = text::Options {
         colour: console.colour,
@@ -55,7 +46,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
-    Ok(Word::overall(&answer.verdicts).status())
+    Ok(outcome.word().status())
 }
 
 /// The engine that was asked for, set up as asked.
@@ -84,50 +75,5 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             ..Symbolic::default()
         }),
         EngineName::Plain => Box::new(Plain { por: !args.search.no_por }),
-    }
-}
-
-/// Checks all evidence; a verdict that does not stand, or that could not be checked in time, is never printed.
-fn believe(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Failure> {
-    let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    match check::check_all(problem, &verdicts, limits) {
-        Ok(()) => Ok(()),
-        Err((_, Flaw::Limit(why))) => {
-            let unchecked =
-                Unknown::Inconclusive(format!("an answer was found, but its evidence not checked: {why}"));
-            answer.verdicts.fill(Verdict::Unknown(unchecked));
-            Ok(())
-        }
-        Err((target, flaw)) => {
-            Err(internal(&format!("the evidence for target `{target}` does not stand: {flaw}")))
-        }
-    }
-}
-
-/// Evidence that does not stand is never a verdict.
-fn internal(what: &str) -> Failure {
-    Failure::Other(format!(
-        "internal error: {what}\nThis is a bug in throng, not in your input. Please report it with the command you \
-         ran, the input file and the version ({}).",
-        env!("CARGO_PKG_VERSION")
-    ))
-}
-
-/// Who answered.
-fn answered_by(engine: &str, answer: &Answer) -> String {
-    let mut names: Vec<&str> = answer.by.iter().flatten().copied().collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.is_empty() { engine.to_string() } else { names.join(", ") }
-}
-
-/// People want to see values, not sets of them.
-fn choose_values(problem: &Problem, answer: &mut Answer) {
-    for (target, verdict) in problem.targets.iter().zip(&mut answer.verdicts) {
-        if let Verdict::Unsafe(trace) = verdict
-            && let Some(concrete) = concretise(&*problem.model, target, trace, problem.bound.threads())
-        {
-            *trace = concrete;
-        }
     }
 }

@@ -16,6 +16,7 @@ use crate::lang::source::{Diagnostic, Source, render};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::question::{Complaint, Posed, Question};
+use crate::verify::Error;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;
@@ -39,13 +40,21 @@ pub(super) enum Failure {
 
 impl From<Rejected> for Failure {
     fn from(rejected: Rejected) -> Failure {
-        let Rejected { source, diagnostics } = rejected;
-        Failure::Wrong(
-            diagnostics
-                .into_iter()
-                .map(|diagnostic| Complaint { source: source.clone(), diagnostic })
-                .collect(),
-        )
+        Error::from(rejected).into()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Refused(complaints) => Failure::Wrong(complaints),
+            Error::Impossible(why) => Failure::Other(why.to_string()),
+            Error::Flawed(..) => Failure::Other(format!(
+                "internal error: {error}\nThis is a bug in throng, not in your input. Please report it with the command \
+                 you ran, the input file and the version ({}).",
+                env!("CARGO_PKG_VERSION")
+            )),
+        }
     }
 }
 

@@ -38,6 +38,12 @@ pub struct Auto {
     pub por: bool,
 }
 
+impl Default for Auto {
+    fn default() -> Auto {
+        Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true }
+    }
+}
+
 /// Ticks of the first round.
 const FIRST_SHARE: u64 = 1 << 18;
 
