@@ -2,14 +2,15 @@
 //!
 //! `THRONG_PROGRAMS` says how many random programs to try, `THRONG_SEED` where to start.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use throng::check::check;
+use throng::engine::auto::Auto;
 use throng::engine::explicit::{self, Explicit};
 use throng::engine::plain::Plain;
 use throng::engine::symbolic::{Symbolic, thread_states};
-use throng::engine::{Answer, Engine, Silent};
+use throng::engine::{Answer, Engine, Silent, Watch};
 use throng::lang::bp::{Jit, Options, read};
 use throng::limits::Limits;
 use throng::model::{Config, Footprint, Local, Model, Shared, semantics};
@@ -65,6 +66,28 @@ fn summary(answer: &Answer, length: bool) -> Vec<Option<(u32, usize)>> {
     answer.verdicts.iter().map(about).collect()
 }
 
+/// Remembers what it was told.
+#[derive(Default)]
+struct Told(Mutex<Vec<(usize, Verdict)>>);
+
+impl Watch for Told {
+    fn found(&self, target: usize, verdict: &Verdict) {
+        self.0.lock().unwrap().push((target, verdict.clone()));
+    }
+}
+
+/// With reduction, too, runs are shortest, and each is told once and as it is answered.
+fn told_as_answered(problem: &Problem, expected: &[Option<(u32, usize)>], context: &str) {
+    let told = Told::default();
+    let answer = Explicit::default().run(problem, &limits(), &told);
+    assert_eq!(summary(&answer, true), expected, "explicit, shortest: {context}");
+    let mut told = told.0.into_inner().unwrap();
+    told.sort_by_key(|t| t.0);
+    let hit = |(_, v): &(usize, Verdict)| matches!(v, Verdict::Unsafe(_));
+    let answered: Vec<_> = answer.verdicts.into_iter().enumerate().filter(hit).collect();
+    assert_eq!(told, answered, "{context}");
+}
+
 /// Everything agrees on a program; says what does not.
 fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<Option<(u32, usize)>> {
     let model = jit(text, Options { keep_ended, ..Options::default() });
@@ -76,6 +99,11 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
     let context = format!("{names:?}, initially {initial:?} of {bound}\n{text}");
     let reduced = Explicit { shortest: false, ..Explicit::default() };
     assert_eq!(summary(&run(&reduced, &problem), false), threads, "explicit, reduced: {context}");
+    told_as_answered(&problem, &full, &context);
+    let auto = Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true };
+    let answer = run(&auto, &problem);
+    assert_eq!(answer.flaw, None, "auto: {context}");
+    assert_eq!(summary(&answer, false), threads, "auto: {context}");
     let symbolic = Symbolic { por: false, ..Symbolic::default() };
     assert_eq!(summary(&run(&symbolic, &problem), true), full, "symbolic: {context}");
     let reduced = Symbolic { shortest: false, ..Symbolic::default() };

@@ -31,7 +31,7 @@
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in [`super::levels`].
+//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in `engine::levels`.
 
 mod batch;
 pub(super) mod ids;
