@@ -30,6 +30,19 @@ pub fn check_within(
     limits: &Limits,
 ) -> Result<(), Flaw> {
     let ticker = &mut Ticker::new(limits);
+    check_evidence(problem, target, verdict, ticker)?;
+    match (verdict, problem.model.gave_up()) {
+        (Verdict::Safe(_), Some(why)) => Err(Flaw::Limit(Unknown::Inconclusive(why))),
+        _ => Ok(()),
+    }
+}
+
+fn check_evidence(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
         Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, None, ticker),

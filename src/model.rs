@@ -160,6 +160,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Why not all steps were listed, if some call listed too few: then nothing is proved safe.
+    fn gave_up(&self) -> Option<String> {
+        None
+    }
+
     /// Whether a step may have [`Others::Move`] or [`Others::Wake`]: then accelerations are not exact.
     fn moves_others(&self) -> bool {
         false

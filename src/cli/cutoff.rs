@@ -10,6 +10,7 @@ use crate::engine::karp_miller::KarpMiller;
 use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::cutoff::Found;
+use crate::verdict::Unknown;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -26,7 +27,10 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         CutoffMethod::Dynamic if problem.model.moves_others() => Method::Dynamic(&Backward),
         CutoffMethod::Dynamic => Method::Dynamic(&karp_miller),
     };
-    let found = cutoff(&problem, &method, &limits, console);
+    let found = cutoff(&problem, &method, &limits, console).and_then(|found| match problem.model.gave_up() {
+        Some(why) => Err(Unknown::Inconclusive(why)),
+        None => Ok(found),
+    });
     let report = Found {
         file: &loaded.source.name,
         problem: &problem,

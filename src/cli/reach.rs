@@ -12,6 +12,7 @@ use crate::model::{Local, Model, Shared};
 use crate::problem::Bound;
 use crate::question::Question;
 use crate::report::reach::Reached;
+use crate::verdict::Unknown;
 
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -35,6 +36,9 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
             return Err(Failure::Other(why.into()));
         }
     };
+    if let Some(why) = problem.model.gave_up() {
+        states = Err(Unknown::Inconclusive(why));
+    }
     if let Ok(states) = &mut states
         && !args.inside_atomic
     {

@@ -31,6 +31,8 @@ pub struct Jit {
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
     blocking: OnceLock<Option<String>>,
+    /// A statement with more cases than are listed, if one was met.
+    gave_up: OnceLock<String>,
 }
 
 /// Edges by what they lead to.
@@ -101,6 +103,7 @@ impl Jit {
             tree,
             keep_ended,
             blocking: OnceLock::new(),
+            gave_up: OnceLock::new(),
         }
     }
 
@@ -134,7 +137,7 @@ impl Jit {
             any = true;
             let (free, slots) = (self.free_shared(), self.program.free_slots(i as u32));
             let mut found = Vec::new();
-            solve_guard(condition, false, free, slots, &mut found);
+            self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
             configs.extend(found.into_iter().map(|env| {
                 let l = Local(self.local.encode(i as u32, &env.local));
                 Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
@@ -170,7 +173,9 @@ impl Jit {
     pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
-        solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found);
+        if !solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found) {
+            self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
+        }
         let configs =
             found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
         Target { name: format!("invariant {name}"), configs: configs.collect() }
@@ -201,6 +206,15 @@ impl Jit {
 
     pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.encode(inside.into(), masks))
+    }
+
+    /// Remembers that not all cases of a statement were listed.
+    fn note(&self, complete: bool, point: u32) {
+        if !complete {
+            let info = self.program.info(point);
+            self.gave_up
+                .get_or_init(|| format!("line {}: `{}` has too many cases", info.line, cut(&info.text)));
+        }
     }
 
     fn is_ended(&self, point: u32) -> bool {
@@ -286,7 +300,7 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        solve(&edge.effect, env, Direction::Backward, &mut found);
+        self.note(solve(&edge.effect, env, Direction::Backward, &mut found), edge.from);
         for env in found {
             let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
@@ -365,8 +379,10 @@ impl Jit {
             Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
         env.new.resize(edge.effect.assigns.len(), FREE);
         let mut active = Vec::new();
-        solve(&edge.effect, env, Direction::Forward, &mut active);
-        if read.len() > 14 || active.len() > MOST {
+        if !solve(&edge.effect, env, Direction::Forward, &mut active)
+            || read.len() > 14
+            || active.len() > MOST
+        {
             return true;
         }
         let width =
@@ -380,8 +396,7 @@ impl Jit {
                     env.other[i as usize] = if bits >> k & 1 == 1 { ONE } else { ZERO };
                 }
                 let mut found = Vec::new();
-                solve_other(others, env, Direction::Forward, &mut found);
-                found.is_empty()
+                !solve_other(others, env, Direction::Forward, &mut found) || found.is_empty()
             })
         })
     }
@@ -449,7 +464,7 @@ impl Model for Jit {
             let effect = &self.program.edges[id as usize].effect;
             let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
             env.new.resize(effect.assigns.len(), FREE);
-            solve(effect, env, Direction::Forward, &mut found);
+            self.note(solve(effect, env, Direction::Forward, &mut found), point);
             steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l)));
         }
         out.extend(steps);
@@ -499,7 +514,7 @@ impl Model for Jit {
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         env.other_new.resize(others.assigns.len(), FREE);
         let mut found = Vec::new();
-        solve_other(others, env, Direction::Forward, &mut found);
+        self.note(solve_other(others, env, Direction::Forward, &mut found), point);
         for env in found {
             let mut after = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| after[slot] = m);
@@ -534,7 +549,7 @@ impl Model for Jit {
             }
         }
         let mut found = Vec::new();
-        solve_other(others, env, Direction::Backward, &mut found);
+        self.note(solve_other(others, env, Direction::Backward, &mut found), point);
         for env in found {
             let mut before = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| before[slot] = m);
@@ -573,6 +588,10 @@ impl Model for Jit {
                 Some(format!("line {}: a thread can block `{}` by its mere presence", info.line, info.text))
             })
             .clone()
+    }
+
+    fn gave_up(&self) -> Option<String> {
+        self.gave_up.get().cloned()
     }
 
     fn moves_others(&self) -> bool {
@@ -715,6 +734,12 @@ fn place(info: &super::program::NodeInfo, function: String) -> Place {
         function,
         origin: info.origin.clone(),
     }
+}
+
+/// The beginning of a long text.
+fn cut(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 fn text(mask: u8) -> String {
