@@ -5,8 +5,8 @@
 //! Whatever covers a bad configuration is bad, and larger configurations can do at least as much as smaller ones. So the set of
 //! configurations from which the target can be covered is upward closed, and by Dickson's lemma it has finitely many minimal
 //! elements (Abdulla, Čerāns, Jonsson, Tsay 1996; IJIT, section 4). Start with the target, add the minimal predecessors of every
-//! element ([`semantics::unfire`]), keep only minimal ones ([`basis::Basis`]), smallest first. If one covers an initial configuration the answer
-//! is UNSAFE, and a run is found by going forward along the chain of elements ([`witness`]). If nothing new appears, the
+//! element ([`semantics::unfire`]), keep only minimal ones (`basis`), smallest first. If one covers an initial configuration the answer
+//! is UNSAFE, and a run is found by going forward along the chain of elements (`witness`). If nothing new appears, the
 //! basis is the certificate.
 //!
 //! Where words stand for sets of states, an element stands for the upward closure of every concrete configuration of its product, and it is

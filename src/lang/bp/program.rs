@@ -9,7 +9,7 @@
 //!
 //! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel assignment, constraints over old and
 //! new ones, and the same for each bystander. Entering a call, returning, ending are effects too (they assign slots), so
-//! [`super::relation`] is the only code that executes anything.
+//! `relation.rs` is the only code that executes anything.
 
 use super::expr::{Cube, Expr, FREE, Var, ZERO};
 use super::function::Variable;
