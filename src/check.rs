@@ -3,40 +3,76 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod products;
 mod views;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 
-use crate::model::{Config, Model, OMEGA, Shared, Step, semantics};
+use crate::limits::{Limits, Ticker};
+use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::{Certificate, Trace, Verdict};
+use crate::reduction::Reduction;
+use crate::verdict::{Certificate, Trace, Unknown, Verdict};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
 ///
 /// A verdict that claims nothing passes.
 pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
+    check_within(problem, target, verdict, &Limits::none())
+}
+
+/// As [`check`], but gives up with [`Flaw::Limit`] when a limit is hit.
+pub fn check_within(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    limits: &Limits,
+) -> Result<(), Flaw> {
+    let ticker = &mut Ticker::new(limits);
+    check_evidence(problem, target, verdict, ticker)?;
+    match (verdict, problem.model.gave_up()) {
+        (Verdict::Safe(_), Some(why)) => Err(Flaw::Limit(Unknown::Inconclusive(why))),
+        _ => Ok(()),
+    }
+}
+
+fn check_evidence(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     match verdict {
         Verdict::Unsafe(trace) => check_trace(problem, target, trace),
-        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set),
-        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set),
-        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis),
-        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set),
+        Verdict::Safe(Certificate::Closed(set)) => check_closed(problem, target, set, None, ticker),
+        Verdict::Safe(Certificate::Reduced(set)) => {
+            check_closed(problem, target, set, Reduction::for_target(problem, target).as_ref(), ticker)
+        }
+        Verdict::Safe(Certificate::Products(products)) => {
+            products::check_products(problem, target, products, ticker)
+        }
+        Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set, ticker),
+        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis, ticker),
+        Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set, ticker),
         Verdict::Unknown(_) => Ok(()),
     }
 }
 
 /// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
 /// a large set once is enough. The name of the target that fails comes with the flaw.
-pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<(), (String, Flaw)> {
+pub fn check_all(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
-    let mut job_of: HashMap<*const Vec<Config>, usize> = HashMap::new();
+    let mut job_of = HashMap::new();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            Verdict::Safe(certificate) => *job_of.entry(Arc::as_ptr(certificate.set())).or_insert(next),
+            Verdict::Safe(certificate) => *job_of.entry(certificate.identity()).or_insert(next),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
@@ -45,7 +81,7 @@ pub fn check_all(problem: &Problem, verdicts: &[(usize, &Verdict)]) -> Result<()
         }
     }
     jobs.iter().try_for_each(|(target, verdict)| {
-        check(problem, target, verdict).map_err(|flaw| (target.name.clone(), flaw))
+        check_within(problem, target, verdict, limits).map_err(|flaw| (target.name.clone(), flaw))
     })
 }
 
@@ -66,6 +102,8 @@ pub enum Flaw {
     InitialMissing(String),
     /// A member of a set has a successor outside.
     NotClosed(String, String),
+    /// Nothing is wrong so far, but a limit was hit before everything was checked.
+    Limit(Unknown),
     /// A member of a set is bad.
     BadMember(String),
     /// A bad configuration is not above any element of a basis.
@@ -78,6 +116,14 @@ pub enum Flaw {
     ViewMissing(String),
     /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
     NotForThisModel(String),
+    /// It is no evidence at all.
+    Malformed(String),
+}
+
+impl From<Unknown> for Flaw {
+    fn from(why: Unknown) -> Flaw {
+        Flaw::Limit(why)
+    }
 }
 
 impl fmt::Display for Flaw {
@@ -92,6 +138,8 @@ impl fmt::Display for Flaw {
             }
             Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
             Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
+            Flaw::Limit(why) => write!(f, "checking did not finish: {why}"),
+            Flaw::Malformed(what) => f.write_str(what),
             Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
             Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
             Flaw::PredecessorMissing(c, p) => {
@@ -126,7 +174,13 @@ fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), 
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+fn check_closed(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    reduction: Option<&Reduction>,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     let set: HashSet<&Config> = set.iter().collect();
     each_initial(problem, &mut |config| {
@@ -134,8 +188,12 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
     })?;
     let mut after = Vec::new();
     for &config in &set {
+        ticker.ticks(16)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
+        }
+        if reduction.is_some_and(|r| someone_goes_first(problem, r, config, &set)) {
+            continue;
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
@@ -147,17 +205,25 @@ fn check_closed(problem: &Problem, target: &Target, set: &[Config]) -> Result<()
 
 /// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
 /// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound.
-fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<(), Flaw> {
+fn check_downward(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    let mut by_shared: HashMap<Shared, Vec<&Config>> = HashMap::new();
+    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::new();
     for config in set {
-        by_shared.entry(config.shared).or_default().push(config);
+        by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
-    let covered =
-        |c: &Config| by_shared.get(&c.shared).is_some_and(|above| above.iter().any(|d| d.covers(c)));
+    let covered = |c: &Config| {
+        let bits = occupied(c);
+        let covers = |&(above, d): &(u64, &Config)| bits & !above == 0 && d.covers(c);
+        by_shared.get(&c.shared).is_some_and(|group| group.iter().any(covers))
+    };
     for family in problem.initial.iter().map(Initial::omega) {
         if !covered(&family) {
             return Err(Flaw::InitialMissing(family.describe(model)));
@@ -165,11 +231,13 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     }
     let mut after = Vec::new();
     for config in set {
+        ticker.ticks(64)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
         // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
         semantics::successors(model, config, None, &mut after);
+        after.retain(|(_, c)| !config.covers(c));
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
@@ -177,8 +245,19 @@ fn check_downward(problem: &Problem, target: &Target, set: &[Config]) -> Result<
     Ok(())
 }
 
+/// Which local states are occupied, as 64 bits of a hash: what covers has at least the bits of what it covers.
+fn occupied(config: &Config) -> u64 {
+    let bit = |l: u64| 1 << (l.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
+    config.threads.entries().iter().fold(0, |bits, e| bits | bit(e.0.0))
+}
+
 /// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is.
-fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<(), Flaw> {
+fn check_upward(
+    problem: &Problem,
+    target: &Target,
+    basis: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
@@ -192,6 +271,7 @@ fn check_upward(problem: &Problem, target: &Target, basis: &[Config]) -> Result<
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
     for element in basis {
+        ticker.ticks(64)?;
         if problem.initial.iter().any(|family| family.omega().may_cover(element, model)) {
             return Err(Flaw::InitialInside(element.describe(model)));
         }
@@ -249,6 +329,26 @@ fn steps_into(model: &dyn Model, config: &Config) -> Vec<Step> {
         model.pre(config.shared, l, &mut steps);
     }
     steps
+}
+
+/// Whether some thread of `config` may go first, can move, and stays within `set` whatever it does.
+fn someone_goes_first(
+    problem: &Problem,
+    reduction: &Reduction,
+    config: &Config,
+    set: &HashSet<&Config>,
+) -> bool {
+    let model = &*problem.model;
+    let footprint = |&(l, n): &(Local, u32)| Some((model.footprint(l)?, n));
+    let Some(threads) = config.threads.entries().iter().map(footprint).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    (0..threads.len()).filter(|&i| reduction.goes_first(&threads, i)).any(|i| {
+        let (mut steps, mut after) = (Vec::new(), Vec::new());
+        model.post(config.shared, config.threads.entries()[i].0, &mut steps);
+        steps.iter().for_each(|s| semantics::fire(model, config, s, problem.bound.threads(), &mut after));
+        !after.is_empty() && after.iter().all(|c| set.contains(c))
+    })
 }
 
 /// Whether the model lists this step for one of the threads it takes, or for nobody.

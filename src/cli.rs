@@ -5,6 +5,7 @@
 
 mod check;
 mod console;
+mod cutoff;
 mod reach;
 mod simulate;
 mod translate;
@@ -46,6 +47,8 @@ enum Command {
     Check(CheckArgs),
     /// List every reachable thread state
     Reach(ReachArgs),
+    /// The smallest number of threads that shows every reachable thread state
+    Cutoff(CutoffArgs),
     /// Write the same system in another format
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
@@ -95,6 +98,35 @@ struct ReachArgs {
     json: bool,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Options of `throng cutoff`.
+#[derive(Debug, Args)]
+struct CutoffArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems
+    #[arg(long, value_name = "CONFIG", help_heading = "Question")]
+    initial: Option<String>,
+    /// How to know that nothing more can appear
+    #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
+    method: CutoffMethod,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How a cutoff is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum CutoffMethod {
+    /// Compare with the exact set, which Karp-Miller computes
+    Exact,
+    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new appears
+    Dynamic,
 }
 
 /// Options of `throng translate`.
@@ -197,6 +229,9 @@ struct SearchArgs {
     /// Who searches
     #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
     engine: EngineName,
+    /// Do not leave out interleavings that make no difference (partial-order reduction)
+    #[arg(long, help_heading = "Limits")]
+    no_por: bool,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -230,10 +265,17 @@ enum EngineName {
     Auto,
     /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
     Explicit,
+    /// The coverability set of any number of threads, forward; no signals, broadcasts, transfers
+    KarpMiller,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
     Views,
+    /// The same over sets of states as decision diagrams, for Boolean programs
+    Symbolic,
+    /// Without counting or symmetry, for comparison
+    #[value(hide = true)]
+    Plain,
 }
 
 /// The formats that can be written.
@@ -311,6 +353,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
+/// The cores of this machine.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
 /// Runs the command that the process was started with and returns the exit status.
 pub fn main() -> u8 {
     let cli = Cli::parse();
@@ -333,6 +380,7 @@ impl Command {
         match self {
             Command::Check(args) => args.output,
             Command::Reach(args) => args.output,
+            Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
         }
@@ -344,6 +392,7 @@ impl Cli {
         let done = match &self.command {
             Command::Check(args) => check::run(args, console),
             Command::Reach(args) => reach::run(args, console),
+            Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
         };
@@ -352,11 +401,6 @@ impl Cli {
             2
         })
     }
-}
-
-/// The cores of this machine.
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ pub mod backward;
 pub mod cutoff;
 pub mod explicit;
 pub mod karp_miller;
+mod levels;
+pub mod plain;
+pub mod symbolic;
 pub mod views;
 
 use serde::Serialize;

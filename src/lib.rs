@@ -66,6 +66,7 @@
 //! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`question`] turns what a user
 //! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
+pub mod bdd;
 pub mod check;
 pub mod cli;
 pub mod concrete;
@@ -76,6 +77,7 @@ pub mod model;
 pub mod own;
 pub mod problem;
 pub mod question;
+pub mod reduction;
 pub mod report;
 pub mod simulate;
 pub mod testing;

@@ -56,6 +56,11 @@ impl Limits {
         self
     }
 
+    /// The memory limit in bytes, if there is one.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// A handle that stops the run from elsewhere, e.g. on Ctrl-C.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stops[0].clone())

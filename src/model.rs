@@ -22,6 +22,7 @@
 
 pub mod bag;
 pub mod config;
+pub mod program;
 pub mod semantics;
 pub mod table;
 
@@ -89,6 +90,25 @@ pub struct Place {
     pub origin: Option<String>,
 }
 
+/// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::reduction`].
+///
+/// Bits stand for variables that several threads can see; variables may share a bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Footprint {
+    /// Where the thread is; thread states of the same place have the same footprint.
+    pub place: u32,
+    /// Variables its next step reads.
+    pub reads: u64,
+    /// Variables its next step writes, or whose values it may rule out.
+    pub writes: u64,
+    /// Variables that it, or a thread it creates, may ever read, this step included.
+    pub later_reads: u64,
+    /// Variables that it, or a thread it creates, may ever write, this step included.
+    pub later_writes: u64,
+    /// Whether the next step concerns other threads only through variables, and no cycle consists of such places alone.
+    pub goes_first: bool,
+}
+
 /// A thread template: which steps there are. See the module documentation for the laws.
 pub trait Model: Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
@@ -137,6 +157,11 @@ pub trait Model: Send + Sync {
     /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only
     /// bounded search answers exactly.
     fn blocking(&self) -> Option<String> {
+        None
+    }
+
+    /// Why not all steps were listed, if some call listed too few: then nothing is proved safe.
+    fn gave_up(&self) -> Option<String> {
         None
     }
 
@@ -200,6 +225,26 @@ pub trait Model: Send + Sync {
         l
     }
 
+    /// How many concrete states a shared and a local word stand for together, as a power of two.
+    fn free_bits(&self, _s: Shared, _l: Local) -> u32 {
+        0
+    }
+
+    /// Every concrete shared state of a set.
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        vec![s]
+    }
+
+    /// Every concrete local state of a set.
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        vec![l]
+    }
+
+    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
+    fn places(&self) -> Vec<Place> {
+        Vec::new()
+    }
+
     /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
     /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
     fn narrow(
@@ -220,6 +265,21 @@ pub trait Model: Send + Sync {
     /// Whether words are plain states: then `meets` and `within` are equality.
     fn is_exact(&self) -> bool {
         true
+    }
+
+    /// What a thread at `l` reads and writes, now and later; `None` if the model does not say, and then there is no reduction.
+    fn footprint(&self, _l: Local) -> Option<Footprint> {
+        None
+    }
+
+    /// The variables, as in a [`Footprint`], whose values `s` fixes.
+    fn constrained(&self, _s: Shared) -> u64 {
+        u64::MAX
+    }
+
+    /// The program behind this model, if its words are cubes over a program's variables.
+    fn as_program(&self) -> Option<&dyn program::Coded> {
+        None
     }
 
     /// Name and value of every part of a shared state, for people: `[("lock", "1")]`.

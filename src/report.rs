@@ -1,6 +1,7 @@
 //! Answers for people and for programs: the verdicts of a run, with the question that was asked, in a form
 //! that [`text`] and [`json`] write down. Nothing here prints.
 
+pub mod cutoff;
 pub mod json;
 pub mod reach;
 pub mod story;

@@ -1,10 +1,11 @@
 //! Answers, and the evidence they carry.
 
 use std::fmt;
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{Config, Step};
+use crate::model::{Config, Local, Shared, Step};
 
 /// The answer about one target.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +25,10 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
+    /// The same, but closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
+    Reduced(Arc<Vec<Config>>),
+    /// The same with products of sets instead of configurations.
+    Products(Arc<Products>),
     /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
     /// holds every initial configuration, is closed under steps, and hits no target.
     Downward(Arc<Vec<Config>>),
@@ -36,15 +41,40 @@ pub enum Certificate {
 }
 
 impl Certificate {
-    /// The configurations it consists of.
-    pub fn set(&self) -> &Arc<Vec<Config>> {
-        match self {
+    /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
+    pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
+        let address = match self {
             Certificate::Closed(set)
+            | Certificate::Reduced(set)
             | Certificate::Downward(set)
             | Certificate::Upward(set)
-            | Certificate::Views(set) => set,
-        }
+            | Certificate::Views(set) => Arc::as_ptr(set).addr(),
+            Certificate::Products(products) => Arc::as_ptr(products).addr(),
+        };
+        (discriminant(self), address)
     }
+}
+
+/// A set of products of sets of states, each set a list of words that are together its members.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Products {
+    /// Sets of shared states.
+    pub shared: Vec<Vec<Shared>>,
+    /// Sets of local states.
+    pub locals: Vec<Vec<Local>>,
+    /// The products.
+    pub members: Vec<Product>,
+    /// Closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
+    pub reduced: bool,
+}
+
+/// Every configuration with a shared state in a set and, for each entry, so many threads in the entry's set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Index into [`Products::shared`].
+    pub shared: u32,
+    /// Indices into [`Products::locals`], with counts.
+    pub threads: Vec<(u32, u32)>,
 }
 
 /// A run: concrete counts at the start, then steps.

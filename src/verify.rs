@@ -138,13 +138,14 @@ impl<'a> Verification<'a> {
     /// Searches, then checks the evidence. Running into a limit is an outcome, not an error.
     pub fn run(self) -> Result<Outcome, Error> {
         let began = Instant::now();
-        let engine = self.engine.unwrap_or(&Auto { jobs: 1, max_threads: None, stop_at_first: false });
-        let answer = engine.run(&self.problem, &self.limits, self.watch);
-        if let Some(flaw) = answer.flaw {
+        let auto = Auto::default();
+        let engine = self.engine.unwrap_or(&auto);
+        let mut answer = engine.run(&self.problem, &self.limits, self.watch);
+        if let Some(flaw) = answer.flaw.take() {
             return Err(Error::Flawed(flaw));
         }
         if self.checks && !answer.checked {
-            check_all(&self.problem, &answer)?;
+            check_all(&self.problem, &mut answer, &self.limits)?;
         }
         Ok(Outcome {
             engine: engine.name(),
@@ -306,11 +307,20 @@ impl From<Unknown> for Error {
 }
 
 /// Checks all evidence of an answer.
-fn check_all(problem: &Problem, answer: &Answer) -> Result<(), Error> {
+fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Error> {
     let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    check::check_all(problem, &verdicts).map_err(|(target, flaw)| {
-        Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}"))
-    })
+    match check::check_all(problem, &verdicts, limits) {
+        Ok(()) => Ok(()),
+        // What could not be checked in time is no verdict.
+        Err((_, check::Flaw::Limit(why))) => {
+            let why = format!("an answer was found, but its evidence not checked: {why}");
+            answer.verdicts.fill(Verdict::Unknown(Unknown::Inconclusive(why)));
+            Ok(())
+        }
+        Err((target, flaw)) => {
+            Err(Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}")))
+        }
+    }
 }
 
 #[cfg(test)]

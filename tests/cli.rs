@@ -141,9 +141,11 @@ fn a_missing_lock_is_unsafe_and_the_trace_names_threads_and_lines() {
 fn a_hunt_that_gives_up_is_unknown_and_says_how_far_it_came() {
     let dir = Scratch::new();
     let file = dir.file("lock.tts", LOCK);
-    let ran = throng(&["check", name(&file), "--target", "1|1,1", "--max-threads", "4"]);
+    let ran =
+        throng(&["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--max-threads", "4"]);
     ran.says(1, "UNKNOWN").shows(&["no violation with up to 4 threads"]);
-    let ran = throng(&["check", name(&file), "--target", "1|1,1", "--timeout", "0.2"]);
+    let ran =
+        throng(&["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--timeout", "0.2"]);
     ran.says(1, "UNKNOWN").shows(&["time limit of 0.2 s"]);
 }
 
@@ -209,7 +211,17 @@ fn json_is_one_document_with_everything_in_it() {
     assert_eq!(order[..4], ["schema", "tool", "version", "file"]);
 
     let file = dir.file("lock.tts", LOCK);
-    let ran = throng(&["check", name(&file), "--target", "1|1,1", "--max-threads", "2", "--json"]);
+    let ran = throng(&[
+        "check",
+        name(&file),
+        "--target",
+        "1|1,1",
+        "--engine",
+        "explicit",
+        "--max-threads",
+        "2",
+        "--json",
+    ]);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.status, &json["verdict"], &json["threads"]), (1, &Value::from("unknown"), &Value::Null));
     assert_eq!(json["targets"][0]["checked"], false);
@@ -430,7 +442,7 @@ fn an_interrupt_gives_unknown_with_what_was_established() {
 #[cfg(unix)]
 fn interrupted(file: &Path, pause: u64) -> Ran {
     let child = command()
-        .args(["check", name(file), "--target", "1|1,1"])
+        .args(["check", name(file), "--target", "1|1,1", "--engine", "explicit"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

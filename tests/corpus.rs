@@ -7,6 +7,7 @@ use std::time::Duration;
 use throng::check::check;
 use throng::concrete::concretise;
 use throng::engine::explicit::Explicit;
+use throng::engine::symbolic::Symbolic;
 use throng::engine::{Engine, Silent};
 use throng::limits::Limits;
 use throng::problem::Problem;
@@ -18,8 +19,12 @@ use common::{corpus, manifest, pose, try_pose};
 
 /// Runs a row; all evidence is checked. `None` if nothing was found out in time.
 fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str) -> Option<&'static str> {
-    let limits = Limits::none().timeout(Duration::from_secs(seconds));
     let engine = Explicit { max_threads, stop_at_first: true, ..Explicit::default() };
+    answer_of(&engine, problem, seconds, name)
+}
+
+fn answer_of(engine: &dyn Engine, problem: &Problem, seconds: u64, name: &str) -> Option<&'static str> {
+    let limits = Limits::none().timeout(Duration::from_secs(seconds));
     let answer = engine.run(problem, &limits, &Silent);
     for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
         check(problem, target, verdict).unwrap_or_else(|flaw| panic!("{name}: {flaw}"));
@@ -95,4 +100,36 @@ fn hunting_finds_the_bugs_that_need_three_threads() {
     }
     eprintln!("{ran} questions, {found} bugs found with at most three threads; not found: {beyond:#?}");
     assert!(ran > 100 && found > 80);
+}
+
+/// The symbolic engine on the same programs and on those of SATABS, at most three threads; both engines with and without reduction.
+#[test]
+fn symbolic_and_reduced_searches_answer_the_same() {
+    let Some(corpus) = corpus() else { return };
+    let every = std::env::var("THRONG_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
+    let rows = manifest(&corpus)
+        .into_iter()
+        .filter(|row| ["bp/boom", "bp/boppo", "bp/satabs"].iter().any(|family| row.path.starts_with(family)));
+    let (mut ran, mut open) = (0, Vec::new());
+    for row in rows.step_by(every) {
+        let problem = pose(&corpus, &row, Some(3));
+        let engines: [(&str, Box<dyn Engine>); 4] = [
+            ("explicit", Box::new(Explicit { por: false, stop_at_first: true, ..Explicit::default() })),
+            ("explicit, reduced", Box::new(Explicit { stop_at_first: true, ..Explicit::default() })),
+            ("symbolic", Box::new(Symbolic { por: false, stop_at_first: true, ..Symbolic::default() })),
+            ("symbolic, reduced", Box::new(Symbolic { stop_at_first: true, ..Symbolic::default() })),
+        ];
+        let answers: Vec<_> =
+            engines.iter().map(|(name, e)| (*name, answer_of(&**e, &problem, 10, &row.path))).collect();
+        let mut known: Vec<&str> = answers.iter().filter_map(|a| a.1).collect();
+        known.sort_unstable();
+        known.dedup();
+        assert!(known.len() <= 1, "{}: {answers:?}", row.path);
+        open.extend(answers.iter().filter(|a| a.1.is_none()).map(|a| format!("{}: {}", row.path, a.0)));
+        if row.path.starts_with("bp/boom") || row.path.starts_with("bp/boppo") {
+            assert!(known.is_empty() || known == [row.expected.as_str()], "{}: {answers:?}", row.path);
+        }
+        ran += 1;
+    }
+    eprintln!("{ran} programs; out of time: {open:#?}");
 }

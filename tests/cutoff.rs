@@ -1,5 +1,7 @@
 //! Reachability cutoffs: two ways that must agree, a naive one, STAR's program, and the corpus.
 
+#![allow(clippy::print_stderr)] // tables, what was skipped, and how much was run
+
 mod common;
 
 use std::collections::BTreeMap;

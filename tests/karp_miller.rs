@@ -1,5 +1,7 @@
 //! `karp-miller` against the textbook, on random systems, on nets that break the minimal coverability tree, and with each optimisation off.
 
+#![allow(clippy::print_stderr)] // tables, what was skipped, and how much was run
+
 use std::sync::Arc;
 
 use throng::check::{Flaw, check};

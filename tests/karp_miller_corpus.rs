@@ -3,6 +3,8 @@
 //! The ignored tests print tables: `cargo test --release --test karp_miller_corpus -- --ignored --nocapture`; `THRONG_SECONDS` is the
 //! time for each instance, `THRONG_FAMILY` restricts them to paths that contain it.
 
+#![allow(clippy::print_stderr)] // tables, what was skipped, and how much was run
+
 mod common;
 
 use std::collections::BTreeMap;

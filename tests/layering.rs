@@ -9,13 +9,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("problem", &["model"]),
     ("verdict", &["model"]),
+    ("reduction", &["model", "problem"]),
     ("limits", &["verdict"]),
+    ("bdd", &[]),
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),
-    ("check", &["model", "problem", "verdict"]),
+    ("check", &["model", "problem", "verdict", "limits", "reduction"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits", "check"]),
+    ("engine", &["model", "problem", "verdict", "limits", "check", "reduction", "bdd"]),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
     (
@@ -30,8 +32,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// These compute; they neither read nor write files, print, nor start processes.
-const PURE: &[&str] =
-    &["model", "problem", "verdict", "engine", "check", "concrete", "threads", "unfold", "report", "own"];
+const PURE: &[&str] = &[
+    "model",
+    "problem",
+    "verdict",
+    "engine",
+    "check",
+    "concrete",
+    "threads",
+    "unfold",
+    "report",
+    "own",
+    "reduction",
+    "bdd",
+];
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =

@@ -82,7 +82,7 @@ fn coverable(system: &System) -> Option<bool> {
 fn as_system(loaded: &Loaded, problem: &Problem) -> Result<System, String> {
     match &loaded.input {
         Input::Program(_) => {
-            let limits = Limits::none().timeout(Duration::from_secs(10));
+            let limits = Limits::none().timeout(Duration::from_secs(if thorough() { 10 } else { 2 }));
             unfold(problem, &limits).map(System::from).map_err(|why| why.to_string())
         }
         Input::System(system) => Ok(System {
@@ -152,10 +152,15 @@ impl Tally {
             return None;
         }
         let (loaded, problem) = reread(&written, format);
-        let complain = |what: &str| {
+        let complain = |what: &str| -> ! {
             panic!("{} to {format:?}: {what}, but violated: {}\n{}", known.name, known.violated, written.text)
         };
-        let again = as_system(&loaded, &problem).expect("a table of steps");
+        let again = match as_system(&loaded, &problem) {
+            Ok(again) => again,
+            // Bits can make a large table of a small one, and the machine may be busy.
+            Err(why) if why.contains("time limit") => return None,
+            Err(why) => complain(&why),
+        };
         match coverable(&again) {
             Some(found) if found != known.violated => complain("the verdict changes"),
             Some(_) => self.exact += 1,

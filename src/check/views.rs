@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Flaw;
+use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::{Problem, Target};
 
@@ -27,7 +28,12 @@ struct Set<'a> {
     groups: HashMap<Shared, Group>,
 }
 
-pub(super) fn check_views(problem: &Problem, target: &Target, views: &[Config]) -> Result<(), Flaw> {
+pub(super) fn check_views(
+    problem: &Problem,
+    target: &Target,
+    views: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
     let set = Set::new(&*problem.model, views)?;
     for family in &problem.initial {
         let mut threads = family.threads.clone();
@@ -38,7 +44,7 @@ pub(super) fn check_views(problem: &Problem, target: &Target, views: &[Config]) 
         let mut steps = Vec::new();
         set.model.post_shared(s, &mut steps);
         group.singles.iter().for_each(|&l| set.model.post(s, l, &mut steps));
-        steps.iter().try_for_each(|step| set.check_step(group, step))?;
+        steps.iter().try_for_each(|step| set.check_step(group, step, ticker))?;
     }
     match target.configs.iter().find(|bad| set.allows(bad)) {
         Some(bad) => Err(Flaw::BadMember(bad.describe(set.model))),
@@ -94,7 +100,8 @@ impl<'a> Set<'a> {
         Err(Flaw::ViewMissing(view.describe(self.model)))
     }
 
-    fn check_step(&self, group: &Group, step: &Step) -> Result<(), Flaw> {
+    fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
+        ticker.ticks(8)?;
         let taken = flat(&step.take);
         let together = |(i, &a): (usize, &Local)| {
             group.singles.contains(&a) && taken[i + 1..].iter().all(|&b| group.pair(a, b))
@@ -109,6 +116,7 @@ impl<'a> Set<'a> {
         let bystanders: HashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
         let undisturbed = step.from == step.to && step.others == Others::Stay;
         for &b in &bystanders {
+            ticker.ticks(4)?;
             for after in self.fates(step, b) {
                 self.needs(step.to, &[after])?;
                 arrived.iter().try_for_each(|&p| self.needs(step.to, &[p, after]))?;

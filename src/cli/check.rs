@@ -9,6 +9,9 @@ use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
 use crate::engine::explicit::Explicit;
+use crate::engine::karp_miller::KarpMiller;
+use crate::engine::plain::Plain;
+use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::problem::Bound;
 use crate::report::{Report, json, text};
@@ -53,13 +56,24 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
+            por: !args.search.no_por,
         }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
+            por: !args.search.no_por,
+            ..Explicit::default()
         }),
+        EngineName::KarpMiller => Box::new(KarpMiller::default()),
         EngineName::Backward => Box::new(Backward),
         EngineName::Views => Box::new(Views),
+        EngineName::Symbolic => Box::new(Symbolic {
+            max_threads: args.max_threads,
+            stop_at_first: args.stop_at_first,
+            por: !args.search.no_por,
+            ..Symbolic::default()
+        }),
+        EngineName::Plain => Box::new(Plain { por: !args.search.no_por }),
     }
 }

@@ -5,16 +5,17 @@ use std::time::Instant;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{EngineName, ReachArgs};
 use crate::engine::explicit::explore;
+use crate::engine::karp_miller::reachable_unbounded;
+use crate::engine::symbolic::thread_states;
 use crate::lang::load::Reading;
+use crate::model::{Local, Model, Shared};
+use crate::problem::Bound;
 use crate::question::Question;
 use crate::report::reach::Reached;
+use crate::verdict::Unknown;
 
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
-    if args.start.threads.is_none() {
-        let why = "`throng reach` needs a bound for now: add `--threads N`";
-        return Err(Failure::Other(why.into()));
-    }
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
     let reading = Reading { exact_copies: true, ..args.input.reading() };
@@ -22,18 +23,29 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let question = Question { may_lack_target: true, ..args.start.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let jobs = args.search.jobs as usize;
+    let any_number = problem.bound == Bound::Any;
     let mut states = match args.search.engine {
-        EngineName::Auto | EngineName::Explicit => {
-            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
+        EngineName::Auto | EngineName::KarpMiller if any_number => {
+            reachable_unbounded(&problem, &limits, console)
         }
-        EngineName::Backward | EngineName::Views => {
-            return Err(Failure::Other("only `--engine explicit` lists thread states".into()));
+        EngineName::Auto | EngineName::Explicit => explore(&problem, jobs, &limits, console)
+            .and_then(|found| thread_states::canonical(&problem, &found.thread_states())),
+        EngineName::Symbolic | EngineName::Plain => thread_states::reachable(&problem, &limits, console),
+        EngineName::Backward | EngineName::Views | EngineName::KarpMiller => {
+            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller` (without)";
+            return Err(Failure::Other(why.into()));
         }
     };
+    if let Some(why) = problem.model.gave_up() {
+        states = Err(Unknown::Inconclusive(why));
+    }
     if let Ok(states) = &mut states
         && !args.inside_atomic
     {
         states.retain(|&(s, _)| !problem.model.inside_atomic(s));
+    }
+    if let Ok(states) = &mut states {
+        expand(&*problem.model, states);
     }
     let reached = Reached {
         file: &loaded.source.name,
@@ -43,4 +55,20 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     };
     console.print(&if args.json { reached.json() } else { reached.text(console.output.quiet) })?;
     Ok(if states.is_ok() { 0 } else { 1 })
+}
+
+/// Lists concrete thread states instead of sets of them, unless that would be very many.
+fn expand(model: &dyn Model, states: &mut Vec<(Shared, Local)>) {
+    const MOST: u64 = 1 << 20;
+    let size = |&(s, l): &(Shared, Local)| 1u64.checked_shl(model.free_bits(s, l)).unwrap_or(u64::MAX);
+    if model.is_exact() || states.iter().map(size).fold(0, u64::saturating_add) > MOST {
+        return;
+    }
+    let of = |&(s, l): &(Shared, Local)| {
+        let locals = model.members_local(l);
+        model.members_shared(s).into_iter().flat_map(move |s| locals.clone().into_iter().map(move |l| (s, l)))
+    };
+    *states = states.iter().flat_map(of).collect();
+    states.sort_unstable();
+    states.dedup();
 }

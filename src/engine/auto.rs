@@ -3,7 +3,7 @@
 //! | side | engines |
 //! | --- | --- |
 //! | prove | `views`, then `backward` |
-//! | refute | `explicit` with 1, 2, 3, … threads |
+//! | refute | `explicit` with 1, 2, 3, … threads, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
 //! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
@@ -17,9 +17,10 @@ use std::time::Instant;
 
 use super::backward::Backward;
 use super::explicit::Explicit;
+use super::karp_miller::KarpMiller;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
-use crate::check::{check, check_all};
+use crate::check::{Flaw, check, check_all};
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::verdict::{Unknown, Verdict};
@@ -33,6 +34,14 @@ pub struct Auto {
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
+}
+
+impl Default for Auto {
+    fn default() -> Auto {
+        Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true }
+    }
 }
 
 /// Ticks of the first round.
@@ -51,19 +60,27 @@ impl Engine for Auto {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let board = Board::new(problem, self, limits, watch);
-        let explicit = Explicit { jobs: 1, max_threads: self.max_threads, stop_at_first: self.stop_at_first };
+        let explicit = Explicit {
+            max_threads: self.max_threads,
+            stop_at_first: self.stop_at_first,
+            por: self.por,
+            ..Explicit::default()
+        };
+        let karp_miller = KarpMiller::default();
         let mut prove: Vec<&dyn Engine> = vec![&Views];
+        let mut refute: Vec<&dyn Engine> = vec![&explicit];
         if problem.bound == Bound::Any {
             prove.push(&Backward);
+            refute.push(&karp_miller);
         }
         if self.jobs < 2 {
-            prove.insert(1, &explicit);
-            board.rounds(&prove);
+            let turns: Vec<&dyn Engine> = prove.iter().zip(&refute).flat_map(|(&p, &r)| [p, r]).collect();
+            board.rounds(&turns);
         } else {
             thread::scope(|scope| {
                 // Work threads need deep stacks as little as the engines recurse; the default is plenty.
                 scope.spawn(|| board.rounds(&prove));
-                board.rounds(&[&explicit]);
+                board.rounds(&refute);
             });
         }
         board.answer()
@@ -180,7 +197,11 @@ impl<'a> Board<'a> {
             .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
             .copied()
             .collect();
-        if let Err((target, flaw)) = check_all(self.problem, &offers) {
+        if let Err((target, flaw)) = check_all(self.problem, &offers, &self.limits) {
+            if let Flaw::Limit(why) = flaw {
+                self.state().why.get_or_insert(why);
+                return;
+            }
             let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
             self.state().flaw.get_or_insert(told);
             return self.limits.stopper().stop();
@@ -197,7 +218,12 @@ impl<'a> Board<'a> {
     /// A run with the fewest threads instead of just any, if that is quickly found.
     fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Verdict {
         let Verdict::Unsafe(trace) = verdict else { return verdict.clone() };
-        let explicit = Explicit { jobs: 1, max_threads: Some(trace.threads()), stop_at_first: true };
+        let explicit = Explicit {
+            max_threads: Some(trace.threads()),
+            stop_at_first: true,
+            por: self.auto.por,
+            ..Explicit::default()
+        };
         if engine == explicit.name() {
             return verdict.clone();
         }

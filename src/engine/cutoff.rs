@@ -202,10 +202,10 @@ fn dynamic(
         open.retain(|&t| !known.has(t));
         awaited.retain(|&t| !known.has(t));
         // No need to ask while something that is reachable is still to come, or while new things appear anyway.
-        if awaited.is_empty() && !(is_new && !open.is_empty()) {
+        if awaited.is_empty() && (!is_new || open.is_empty()) {
             ask(&mut open, &mut awaited)?;
         }
-        Ok(!awaited.is_empty() || !open.is_empty())
+        Ok(!(awaited.is_empty() && open.is_empty()))
     })?;
     // If larger numbers cannot differ, nobody may have been asked.
     ask(&mut open, &mut awaited)?;

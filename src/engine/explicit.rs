@@ -22,14 +22,19 @@
 //!
 //! None of this needs larger configurations to be able to do more, so it also holds for models that [`crate::model::Model::blocking`] speaks of.
 //!
+//! # Partial-order reduction
+//!
+//! Where the model tells what threads read and write, [`crate::reduction`] lets one thread go first where that loses nothing. The fewest
+//! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, when its level is done and
+//! without reduction, for a shortest run, and told only then; if time or memory run out meanwhile, the longer one is the answer.
+//!
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `levels`, `search` (the loop) and `parallel` (the same loop by several threads).
+//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in `engine::levels`.
 
 mod batch;
 pub(super) mod ids;
-mod levels;
 mod pack;
 mod parallel;
 mod search;
@@ -40,11 +45,12 @@ mod targets;
 use std::sync::Arc;
 
 use self::search::{Search, Stop};
-use super::{Answer, Engine, Statistics, Watch};
+use super::{Answer, Engine, Progress, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::{Config, Local, Shared};
-use crate::problem::{Bound, Problem};
-use crate::verdict::{Certificate, Unknown, Verdict};
+use crate::problem::{Bound, Problem, Target};
+use crate::reduction::Reduction;
+use crate::verdict::{Certificate, Trace, Unknown, Verdict};
 
 pub use self::store::Footprint;
 
@@ -59,11 +65,15 @@ pub struct Explicit {
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
+    /// Look for a shortest run even if reduction has found one.
+    pub shortest: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit { jobs: 1, max_threads: None, stop_at_first: false }
+        Explicit { jobs: 1, max_threads: None, stop_at_first: false, por: true, shortest: true }
     }
 }
 
@@ -73,19 +83,75 @@ impl Engine for Explicit {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut search = Search::new(problem, self.jobs, self.stop_at_first, limits, watch);
+        let reduction = if self.por { Reduction::of(problem) } else { None };
+        let reduced = reduction.is_some();
+        let mut shortening =
+            Shortening { problem, jobs: self.jobs, limits, watch, done: vec![false; problem.targets.len()] };
+        let shortening = (reduced && self.shortest).then_some(&mut shortening);
+        let quiet = Quiet(watch);
+        // What is about to be replaced by a shorter run is not told.
+        let told: &dyn Watch = if shortening.is_some() { &quiet } else { watch };
+        let mut search = Search::new(problem, self.jobs, self.stop_at_first, reduction, limits, told);
         let mut statistics = Statistics::default();
-        let outcome = self.climb(&mut search, &mut statistics);
+        let outcome = self.climb(&mut search, shortening, &mut statistics);
         statistics.steps = search.fired;
         statistics.shared_states = search.steps.shared_states() as u64;
         statistics.local_states = search.steps.local_states() as u64;
-        Answer::new(verdicts(search, outcome), statistics)
+        Answer::new(verdicts(search, outcome, reduced), statistics)
+    }
+}
+
+/// Tells how far a search is but not what it has found.
+struct Quiet<'w>(&'w dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn progress(&self, now: &Progress) {
+        self.0.progress(now);
+    }
+}
+
+/// Replaces runs that were found with reduction by shortest ones with as many threads, as far as the limits allow.
+struct Shortening<'p> {
+    problem: &'p Problem,
+    jobs: usize,
+    limits: &'p Limits,
+    watch: &'p dyn Watch,
+    /// For each target, whether its run has been looked for again.
+    done: Vec<bool>,
+}
+
+impl Shortening<'_> {
+    /// Looks once more for what has been found at `level`, and tells the watcher.
+    fn level(&mut self, level: u32, traces: &mut [Option<Trace>]) {
+        let new: Vec<usize> = (0..traces.len()).filter(|&i| traces[i].is_some() && !self.done[i]).collect();
+        if new.is_empty() {
+            return;
+        }
+        let targets: Vec<Target> = new.iter().map(|&i| self.problem.targets[i].clone()).collect();
+        let quiet = Quiet(self.watch);
+        let mut search = Search::for_targets(self.problem, &targets, self.jobs, None, self.limits, &quiet);
+        // Whether all were found or a limit was hit does not matter: what was found is kept.
+        let _ = search.level(None, level);
+        for (&i, shorter) in new.iter().zip(&mut search.traces) {
+            if let Some(shorter) = shorter.take() {
+                traces[i] = Some(shorter);
+            }
+            self.done[i] = true;
+            if let Some(trace) = &traces[i] {
+                self.watch.found(i, &Verdict::Unsafe(trace.clone()));
+            }
+        }
     }
 }
 
 impl Explicit {
     /// Searches level after level; `Ok` if there are no more.
-    fn climb(&self, search: &mut Search<'_>, statistics: &mut Statistics) -> Result<(), Stop> {
+    fn climb(
+        &self,
+        search: &mut Search<'_>,
+        mut shortening: Option<&mut Shortening<'_>>,
+        statistics: &mut Statistics,
+    ) -> Result<(), Stop> {
         if search.is_decided() {
             return Err(Stop::Decided);
         }
@@ -99,6 +165,9 @@ impl Explicit {
             }
             let searched = search.level(below, level);
             statistics.configurations = statistics.configurations.max(search.footprint().configurations);
+            if let Some(shortening) = &mut shortening {
+                shortening.level(level, &mut search.traces);
+            }
             pruned = searched?;
             below = Some(level);
             // Levels up to the next one that differs are the same as this one.
@@ -110,13 +179,14 @@ impl Explicit {
 }
 
 /// One verdict per target.
-fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>) -> Vec<Verdict> {
+fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) -> Vec<Verdict> {
     let traces = std::mem::take(&mut search.traces);
     let rest = if traces.iter().all(|t| t.is_some()) {
         Verdict::Unknown(Unknown::Cancelled)
     } else {
         match outcome {
             Ok(()) => match search.configurations() {
+                Ok(closed) if reduced => Verdict::Safe(Certificate::Reduced(Arc::new(closed))),
                 Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
                 Err(why) => Verdict::Unknown(why),
             },

@@ -3,21 +3,19 @@
 
 pub mod ast;
 mod atomic;
-pub mod expr;
 pub mod function;
 mod inline;
 pub mod jit;
 pub mod lexer;
-mod live;
 mod narrow;
 pub mod parser;
 pub mod printer;
-pub mod program;
 mod relation;
 mod resolve;
 pub mod spans;
 mod words;
 
+pub use crate::model::program::{self, expr};
 pub use jit::Jit;
 
 use super::source::{Diagnostic, Span};

@@ -97,6 +97,12 @@ pub struct Reading {
     pub exact_copies: bool,
 }
 
+impl Reading {
+    fn options(&self) -> bp::Options {
+        bp::Options { keep_ended: self.keep_ended, exact_copies: self.exact_copies }
+    }
+}
+
 /// An input that was read.
 pub struct Loaded {
     /// Its text.
@@ -144,8 +150,7 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
-            let Reading { keep_ended, exact_copies, .. } = *reading;
-            let (program, found) = bp::read(text, &bp::Options { keep_ended, exact_copies });
+            let (program, found) = bp::read(text, &reading.options());
             (program.map(|p| Input::Program(Arc::new(p))), found)
         }
         Format::Tts => system(tts::read(text)),

@@ -1,5 +1,7 @@
 //! The answer of `throng reach`: every thread state, as text and as JSON.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::story::{State, Values, state};
@@ -30,8 +32,20 @@ struct Document<'a> {
     reason: Option<String>,
     threads: Option<u32>,
     initial: &'a str,
+    /// Whether `*` stands for both values of a variable, because listing all values would be too long.
+    values_open: bool,
     thread_states: Vec<ThreadState>,
+    /// Statements that no thread reaches.
+    unreached: Vec<Unreached>,
     statistics: Numbers,
+}
+
+#[derive(Serialize)]
+struct Unreached {
+    line: u32,
+    column: u32,
+    statement: String,
+    function: String,
 }
 
 #[derive(Serialize)]
@@ -65,8 +79,40 @@ impl Reached<'_> {
                 bound_text(self.problem.bound)
             ));
         }
+        if self.values_open() {
+            out.push_str("`*` stands for both values; listing all of them would be too long\n\n");
+        }
         let lines: String = states.iter().map(|&(s, l)| line(&*self.problem.model, s, l)).collect();
-        out + &lines
+        out.push_str(&lines);
+        let dead = self.unreached();
+        if !dead.is_empty() && !quiet {
+            out.push_str(&format!("\nnot reached by any thread ({}):\n", bound_text(self.problem.bound)));
+            for place in dead {
+                out.push_str(&format!("line {}: {} (in {})\n", place.line, place.statement, place.function));
+            }
+        }
+        out
+    }
+
+    fn values_open(&self) -> bool {
+        let model = &*self.problem.model;
+        self.states.iter().flatten().any(|&(s, l)| model.free_bits(s, l) > 0)
+    }
+
+    /// Statements at which no thread ever is, if all thread states are known.
+    fn unreached(&self) -> Vec<Unreached> {
+        let Ok(states) = self.states else { return Vec::new() };
+        let model = &*self.problem.model;
+        let at = |l: Local| model.place(l).map(|p| (p.line, p.column));
+        let reached: HashSet<(u32, u32)> = states.iter().filter_map(|s| at(s.1)).collect();
+        let mut dead: Vec<Unreached> = model
+            .places()
+            .into_iter()
+            .filter(|p| !reached.contains(&(p.line, p.column)) && !["end", "}"].contains(&p.text.as_str()))
+            .map(|p| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function })
+            .collect();
+        dead.sort_by_key(|p| (p.line, p.column));
+        dead
     }
 
     /// As one JSON document.
@@ -88,6 +134,8 @@ impl Reached<'_> {
             reason: self.states.as_ref().err().map(ToString::to_string),
             threads: self.problem.bound.threads(),
             initial: &self.problem.initial_text,
+            values_open: self.values_open(),
+            unreached: self.unreached(),
             thread_states: states
                 .iter()
                 .map(|&(s, l)| ThreadState { shared: Values(model.shared_values(s)), local: state(model, l) })

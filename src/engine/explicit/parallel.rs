@@ -11,8 +11,9 @@ use std::thread;
 
 use super::batch::{Batch, Filling};
 use super::pack;
-use super::steps::{Room, Scratch, Steps};
+use super::steps::{Scratch, Steps};
 use super::store::{Id, Store};
+use crate::engine::levels::Room;
 use crate::limits::{Limits, Ticker};
 
 /// Configurations per chunk.

@@ -3,16 +3,17 @@
 use std::time::{Duration, Instant};
 
 use super::batch::{Batch, Filling};
-use super::levels::Levels;
 use super::pack::{Packer, Unpacked};
 use super::parallel;
-use super::steps::{Room, Scratch, Steps};
+use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
+use crate::engine::levels::{Levels, Room};
 use crate::engine::{Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
+use crate::reduction::Reduction;
 use crate::verdict::{Taken, Trace, Unknown, Verdict};
 
 /// A search and all it has found.
@@ -70,10 +71,12 @@ impl<'p> Search<'p> {
         problem: &'p Problem,
         jobs: usize,
         stop_at_first: bool,
+        reduction: Option<Reduction>,
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        Search { stop_at_first, ..Search::for_targets(problem, &problem.targets, jobs, limits, watch) }
+        let search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
+        Search { stop_at_first, ..search }
     }
 
     /// A search that has not begun and looks for nothing in particular.
@@ -83,13 +86,15 @@ impl<'p> Search<'p> {
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        Search::for_targets(problem, &[], jobs, limits, watch)
+        Search::for_targets(problem, &[], jobs, None, limits, watch)
     }
 
-    fn for_targets(
+    /// A search that has not begun and looks for these targets.
+    pub fn for_targets(
         problem: &'p Problem,
         targets: &[Target],
         jobs: usize,
+        reduction: Option<Reduction>,
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
@@ -97,7 +102,7 @@ impl<'p> Search<'p> {
         Search {
             problem,
             levels: Levels::new(problem),
-            steps: Steps::new(model, Targets::new(model, targets)),
+            steps: Steps::new(model, Targets::new(model, targets), reduction),
             store: Store::default(),
             limits,
             ticker: Ticker::new(limits),

@@ -11,13 +11,19 @@ use rustc_hash::FxHashMap;
 use super::ids::Ids;
 use super::pack::{Packer, Unpacked, saturated};
 use super::targets::Targets;
-use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
+use crate::engine::levels::Room;
+use crate::model::{Bag, Config, Footprint, Local, Model, Others, Shared, Step};
+use crate::reduction::Reduction;
 use crate::verdict::Unknown;
 
 /// Everything known about the model so far.
 pub struct Steps<'m> {
     model: &'m dyn Model,
     targets: Targets<'m>,
+    /// When one thread may go first; none: never.
+    reduction: Option<Reduction>,
+    /// For each local id, what threads there read and write; only with a reduction.
+    footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
     dense_bads: Vec<Vec<(u32, u32)>>,
     shared: Ids<Shared>,
@@ -77,15 +83,6 @@ struct Compiled {
     may_hit: bool,
 }
 
-/// How many threads there may be.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// The problem's bound: beyond it, nothing is created.
-    pub bound: Option<u32>,
-    /// The search's level: what is larger is left for later.
-    pub level: u32,
-}
-
 /// Who gets the successors.
 pub trait Sink {
     /// A successor, packed, and whether it may hit a target.
@@ -108,14 +105,17 @@ pub struct Scratch {
     packer: Packer,
     changes: Vec<(u32, i64)>,
     entries: Vec<(u32, u32)>,
+    footprints: Vec<(Footprint, u32)>,
 }
 
 impl<'m> Steps<'m> {
     /// Nothing compiled yet.
-    pub fn new(model: &'m dyn Model, targets: Targets<'m>) -> Steps<'m> {
+    pub fn new(model: &'m dyn Model, targets: Targets<'m>, reduction: Option<Reduction>) -> Steps<'m> {
         let mut steps = Steps {
             model,
             targets,
+            reduction,
+            footprints: Vec::new(),
             dense_bads: Vec::new(),
             shared: Ids::default(),
             locals: Ids::default(),
@@ -238,8 +238,13 @@ impl<'m> Steps<'m> {
         let size = scratch.config.size();
         let mut fired = 0;
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
+        let first = self.goes_first(scratch);
         let pairs = std::mem::take(&mut scratch.pairs);
-        let led = pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let led = match first {
+            Some(i) => &pairs[i..=i],
+            None => &pairs[..],
+        };
+        let led = led.iter().flat_map(|&p| &self.pairs[p as usize].steps);
         for step in alone.chain(led) {
             if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
                 fired += 1;
@@ -248,6 +253,19 @@ impl<'m> Steps<'m> {
         }
         scratch.pairs = pairs;
         Ok(fired)
+    }
+
+    /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
+    fn goes_first(&self, scratch: &mut Scratch) -> Option<usize> {
+        let reduction = self.reduction.as_ref()?;
+        let Scratch { config, pairs, footprints, .. } = scratch;
+        if self.alone[config.shared as usize].as_ref().is_none_or(|alone| !alone.is_empty()) {
+            return None;
+        }
+        footprints.clear();
+        footprints.extend(config.entries.iter().map(|&(l, n)| (self.footprints[l as usize], n)));
+        (0..pairs.len())
+            .find(|&i| !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i))
     }
 
     /// Fires one enabled step; this is [`crate::model::semantics::fire`] over dense ids.
@@ -351,6 +369,9 @@ impl<'m> Steps<'m> {
         let (id, new) = self.locals.intern(l);
         if new {
             self.woken.push(None);
+            if self.reduction.is_some() {
+                self.footprints.push(self.model.footprint(l).unwrap_or_default());
+            }
             if let Some(woken) = self.model.woken(l) {
                 self.woken[id as usize] = Some(self.local_id(woken));
             }

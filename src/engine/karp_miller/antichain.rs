@@ -1,6 +1,10 @@
-//! The maximal labels discovered so far, by shared state (STAR 3.3.2.1).
+//! The maximal labels discovered so far (STAR 3.3.2.1), indexed by what a label that covers another must have.
 //!
 //! Invariant: every label ever discovered is covered by a listed one, and no listed label covers another.
+//!
+//! What covers a label has all its local states: so it is looked for among the labels that have the rarest of them. What a label
+//! covers has no others: so each listed label is *at home* in the rarest of its local states, and those at home in the local states of
+//! the new label are looked at. Signatures and sizes refute most of what remains.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,11 +13,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::tree::{Listed, NodeId, Tree};
 use super::vector::{Entry, Signature, covers};
 
+/// A shared state and a local state; or [`NOWHERE`], for labels without threads.
+type Key = (u32, u32);
+
+const NOWHERE: u32 = u32::MAX;
+
 /// The maximal labels.
 #[derive(Debug, Default)]
 pub struct Antichain {
-    by_shared: Vec<Vec<Listed>>,
-    /// Listed labels by their hash, since most labels that are covered are covered by themselves; the last one of each hash.
+    /// For each local state, the labels that have it. Some may be covered by now; they do no harm, and go when the list is to grow.
+    having: FxHashMap<Key, Vec<NodeId>>,
+    /// Every maximal label once.
+    home: FxHashMap<Key, Vec<Listed>>,
+    /// The last label of each hash, since most labels that are covered are covered by themselves.
     same: FxHashMap<u64, NodeId>,
     size: usize,
     comparisons: u64,
@@ -23,18 +35,17 @@ pub struct Antichain {
 impl Antichain {
     /// Whether some label covers this one.
     pub fn covers(&mut self, tree: &Tree, shared: u32, signature: Signature, counts: &[Entry]) -> bool {
-        let Some(list) = self.by_shared.get_mut(shared as usize) else { return false };
         let same = self.same.get(&hash(shared, counts)).map(|&n| tree.node(n));
         if same.is_some_and(|n| n.shared == shared && *n.counts == *counts) {
             return true;
         }
-        let above = |m: &Listed| {
-            signature.may_be_below(m.signature) && {
+        let Some(list) = self.having.get_mut(&rarest(&self.having, shared, counts)) else { return false };
+        let found = list.iter().position(|&m| {
+            signature.may_be_below(tree.node(m).signature) && {
                 self.comparisons += 1;
-                covers(tree.counts(m.node), counts)
+                covers(tree.counts(m), counts)
             }
-        };
-        let found = list.iter().position(above);
+        });
         self.looked_at += found.map_or(list.len(), |i| i + 1) as u64;
         if let Some(i) = found {
             // What covers once covers often: keep it near the front.
@@ -43,34 +54,27 @@ impl Antichain {
         found.is_some()
     }
 
-    /// Lists a label that none covers; shows the nodes whose labels it covers, which are no longer listed, to `dropped`.
-    pub fn insert(
-        &mut self,
-        tree: &Tree,
-        shared: u32,
-        new: Listed,
-        counts: &[Entry],
-        mut dropped: impl FnMut(NodeId),
-    ) {
-        if self.by_shared.len() <= shared as usize {
-            self.by_shared.resize_with(shared as usize + 1, Vec::new);
+    /// Lists a label that none covers, and returns the nodes whose labels it covers, which are no longer listed.
+    pub fn insert(&mut self, tree: &Tree, new: NodeId) -> Vec<NodeId> {
+        let node = tree.node(new);
+        let mut dropped = Vec::new();
+        for l in node.counts.iter().map(|e| e.0).chain([NOWHERE]) {
+            let Some(list) = self.home.get_mut(&(node.shared, l)) else { continue };
+            self.looked_at += list.len() as u64;
+            list.retain(|m| {
+                let below = m.signature.may_be_below(node.signature) && {
+                    self.comparisons += 1;
+                    covers(&node.counts, tree.counts(m.node))
+                };
+                if below {
+                    dropped.push(m.node);
+                }
+                !below
+            });
         }
-        let list = &mut self.by_shared[shared as usize];
-        let before = list.len();
-        self.looked_at += before as u64;
-        list.retain(|m| {
-            let below = m.signature.may_be_below(new.signature) && {
-                self.comparisons += 1;
-                covers(counts, tree.counts(m.node))
-            };
-            if below {
-                dropped(m.node);
-            }
-            !below
-        });
-        list.push(new);
-        self.same.insert(hash(shared, counts), new.node);
-        self.size = self.size + list.len() - before;
+        self.size = self.size + 1 - dropped.len();
+        self.list(tree, new);
+        dropped
     }
 
     /// How many labels are listed.
@@ -90,8 +94,31 @@ impl Antichain {
 
     /// The nodes listed.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.by_shared.iter().flatten().map(|m| m.node)
+        self.home.values().flatten().map(|m| m.node)
     }
+
+    fn list(&mut self, tree: &Tree, new: NodeId) {
+        let node = tree.node(new);
+        let home = rarest(&self.having, node.shared, &node.counts);
+        self.home.entry(home).or_default().push(Listed { signature: node.signature, node: new });
+        for l in node.counts.iter().map(|e| e.0).chain([NOWHERE]) {
+            let list = self.having.entry((node.shared, l)).or_default();
+            if l == NOWHERE {
+                // Only asked whether there is any.
+                list.truncate(0);
+            } else if list.len() == list.capacity() {
+                list.retain(|&m| !tree.node(m).dominated);
+            }
+            list.push(new);
+        }
+        self.same.insert(hash(node.shared, &node.counts), new);
+    }
+}
+
+/// The local state that the fewest labels have.
+fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, shared: u32, counts: &[Entry]) -> Key {
+    let rarity = |l: &u32| having.get(&(shared, *l)).map_or(0, Vec::len);
+    (shared, counts.iter().map(|e| e.0).min_by_key(rarity).unwrap_or(NOWHERE))
 }
 
 fn hash(shared: u32, counts: &[Entry]) -> u64 {

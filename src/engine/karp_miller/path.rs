@@ -43,7 +43,7 @@ impl Path {
     /// Goes one node further.
     pub fn push(&mut self, tree: &Tree, node: NodeId) {
         let n = tree.node(node);
-        let new = Listed { signature: Signature::of(&n.counts), node };
+        let new = Listed { signature: n.signature, node };
         let list = list(&mut self.minimal, n.shared);
         let below = |a: &Listed| a.is_below(tree, new.signature, &n.counts);
         let minimal = !list.iter().any(below);

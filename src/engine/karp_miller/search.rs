@@ -10,7 +10,7 @@ use super::path::Path;
 use super::shorten::{Run, shorten};
 use super::steps::{Led, Steps};
 use super::targets::Targets;
-use super::tree::{Listed, NONE, Node, NodeId, Tree};
+use super::tree::{NONE, Node, NodeId, Tree};
 use super::vector::{Entry, Signature};
 use super::witness::{Unrolled, unroll};
 use super::{KarpMiller, NAME, Order};
@@ -301,22 +301,22 @@ impl<'p> Search<'p> {
             parent,
             step,
             counts: counts.as_slice().into(),
+            signature,
             pumped: pumped.as_slice().into(),
             dominated: false,
         });
-        self.insert(shared, Listed { signature, node });
+        self.insert(node);
         self.judge(node)?;
         Ok(Some(node))
     }
 
     /// Lists a new node among the maximal ones; those that it covers are done with.
-    fn insert(&mut self, shared: u32, new: Listed) {
-        let mut dropped = Vec::new();
-        let counts = self.tree.counts(new.node);
+    fn insert(&mut self, new: NodeId) {
+        let n = self.tree.node(new);
         // Without pruning, what is discovered may be covered.
-        if self.options.prune || !self.antichain.covers(&self.tree, shared, new.signature, counts) {
-            self.antichain.insert(&self.tree, shared, new, counts, |node| dropped.push(node));
-        }
+        let is_covered =
+            !self.options.prune && self.antichain.covers(&self.tree, n.shared, n.signature, &n.counts);
+        let dropped = if is_covered { Vec::new() } else { self.antichain.insert(&self.tree, new) };
         for node in dropped {
             self.tree.dominate(node);
             // Others come back to a node's label when they switch to another branch.

@@ -66,10 +66,9 @@ fn pass(
     let mut at = run.steps.len();
     loop {
         let shared = configs[at].0;
-        let enough = |c: &(u32, Vec<Entry>)| c.0 == shared && covers(&c.1, &need);
-        for i in 0..at {
+        for (i, c) in configs[..at].iter().enumerate() {
             ticker.tick()?;
-            if enough(&configs[i]) {
+            if c.0 == shared && covers(&c.1, &need) {
                 at = i;
                 break;
             }

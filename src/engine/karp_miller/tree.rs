@@ -19,6 +19,8 @@ pub struct Node {
     pub step: u32,
     /// The vector of its label.
     pub counts: Box<[Entry]>,
+    /// The signature of that.
+    pub signature: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,
     /// Whether some other node covers it: then nobody needs its successors.

@@ -42,6 +42,7 @@ impl Signature {
     }
 
     /// Whether a vector with this signature may be covered by one with the other.
+    #[inline]
     pub fn may_be_below(self, other: Signature) -> bool {
         // Byte by byte, `other - self` borrows the high bit if and only if it is negative.
         let fits = |i: usize| ((other.sums[i] | HIGH) - self.sums[i]) & HIGH == HIGH;
@@ -50,6 +51,7 @@ impl Signature {
 }
 
 /// Whether `large` has at least the threads of `small`.
+#[inline]
 pub fn covers(large: &[Entry], small: &[Entry]) -> bool {
     if large.len() < small.len() {
         return false;

@@ -1,6 +1,7 @@
 //! Functions with names resolved: one node per executable statement, before calls are inlined.
 
 use super::expr::Expr;
+pub use super::program::Variable;
 use crate::lang::source::Span;
 
 /// A program whose names have meanings.
@@ -14,15 +15,6 @@ pub struct Resolved {
     pub functions: Vec<Function>,
     /// Index of `main`.
     pub main: usize,
-}
-
-/// A variable and what it may be at the start of its life.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Variable {
-    /// Its name; a parameter hidden by a local has none that can be written.
-    pub name: String,
-    /// Mask of its possible initial values.
-    pub initial: u8,
 }
 
 /// A function.

@@ -14,6 +14,8 @@ const MOST_POINTS: usize = 1 << 20;
 const MOST_READS: usize = 64;
 
 /// Builds the graph, or says why it cannot be built: recursion, or too many copies.
+///
+/// `exact_copies`: see [`super::Options`].
 pub fn inline(resolved: &Resolved, text: &str, exact_copies: bool) -> Result<Program, Diagnostic> {
     reject_recursion(resolved, text)?;
     let mut inliner = Inliner::new(resolved, text);
@@ -38,7 +40,7 @@ pub fn inline(resolved: &Resolved, text: &str, exact_copies: bool) -> Result<Pro
             format!("a statement with `$` reads more than {MOST_READS} variables"),
         ));
     }
-    super::live::resolve_copies(&mut program, exact_copies);
+    super::program::live::resolve_copies(&mut program, exact_copies);
     Ok(program)
 }
 

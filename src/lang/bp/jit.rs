@@ -12,10 +12,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::ast;
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
-use super::program::{EdgeKind, OtherEffect, Program};
+use super::program::access::{footprints, shared_bits};
+use super::program::{Coded, EdgeKind, OtherEffect, Program};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::words::Words;
-use crate::model::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
+use crate::model::{Bag, Config, Edge, Footprint, Local, Model, Others, Place, Shared, Step};
 use crate::problem::{Initial, Target};
 
 /// A program, ready to be explored.
@@ -26,9 +27,12 @@ pub struct Jit {
     pub(super) shared: Words,
     pub(super) local: Words,
     index: Index,
+    footprints: Vec<Footprint>,
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
     blocking: OnceLock<Option<String>>,
+    /// A statement with more cases than are listed, if one was met.
+    gave_up: OnceLock<String>,
 }
 
 /// Edges by what they lead to.
@@ -94,10 +98,12 @@ impl Jit {
             shared: Words::new(1, program.shared.len()),
             local: Words::new(program.points.len() as u64, program.slots),
             index: Index::new(&program),
+            footprints: footprints(&program),
             program,
             tree,
             keep_ended,
             blocking: OnceLock::new(),
+            gave_up: OnceLock::new(),
         }
     }
 
@@ -131,7 +137,7 @@ impl Jit {
             any = true;
             let (free, slots) = (self.free_shared(), self.program.free_slots(i as u32));
             let mut found = Vec::new();
-            solve_guard(condition, false, free, slots, &mut found);
+            self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
             configs.extend(found.into_iter().map(|env| {
                 let l = Local(self.local.encode(i as u32, &env.local));
                 Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
@@ -167,20 +173,12 @@ impl Jit {
     pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
-        solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found);
+        if !solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found) {
+            self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
+        }
         let configs =
             found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
         Target { name: format!("invariant {name}"), configs: configs.collect() }
-    }
-
-    /// Every concrete state of a set of shared states.
-    pub fn members_shared(&self, s: Shared) -> Vec<Shared> {
-        self.shared.members(s.0).into_iter().map(Shared).collect()
-    }
-
-    /// Every concrete state of a set of local states.
-    pub fn members_local(&self, l: Local) -> Vec<Local> {
-        self.local.members(l.0).into_iter().map(Local).collect()
     }
 
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
@@ -208,6 +206,15 @@ impl Jit {
 
     pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.encode(inside.into(), masks))
+    }
+
+    /// Remembers that not all cases of a statement were listed.
+    fn note(&self, complete: bool, point: u32) {
+        if !complete {
+            let info = self.program.info(point);
+            self.gave_up
+                .get_or_init(|| format!("line {}: `{}` has too many cases", info.line, cut(&info.text)));
+        }
     }
 
     fn is_ended(&self, point: u32) -> bool {
@@ -293,7 +300,7 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        solve(&edge.effect, env, Direction::Backward, &mut found);
+        self.note(solve(&edge.effect, env, Direction::Backward, &mut found), edge.from);
         for env in found {
             let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
@@ -372,8 +379,10 @@ impl Jit {
             Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
         env.new.resize(edge.effect.assigns.len(), FREE);
         let mut active = Vec::new();
-        solve(&edge.effect, env, Direction::Forward, &mut active);
-        if read.len() > 14 || active.len() > MOST {
+        if !solve(&edge.effect, env, Direction::Forward, &mut active)
+            || read.len() > 14
+            || active.len() > MOST
+        {
             return true;
         }
         let width =
@@ -387,8 +396,7 @@ impl Jit {
                     env.other[i as usize] = if bits >> k & 1 == 1 { ONE } else { ZERO };
                 }
                 let mut found = Vec::new();
-                solve_other(others, env, Direction::Forward, &mut found);
-                found.is_empty()
+                !solve_other(others, env, Direction::Forward, &mut found) || found.is_empty()
             })
         })
     }
@@ -402,7 +410,48 @@ fn old(env: &Env, v: Var) -> u8 {
     }
 }
 
+impl Coded for Jit {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn keeps_ended(&self) -> bool {
+        self.keep_ended
+    }
+
+    fn shared_cube(&self, s: Shared) -> (bool, Cube) {
+        let (flag, masks) = self.shared.decode(s.0);
+        (flag == 1, masks)
+    }
+
+    fn local_cube(&self, l: Local) -> (u32, Cube) {
+        self.local.decode(l.0)
+    }
+
+    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+        Jit::shared_word(self, inside, masks)
+    }
+
+    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+        Local(self.local.encode(point, masks))
+    }
+}
+
 impl Model for Jit {
+    fn footprint(&self, l: Local) -> Option<Footprint> {
+        let point = self.local.head(l.0);
+        let ended = Footprint { place: point, ..Footprint::default() };
+        Some(self.footprints.get(point as usize).copied().unwrap_or(ended))
+    }
+
+    fn constrained(&self, s: Shared) -> u64 {
+        shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
+    }
+
+    fn as_program(&self) -> Option<&dyn Coded> {
+        Some(self)
+    }
+
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
         let (flag, shared) = self.shared.decode(s.0);
         let (point, local) = self.local.decode(l.0);
@@ -415,7 +464,7 @@ impl Model for Jit {
             let effect = &self.program.edges[id as usize].effect;
             let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
             env.new.resize(effect.assigns.len(), FREE);
-            solve(effect, env, Direction::Forward, &mut found);
+            self.note(solve(effect, env, Direction::Forward, &mut found), point);
             steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l)));
         }
         out.extend(steps);
@@ -465,7 +514,7 @@ impl Model for Jit {
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         env.other_new.resize(others.assigns.len(), FREE);
         let mut found = Vec::new();
-        solve_other(others, env, Direction::Forward, &mut found);
+        self.note(solve_other(others, env, Direction::Forward, &mut found), point);
         for env in found {
             let mut after = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| after[slot] = m);
@@ -500,7 +549,7 @@ impl Model for Jit {
             }
         }
         let mut found = Vec::new();
-        solve_other(others, env, Direction::Backward, &mut found);
+        self.note(solve_other(others, env, Direction::Backward, &mut found), point);
         for env in found {
             let mut before = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| before[slot] = m);
@@ -541,6 +590,10 @@ impl Model for Jit {
             .clone()
     }
 
+    fn gave_up(&self) -> Option<String> {
+        self.gave_up.get().cloned()
+    }
+
     fn moves_others(&self) -> bool {
         !self.index.passive.is_empty() || !self.index.wakers.is_empty()
     }
@@ -567,6 +620,26 @@ impl Model for Jit {
 
     fn is_exact(&self) -> bool {
         false
+    }
+
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        self.shared.members(s.0).into_iter().map(Shared).collect()
+    }
+
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        self.local.members(l.0).into_iter().map(Local).collect()
+    }
+
+    fn free_bits(&self, s: Shared, l: Local) -> u32 {
+        let free = |masks: &[u8]| masks.iter().filter(|&&m| m == FREE).count() as u32;
+        free(&self.shared.decode(s.0).1) + free(&self.local.decode(l.0).1)
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let of = |f: &super::program::FunctionInfo| {
+            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
+        };
+        self.program.functions.iter().flat_map(of).collect()
     }
 
     fn local_class(&self, l: Local) -> u64 {
@@ -648,16 +721,25 @@ impl Model for Jit {
 
 impl Jit {
     fn place_of(&self, point: u32) -> Place {
-        let info = self.program.info(point);
-        Place {
-            line: info.line,
-            column: info.column,
-            text: info.text.clone(),
-            labels: info.labels.clone(),
-            function: self.program.call_path(point),
-            origin: info.origin.clone(),
-        }
+        place(self.program.info(point), self.program.call_path(point))
     }
+}
+
+fn place(info: &super::program::NodeInfo, function: String) -> Place {
+    Place {
+        line: info.line,
+        column: info.column,
+        text: info.text.clone(),
+        labels: info.labels.clone(),
+        function,
+        origin: info.origin.clone(),
+    }
+}
+
+/// The beginning of a long text.
+fn cut(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 fn text(mask: u8) -> String {

@@ -61,7 +61,7 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        solve(&edge.effect, env, Direction::Backward, &mut found);
+        _ = solve(&edge.effect, env, Direction::Backward, &mut found); // any one will do
         let env = found.into_iter().next()?;
         let inside = self.program.points[edge.from as usize].inside;
         Some((self.shared_word(inside, &env.shared), Local(self.local.encode(edge.from, &env.local))))
@@ -86,7 +86,7 @@ impl Jit {
         env.other_new =
             others.assigns.iter().map(|a| view.get(a.0 as usize).map_or(FREE, |&s| after[s])).collect();
         let mut found = Vec::new();
-        solve_other(others, env, Direction::Backward, &mut found);
+        _ = solve_other(others, env, Direction::Backward, &mut found);
         let env = found.into_iter().next()?;
         view.iter().zip(&env.other).for_each(|(&slot, &m)| slots[slot] = m);
         Some(Local(self.local.encode(point, &slots)))

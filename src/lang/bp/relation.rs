@@ -72,8 +72,12 @@ enum Condition<'a> {
     Fixed(Var),
 }
 
-/// Appends the solutions of the active thread's part of an effect within `env`.
-pub fn solve(effect: &Effect, env: Env, direction: Direction, out: &mut Vec<Env>) {
+/// How often one statement may be split into cases. An exclusive or of twenty free variables has a million; a search that
+/// lists them is stuck, so it is told that it does not see everything.
+const MOST_SPLITS: u32 = 1 << 17;
+
+/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, so that some are missing.
+pub fn solve(effect: &Effect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
     let mut conditions = Vec::new();
     conditions.extend(effect.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
     for (i, (_, e)) in effect.assigns.iter().enumerate() {
@@ -83,11 +87,11 @@ pub fn solve(effect: &Effect, env: Env, direction: Direction, out: &mut Vec<Env>
     }
     conditions.extend(effect.constraints.iter().map(|e| Condition::Can(e, true)));
     conditions.extend(effect.resolve.iter().map(|&v| Condition::Fixed(v)));
-    settle(&conditions, env, out);
+    settle(&conditions, env, out, &mut splits())
 }
 
-/// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`.
-pub fn solve_other(others: &OtherEffect, env: Env, direction: Direction, out: &mut Vec<Env>) {
+/// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`. `false` if some are missing.
+pub fn solve_other(others: &OtherEffect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
     let mut conditions = Vec::new();
     conditions.extend(others.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
     for (i, (_, e)) in others.assigns.iter().enumerate() {
@@ -96,28 +100,36 @@ pub fn solve_other(others: &OtherEffect, env: Env, direction: Direction, out: &m
         }
     }
     conditions.extend(others.constraints.iter().map(|e| Condition::Can(e, true)));
-    settle(&conditions, env, out);
+    settle(&conditions, env, out, &mut splits())
 }
 
-/// Appends cubes over `shared` and `local` that are together all values for which `e` can be `value`.
-pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) {
-    settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out);
+fn splits() -> u32 {
+    MOST_SPLITS
+}
+
+/// Appends cubes over `shared` and `local` that are together all values for which `e` can be `value`; `false` if some are missing.
+pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) -> bool {
+    settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, &mut splits())
 }
 
 /// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier one: what is sure stays so.
-fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>) {
+fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, splits: &mut u32) -> bool {
     while let Some((first, later)) = conditions.split_first() {
-        let Ok(split) = examine(first, &mut env) else { return };
-        if let Some(v) = split {
-            let mut zero = env.clone();
-            zero.set(v, ZERO);
-            settle(conditions, zero, out);
-            env.set(v, ONE);
-        } else {
+        let Ok(split) = examine(first, &mut env) else { return true };
+        let Some(v) = split else {
             conditions = later;
+            continue;
+        };
+        *splits = splits.saturating_sub(1);
+        let mut zero = env.clone();
+        zero.set(v, ZERO);
+        if *splits == 0 || !settle(conditions, zero, out, splits) {
+            return false;
         }
+        env.set(v, ONE);
     }
     out.push(env);
+    true
 }
 
 /// Whether a condition holds: `Err` if it cannot, else the free variable that decides it, if any.

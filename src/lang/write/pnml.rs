@@ -3,6 +3,7 @@
 //! There are no transfers in PNML, and no "any number of tokens": a place that may start with any number gets a transition that
 //! adds tokens to it, which answers the same questions for plain nets.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::threads::{with_met_targets, with_one_initial};
@@ -46,10 +47,11 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
             net.arc(&t, used.shared(step.to), 1);
         }
     }
-    for l in initial.iter().flat_map(|i| &i.any) {
-        let t = format!("more.{}", used.local(*l));
+    let any: BTreeSet<Local> = initial.iter().flat_map(|i| i.any.iter().copied()).collect();
+    for l in any {
+        let t = format!("more.{}", used.local(l));
         net.transition(&t);
-        net.arc(&t, used.local(*l), 1);
+        net.arc(&t, used.local(l), 1);
     }
     net.text.push_str("</page>\n</net>\n</pnml>\n");
     let mut written = Written::new(net.text);

@@ -160,6 +160,16 @@ fn a_target_that_nothing_meets_is_an_assertion_that_nothing_reaches() {
 }
 
 #[test]
+fn a_state_that_is_named_twice_is_open_once() {
+    let mut system = with_target(&read_tts("1 2\n0 0 -> 0 1\n", "0/0"), "0|1,1");
+    system.initial[0].any = vec![Local(0), Local(0)];
+    for format in READABLE {
+        let written = write(&system, format).unwrap();
+        assert_eq!(coverable(&reread(&written, format)), Some(true), "{}", written.text);
+    }
+}
+
+#[test]
 fn zero_tests_go_into_specs_only() {
     let text = "vars x y rules x=0, y=2 -> y'=y-1; x>=1 -> x'=0; init x=1, y=2 target y>=1";
     let (system, _) = spec::read(text, spec::Options::default());

@@ -8,14 +8,14 @@
 //! verdict can tell, but a list of thread states with all values can.
 
 use super::expr::{Expr, Var};
-use super::program::{Effect, Program};
+use super::{Effect, Program};
 
 /// Makes every spawn fix the variables that parent and child can both still read; all of them if `exact`.
 pub fn resolve_copies(program: &mut Program, exact: bool) {
     if !program.spawns() {
         return;
     }
-    let live = live_slots(program);
+    let live = live_slots(program, &[]);
     for i in 0..program.edges.len() {
         let edge = &program.edges[i];
         let (Some(to), Some(child)) = (edge.to, edge.child) else { continue };
@@ -28,8 +28,13 @@ pub fn resolve_copies(program: &mut Program, exact: bool) {
 }
 
 /// For each point, the slots whose value may be read before it is overwritten. The usual backward fixpoint.
-fn live_slots(program: &Program) -> Vec<Vec<bool>> {
+///
+/// Somebody else looks at the slots `watched` of threads at some points.
+pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; program.slots]; program.points.len()];
+    for &(point, slot) in watched {
+        live[point as usize][slot] = true;
+    }
     let passive = passive_slots(program);
     for (point, slots) in live.iter_mut().enumerate() {
         for &(function, variable) in &passive {

@@ -1,14 +1,21 @@
 //! Levels: which configurations the search may start from, and how large they may become, one size after another.
 //!
 //! Counting threads, level k is the part of the state space in which no configuration has more than k threads; so
-//! the first level that hits a target has the fewest threads, see [`super`]. Counting tokens ([`Bound::Tokens`]), level
+//! the first level that hits a target has the fewest threads, see [`super::explicit`]. Counting tokens ([`Bound::Tokens`]), level
 //! k starts with at most k tokens for each "any number" of a marking, and firing has no limit.
 
 use crate::model::Config;
 use crate::problem::{Bound, Initial, Problem};
 use crate::verdict::Unknown;
 
-use super::steps::Room;
+/// How many threads there may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// The problem's bound: beyond it, nothing is created.
+    pub bound: Option<u32>,
+    /// The search's level: what is larger is left for later.
+    pub level: u32,
+}
 
 /// The levels of a problem.
 #[derive(Clone, Copy)]

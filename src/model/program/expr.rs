@@ -35,7 +35,7 @@ pub enum Var {
     Local(u32),
     /// The value after the step of the i-th variable that the statement assigns.
     New(u32),
-    /// A variable of a bystander before the step: index into its [view](super::program::Program::view).
+    /// A variable of a bystander before the step: index into its [view](super::Program::view).
     Other(u32),
     /// The value after the step of the i-th variable that the statement assigns in a bystander.
     OtherNew(u32),

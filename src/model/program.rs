@@ -9,10 +9,44 @@
 //!
 //! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel assignment, constraints over old and
 //! new ones, and the same for each bystander. Entering a call, returning, ending are effects too (they assign slots), so
-//! `relation.rs` is the only code that executes anything.
+//! the front end needs one solver only.
 
-use super::expr::{Cube, Expr, FREE, Var, ZERO};
-use super::function::Variable;
+pub mod access;
+pub mod expr;
+pub mod live;
+
+use self::expr::{Cube, Expr, FREE, Var, ZERO};
+use super::{Local, Shared};
+
+/// A model whose words are cubes over the variables of a program: whoever knows the program can read and write them.
+pub trait Coded: Send + Sync {
+    /// The program.
+    fn program(&self) -> &Program;
+
+    /// Whether a thread that has ended stays, at point `program().points.len()`.
+    fn keeps_ended(&self) -> bool;
+
+    /// Whether somebody is inside an atomic section, and the masks of the shared variables.
+    fn shared_cube(&self, s: Shared) -> (bool, Cube);
+
+    /// Point and masks of the slots; one point past the last stands for a thread that has ended.
+    fn local_cube(&self, l: Local) -> (u32, Cube);
+
+    /// The word of a shared state.
+    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared;
+
+    /// The word of a local state.
+    fn local_word(&self, point: u32, masks: &[u8]) -> Local;
+}
+
+/// A variable and what it may be at the start of its life.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name; a parameter hidden by a local has none that can be written.
+    pub name: String,
+    /// Mask of its possible initial values.
+    pub initial: u8,
+}
 
 /// A point where a thread can be: a statement in a call context.
 #[derive(Clone, Debug)]

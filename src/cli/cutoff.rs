@@ -1,0 +1,42 @@
+//! `throng cutoff`
+
+use std::time::Instant;
+
+use super::console::{Console, Failure, stop_on_interrupt};
+use super::{CutoffArgs, CutoffMethod};
+use crate::engine::backward::Backward;
+use crate::engine::cutoff::{Method, cutoff};
+use crate::engine::karp_miller::KarpMiller;
+use crate::lang::load::Reading;
+use crate::question::Question;
+use crate::report::cutoff::Found;
+use crate::verdict::Unknown;
+
+pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
+    let began = Instant::now();
+    let limits = args.search.limits();
+    stop_on_interrupt(&limits);
+    let reading = Reading { exact_copies: true, ..args.input.reading() };
+    let loaded = console.load(&args.input.file, &reading)?;
+    let initial = args.initial.clone();
+    let question = Question { may_lack_target: true, initial, ..Question::default() };
+    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let karp_miller = KarpMiller::default();
+    let method = match args.method {
+        CutoffMethod::Exact => Method::Exact(&karp_miller),
+        CutoffMethod::Dynamic if problem.model.moves_others() => Method::Dynamic(&Backward),
+        CutoffMethod::Dynamic => Method::Dynamic(&karp_miller),
+    };
+    let found = cutoff(&problem, &method, &limits, console).and_then(|found| match problem.model.gave_up() {
+        Some(why) => Err(Unknown::Inconclusive(why)),
+        None => Ok(found),
+    });
+    let report = Found {
+        file: &loaded.source.name,
+        problem: &problem,
+        found: &found,
+        seconds: began.elapsed().as_secs_f64(),
+    };
+    console.print(&if args.json { report.json() } else { report.text() })?;
+    Ok(if found.is_ok() { 0 } else { 1 })
+}

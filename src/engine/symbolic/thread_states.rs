@@ -1,0 +1,121 @@
+//! All reachable thread states, in a form that does not depend on how they were found.
+
+use rustc_hash::FxHashMap;
+
+use super::encode::Encoder;
+use super::machine::Machine;
+use super::search::{Search, Stop};
+use super::targets::Targets;
+use super::{FEW_NODES, program_of, with_enough_nodes};
+use crate::bdd::{Full, Set};
+use crate::engine::Watch;
+use crate::limits::Limits;
+use crate::model::program::Coded;
+use crate::model::program::expr::{Cube, FREE, mask};
+use crate::model::{Local, Shared};
+use crate::problem::{Bound, Problem};
+use crate::verdict::Unknown;
+
+/// Thread states by atomic flag and point.
+type ByPoint = FxHashMap<(bool, u32), Set>;
+
+/// Lists every thread state that can be reached within the problem's bound, as in [`canonical`].
+pub fn reachable(
+    problem: &Problem,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<(Shared, Local)>, Unknown> {
+    let refused = |why: &str| Err(Unknown::NotForThisModel(why.into()));
+    let Some(coded) = program_of(problem) else {
+        return refused("the symbolic engine works on Boolean programs; use `explicit`");
+    };
+    if problem.bound == Bound::Any && problem.initial.iter().any(|family| !family.any.is_empty()) {
+        return refused(
+            "symbolic search cannot list what any number of threads reach; give a number of threads",
+        );
+    }
+    with_enough_nodes(limits, |nodes| match explore(problem, coded, nodes, limits, watch) {
+        Ok(found) => Some(Ok(found)),
+        Err(Stop::Limit(why)) => Some(Err(why)),
+        Err(Stop::Full | Stop::Decided) => None,
+    })?
+}
+
+fn explore(
+    problem: &Problem,
+    coded: &dyn Coded,
+    nodes: usize,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<(Shared, Local)>, Stop> {
+    let problem = Problem { targets: Vec::new(), ..problem.clone() };
+    let encoder = Encoder::new(coded.program(), nodes, &[], false)?;
+    let targets = Targets::new(coded, &encoder, &[])?;
+    let machine = Machine::new(coded, encoder, None);
+    let mut search = Search::new(&problem, coded, machine, targets, false, limits, watch);
+    search.level(None, search.levels.last().unwrap_or(u32::MAX))?;
+    let mut states = ByPoint::default();
+    for member in search.visited.members() {
+        let inside = search.machine.is_inside(&member.state);
+        let shared = search.registry().shared(member.state.shared);
+        for &(l, _) in &member.state.threads {
+            let (point, local) = search.registry().local(l);
+            include(&mut states, (inside, point), shared.and(local)?)?;
+        }
+    }
+    Ok(list(coded, &search.machine.encoder, &states))
+}
+
+/// The same thread states as disjoint words in a canonical form, sorted: equal lists if and only if equal sets.
+///
+/// Models that are no programs have one word for each state, and are only sorted.
+pub fn canonical(problem: &Problem, states: &[(Shared, Local)]) -> Result<Vec<(Shared, Local)>, Unknown> {
+    let Some(coded) = problem.model.as_program() else {
+        let mut states = states.to_vec();
+        states.sort_unstable();
+        return Ok(states);
+    };
+    with_enough_nodes(&Limits::none(), |nodes| collect(coded, states, nodes.max(FEW_NODES)).ok())
+}
+
+fn collect(coded: &dyn Coded, words: &[(Shared, Local)], nodes: usize) -> Result<Vec<(Shared, Local)>, Full> {
+    let encoder = Encoder::new(coded.program(), nodes, &[], false)?;
+    let mut states = ByPoint::default();
+    for &(s, l) in words {
+        let (inside, shared) = coded.shared_cube(s);
+        let (point, local) = coded.local_cube(l);
+        let both = encoder.shared_set(&shared)?.and(&encoder.local_set(point, &local)?)?;
+        include(&mut states, (inside, point), both)?;
+    }
+    Ok(list(coded, &encoder, &states))
+}
+
+fn include(states: &mut ByPoint, key: (bool, u32), set: Set) -> Result<(), Full> {
+    let all = match states.get(&key) {
+        Some(there) => there.or(&set)?,
+        None => set,
+    };
+    states.insert(key, all);
+    Ok(())
+}
+
+fn list(coded: &dyn Coded, encoder: &Encoder<'_>, states: &ByPoint) -> Vec<(Shared, Local)> {
+    let mut found = Vec::new();
+    let program = coded.program();
+    for (&(inside, point), set) in states {
+        let free = encoder.free_slots(point);
+        set.each_cube(&mut |cube| {
+            let mut shared: Cube = std::iter::repeat_n(FREE, program.shared.len()).collect();
+            let mut local = free.clone();
+            for &(v, value) in cube {
+                match (v as usize / 2).checked_sub(program.shared.len()) {
+                    None => shared[v as usize / 2] = mask(value),
+                    Some(slot) => local[slot] = mask(value),
+                }
+            }
+            found.push((coded.shared_word(inside, &shared), coded.local_word(point, &local)));
+        });
+    }
+    found.sort_unstable();
+    found
+}
