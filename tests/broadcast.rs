@@ -300,6 +300,24 @@ fn who_is_born_later_has_not_heard() {
     program("1", &text("heard := 0"), Unsafe(2));
 }
 
+/// Found by the random programs below: going backward over the spawn, the parent must have `a` = 0 and the child one value of `b`. Both are
+/// variables of the same thread before, and no other variable ties the two together.
+#[test]
+fn a_parent_and_its_child_can_both_be_needed() {
+    let text = |value: &str| {
+        format!(
+            "decl t := 1;
+             void main() begin
+               decl a := {value}, b := 0;
+               ASYNC_1: t := b ^ !b ^ t;
+               assert(t | a);
+             end"
+        )
+    };
+    program("1", &text("0"), Unsafe(2));
+    program("1", &text("1"), Safe);
+}
+
 /// MSI: locals 0 invalid, 1 shared, 2 modified. Targets: two writers; a writer and a reader.
 fn msi(read: &str, upgrade: &str) -> String {
     format!(

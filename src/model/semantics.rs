@@ -2,7 +2,7 @@
 //!
 //! Engines may cache or specialise, but every trace is replayed through [`fire`].
 
-use super::{Bag, Config, Local, Model, OMEGA, Others, Step};
+use super::{Bag, Config, Local, Model, OMEGA, Others, Shared, Step};
 
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
 /// the step is not enabled.
@@ -83,25 +83,47 @@ pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Con
     brought.add_all(&step.spawn);
     let mut needs = Vec::new();
     without_brought(model, config.threads.clone(), brought.entries(), &mut needs);
-    'needs: for need in needs {
-        match step.others {
-            Others::Stay => out.push(Config::new(step.from, sum(need, &step.take))),
-            Others::Wake => {
-                unwake(model, &need, |need| out.push(Config::new(step.from, sum(need, &step.take))))
-            }
-            Others::Move => {
-                let mut origins = Vec::new();
-                for &(l, n) in need.entries() {
-                    let mut of_l = Vec::new();
-                    model.bystander_back(step, l, &mut of_l);
-                    if of_l.is_empty() {
-                        continue 'needs;
-                    }
-                    origins.push((n, of_l.into_iter().map(Some).collect()));
+    for need in needs {
+        unmove(model, step, &need, step.from, &step.take, out);
+    }
+    if !model.is_exact() && !step.spawn.is_empty() {
+        with_child(model, config, step, out);
+    }
+}
+
+/// The smallest configurations in `from` with `take` from which the bystanders of `step` become `need`.
+fn unmove(model: &dyn Model, step: &Step, need: &Bag, from: Shared, take: &Bag, out: &mut Vec<Config>) {
+    match step.others {
+        Others::Stay => out.push(Config::new(from, sum(need.clone(), take))),
+        Others::Wake => unwake(model, need, |need| out.push(Config::new(from, sum(need, take)))),
+        Others::Move => {
+            let mut origins = Vec::new();
+            for &(l, n) in need.entries() {
+                let mut of_l = Vec::new();
+                model.bystander_back(step, l, &mut of_l);
+                if of_l.is_empty() {
+                    return;
                 }
-                distribute(&origins, step.take.clone(), &mut |threads| {
-                    out.push(Config::new(step.from, threads))
-                });
+                origins.push((n, of_l.into_iter().map(Some).collect()));
+            }
+            distribute(&origins, take.clone(), &mut |threads| out.push(Config::new(from, threads)));
+        }
+    }
+}
+
+/// A step that creates a thread brings two at once, the thread that acts and the new one. Where words stand for sets, `pre` was told
+/// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
+fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) {
+    let (&[(put, 1)], &[(spawn, 1)]) = (step.put.entries(), step.spawn.entries()) else { return };
+    for &(acts, n) in config.threads.entries() {
+        let Some(put) = model.meet_local(put, acts) else { continue };
+        for &(child, _) in config.threads.entries().iter().filter(|e| e.0 != acts || n > 1) {
+            let Some(spawn) = model.meet_local(spawn, child) else { continue };
+            if let Some((from, take)) = model.narrow(step, step.to, Some(put), Some(spawn)) {
+                let mut need = config.threads.clone();
+                need.remove(acts, 1);
+                need.remove(child, 1);
+                unmove(model, step, &need, from, &Bag::one(take), out);
             }
         }
     }
@@ -217,7 +239,7 @@ fn without_brought(model: &dyn Model, need: Bag, brought: &[(Local, u32)], out: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Edge, Place, Shared};
+    use super::super::{Edge, Place};
     use super::*;
 
     /// Local 1 waits and is woken to 2; in a broadcast, a bystander at 5 goes to 6 or 7, one at 8 vanishes, one at 9 blocks.
