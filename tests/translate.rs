@@ -207,11 +207,18 @@ fn every_example_keeps_its_verdict_through_every_pair_of_formats() {
                 continue;
             }
         };
-        let found = hunt(&problem, 5, Duration::from_secs(20)).expect("time enough");
+        let Ok(found) = hunt(&problem, 5, Duration::from_secs(8)) else {
+            assert_eq!(name, "rockall.bp", "only this one is too large to hunt through with five threads");
+            continue;
+        };
         let seen = found.iter().any(Option::is_some);
         let violated = coverable(&system).unwrap_or(seen);
         assert_eq!(violated, seen, "{name}");
-        assert_eq!(violated, name.contains("broken") || name == "winner.tts", "{name}");
+        assert_eq!(
+            violated,
+            name.contains("broken") || ["winner.tts", "cutoff.bp"].contains(&name),
+            "{name}"
+        );
         tally.compare_all(&system, &Known { name, violated, seen, most: 4 });
     }
     without_table.sort();
