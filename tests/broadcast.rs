@@ -37,14 +37,10 @@ use Expect::{Safe, Unsafe};
 /// Beyond this many threads (or tokens), bounded search does not look.
 const MOST: u32 = 4;
 
-fn limits() -> Limits {
-    Limits::none().timeout(Duration::from_secs(60))
-}
-
-/// What `backward` and bounded search say, evidence checked.
-fn both(problem: &Problem, most: u32, limits: &Limits) -> (Outcome, Outcome) {
+/// What `backward` and bounded search say, evidence checked; each has this long.
+fn both(problem: &Problem, most: u32, time: Duration) -> (Outcome, Outcome) {
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let ask = || Verification::of(problem.clone()).limits(limits.clone());
+    let ask = || Verification::of(problem.clone()).limits(Limits::none().timeout(time));
     let backward = ask().engine(&Backward).run().unwrap_or_else(|e| panic!("backward: {e}"));
     let explicit = ask().engine(&hunt).run().unwrap_or_else(|e| panic!("explicit: {e}"));
     (backward, explicit)
@@ -53,7 +49,7 @@ fn both(problem: &Problem, most: u32, limits: &Limits) -> (Outcome, Outcome) {
 /// Asks `text` and expects `expected` of every target, in order.
 fn expect(format: Format, text: &str, question: Question, expected: &[Expect]) {
     let asked = Verification::of_text(text, format, &question).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let (backward, explicit) = both(asked.problem(), MOST, &limits());
+    let (backward, explicit) = both(asked.problem(), MOST, Duration::from_secs(60));
     for (i, expected) in expected.iter().enumerate() {
         let found = &explicit.answer.verdicts[i];
         match (expected, &backward.answer.verdicts[i]) {
@@ -495,8 +491,8 @@ struct Tally {
 /// If bounded search finds a bug, backward must; if backward says SAFE, bounded search must find nothing; if backward says UNSAFE with
 /// n threads, bounded search must find it with n.
 fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
-    let limits = Limits::none().timeout(Duration::from_millis(500));
-    let (backward, explicit) = both(problem, most, &limits);
+    let time = Duration::from_millis(500);
+    let (backward, explicit) = both(problem, most, time);
     for (i, verdict) in backward.answer.verdicts.iter().enumerate() {
         let found = &explicit.answer.verdicts[i];
         match verdict {
@@ -507,25 +503,27 @@ fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
             Verdict::Unsafe(run) => {
                 let fewest = match found {
                     Verdict::Unsafe(run) => run.threads(),
-                    _ => fewest_threads(problem, i, run.threads(), &limits),
+                    _ => fewest_threads(problem, i, run.threads(), time),
                 };
                 assert!(fewest <= run.threads(), "target {i}: {backward}\n{explicit}");
                 tally.unsafe_ += 1;
             }
-            Verdict::Unknown(Unknown::Time(_)) => tally.open += 1,
+            // No time to find an answer, or to check it.
+            Verdict::Unknown(Unknown::Time(_) | Unknown::Inconclusive(_)) => tally.open += 1,
             Verdict::Unknown(why) => panic!("target {i}: {why}"),
         }
     }
 }
 
 /// The fewest threads with which bounded search reaches target `i`, looking no further than `most`; 0 if there is no time for that.
-fn fewest_threads(problem: &Problem, i: usize, most: u32, limits: &Limits) -> u32 {
+fn fewest_threads(problem: &Problem, i: usize, most: u32, time: Duration) -> u32 {
     let one = Problem { targets: vec![problem.targets[i].clone()], ..problem.clone() };
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let outcome = Verification::of(one).engine(&hunt).limits(limits.clone()).run().expect("evidence stands");
+    let limits = Limits::none().timeout(time);
+    let outcome = Verification::of(one).engine(&hunt).limits(limits).run().expect("evidence stands");
     match (outcome.trace(), outcome.unknown()) {
         (Some(run), _) => run.threads(),
-        (None, Some(Unknown::Time(_))) => 0,
+        (None, Some(Unknown::Time(_) | Unknown::Inconclusive(_))) => 0,
         _ => u32::MAX,
     }
 }
