@@ -72,9 +72,9 @@ enum Condition<'a> {
     Fixed(Var),
 }
 
-/// How often one statement may be split into cases. An exclusive or of twenty free variables has a million; a search that
+/// How often one statement may be split into cases. An exclusive or of forty free variables has 2⁴⁰; a search that
 /// lists them is stuck, so it is told that it does not see everything.
-const MOST_SPLITS: u32 = 1 << 17;
+const MOST_SPLITS: u32 = 1 << 13;
 
 /// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, so that some are missing.
 pub fn solve(effect: &Effect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
