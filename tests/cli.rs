@@ -317,10 +317,36 @@ fn questions_that_make_no_sense_are_refused() {
     throng(&["check", file, "--target", "0|0", "--timeout", "soon"]).refuses(&["soon"]);
     throng(&["check", file, "--no-such-option"]).refuses(&["--no-such-option"]);
     throng(&["check", file, "--engine", "magic"]).refuses(&["magic", "explicit"]);
-    throng(&["reach", file]).refuses(&["--threads"]);
+    throng(&["reach", file, "--engine", "views"]).refuses(&["karp-miller"]);
     throng(&["check"]).refuses(&[]);
     throng(&["no-such-command"]).refuses(&[]);
     throng(&["check", file, "--target", "0|0", "--mutex", "L", "--json"]).refuses(&["E602"]);
+}
+
+#[test]
+fn thread_states_and_cutoffs_are_found_for_any_number_of_threads() {
+    let dir = Scratch::new();
+    let program = "decl lock := 0;
+void main() begin
+  lock := 1 constrain !lock;
+  lock := 0;
+  assume(0);
+  skip;
+end";
+    let file = dir.file("lock.bp", program);
+    let ran = throng(&["reach", name(&file)]);
+    assert_eq!(ran.status, 0);
+    ran.shows(&["threads: any number", "lock=1 | line 3", "not reached by any thread", "line 6: skip"]);
+    for method in ["exact", "dynamic"] {
+        let ran = throng(&["cutoff", name(&file), "--method", method]);
+        assert_eq!(ran.status, 0);
+        ran.shows(&["cutoff 2: 2 threads"]);
+    }
+    let ran = throng(&["cutoff", name(&file), "--json"]);
+    assert!(ran.out.contains("\"cutoff\": 2"), "{}", ran.out);
+    let waiting = dir.file("wait.bp", "void main() begin wait; signal; end");
+    let ran = throng(&["cutoff", name(&waiting)]);
+    assert_eq!(ran.status, 1, "karp-miller refuses signals");
 }
 
 #[test]
