@@ -47,9 +47,16 @@
 //! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
 //! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
 //!
-//! **Engines** ([`engine`]). [`engine::explicit`] goes forward, breadth first, for one thread, two, three: it finds the run with the fewest threads, and it decides questions with a
-//! bound. [`engine::backward`] is the search above: it decides for any number of threads. [`engine::views`] keeps only which pairs of threads can occur
-//! together: it cannot refute, but it proves much, quickly. [`engine::auto`], the default, lets them take turns.
+//! **Engines** ([`engine`]).
+//!
+//! | engine | what it does | what it decides |
+//! | --- | --- | --- |
+//! | [`engine::explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
+//! | [`engine::symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | [`engine::karp_miller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
+//! | [`engine::backward`] | the search above | any number of threads, broadcasts and signals included |
+//! | [`engine::views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
+//! | [`engine::auto`] | several of them in turns or side by side; the default | whatever one of them does |
 //!
 //! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
 //! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
