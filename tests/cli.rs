@@ -114,7 +114,7 @@ fn a_bounded_lock_is_safe() {
     let dir = Scratch::new();
     let file = dir.file("lock.tts", LOCK);
     dir.file("lock.prop", "1|1,1\n");
-    let ran = throng(&["check", name(&file), "--threads", "3"]);
+    let ran = throng(&["check", name(&file), "--threads", "3", "--engine", "explicit"]);
     ran.says(0, "SAFE").shows(&["1|1,1", "at most 3", "initial: 0/0", "threads: at most 3", "explicit"]);
     assert_eq!(ran.err, "");
 }
