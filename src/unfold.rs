@@ -48,13 +48,12 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     }
     let table = numbers.table(model, &views, limits)?;
     let initial = problem.initial.iter().map(|i| numbers.initial(i)).collect();
-    let targets = problem.targets.iter().map(|t| numbers.target(t, model, &views));
-    Ok(Unfolded {
-        table,
-        initial,
-        initial_text: problem.initial_text.clone(),
-        targets: targets.collect::<Result<_, _>>()?,
-    })
+    let targets =
+        problem.targets.iter().map(|t| numbers.target(t, model, &views)).collect::<Result<_, _>>()?;
+    match model.gave_up() {
+        Some(why) => Err(Unknown::NotForThisModel(why)),
+        None => Ok(Unfolded { table, initial, initial_text: problem.initial_text.clone(), targets }),
+    }
 }
 
 /// Every shared state that may occur, with the local states that may occur in it: the closure of 1-views.

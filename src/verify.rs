@@ -144,6 +144,12 @@ impl<'a> Verification<'a> {
         if let Some(flaw) = answer.flaw.take() {
             return Err(Error::Flawed(flaw));
         }
+        // Not even unchecked: where the model listed too few steps, nothing is safe.
+        if let Some(why) = self.problem.model.gave_up() {
+            for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
+                *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
+            }
+        }
         if self.checks && !answer.checked {
             check_all(&self.problem, &mut answer, &self.limits)?;
         }

@@ -350,6 +350,22 @@ end";
 }
 
 #[test]
+fn a_statement_with_too_many_cases_proves_nothing() {
+    let dir = Scratch::new();
+    let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
+    let (list, xor) = (names.join(", "), names.join(" ^ "));
+    let text = format!("decl {list};\nvoid main() begin\n  assume({xor});\n  assert(x0 | !x0);\nend\n");
+    let file = dir.file("xor.bp", &text);
+    for more in [&[][..], &["--no-check"]] {
+        let ran = throng(&[&["check", name(&file), "--engine", "views", "--timeout", "20"], more].concat());
+        ran.says(1, "UNKNOWN").shows(&["line 3", "too many cases"]);
+    }
+    let ran = throng(&["translate", name(&file), "--to", "tts", "--timeout", "20"]);
+    assert_ne!(ran.status, 0, "nothing incomplete is written");
+    assert_eq!(ran.out, "");
+}
+
+#[test]
 fn help_is_short_and_has_examples() {
     let ran = throng(&[]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""));
