@@ -20,7 +20,7 @@ function throng(file, ...options) {
 
 function page(name, file, ...options) {
   const html = join(dir, name + ".html");
-  const json = JSON.parse(throng(file, "--html", html, "--json", ...options).stdout);
+  const json = JSON.parse(throng(file, "--html", html, "--json", "--jobs", "1", ...options).stdout);
   return { url: "file://" + html, json };
 }
 

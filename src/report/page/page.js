@@ -807,6 +807,7 @@
   }
 
   function follow() {
+    clearTimeout(pending);
     const found = /^#target-(\d+)/.exec(location.hash);
     const plain = /^#(step|member)-/.test(location.hash);
     const worst = data.targets.findIndex((t) => t.verdict === data.verdict);
