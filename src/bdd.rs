@@ -4,6 +4,8 @@
 //! nothing. A [`Space`] has room for a fixed number of nodes; when that is used up, and nothing can be collected, operations
 //! fail with [`Full`].
 
+use std::convert::Infallible;
+
 use oxidd::bdd::{BDDFunction, BDDManagerRef, new_manager};
 use oxidd::{
     BooleanFunction, BooleanFunctionQuant, BooleanOperator, Function, FunctionSubst, HasLevel, Manager,
@@ -196,20 +198,30 @@ impl Set {
     /// Shows disjoint cubes that together are the set, in a fixed order. A cube lists variables and their values; all
     /// others are free.
     pub fn each_cube(&self, found: &mut dyn FnMut(&Literals)) {
-        fn walk(set: &Set, path: &mut Vec<(u32, bool)>, found: &mut dyn FnMut(&Literals)) {
+        let Ok(()) = self.try_each_cube(&mut |cube| {
+            found(cube);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// The same; `found` may stop it.
+    pub fn try_each_cube<E>(&self, found: &mut dyn FnMut(&Literals) -> Result<(), E>) -> Result<(), E> {
+        fn walk<E>(
+            set: &Set,
+            path: &mut Vec<(u32, bool)>,
+            found: &mut dyn FnMut(&Literals) -> Result<(), E>,
+        ) -> Result<(), E> {
             let Some((variable, yes, no)) = set.split() else {
-                if set.is_all() {
-                    found(path);
-                }
-                return;
+                return if set.is_all() { found(path) } else { Ok(()) };
             };
             for (value, part) in [(false, no), (true, yes)] {
                 path.push((variable, value));
-                walk(&part, path, found);
+                walk(&part, path, found)?;
                 path.pop();
             }
+            Ok(())
         }
-        walk(self, &mut Vec::new(), found);
+        walk(self, &mut Vec::new(), found)
     }
 
     /// How many nodes it has.

@@ -196,6 +196,7 @@ fn check_closed(
             continue;
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
+        ticker.ticks(after.len() as u32)?;
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
@@ -240,6 +241,7 @@ fn check_downward(
         }
         // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
         semantics::successors(model, config, None, &mut after);
+        ticker.ticks(after.len() as u32)?;
         after.retain(|(_, c)| !config.includes(c, model));
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));

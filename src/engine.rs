@@ -11,6 +11,8 @@ pub mod plain;
 pub mod symbolic;
 pub mod views;
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::limits::Limits;
@@ -39,6 +41,8 @@ pub struct Answer {
     pub attempts: Vec<Attempt>,
     /// Whether the verdicts have been checked already.
     pub checked: bool,
+    /// How long that took.
+    pub checking: Duration,
     /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer counts.
     pub flaw: Option<String>,
 }
@@ -52,6 +56,7 @@ impl Answer {
             statistics,
             attempts: Vec::new(),
             checked: false,
+            checking: Duration::ZERO,
             flaw: None,
         }
     }
@@ -83,6 +88,9 @@ pub struct Statistics {
     pub local_states: u64,
     /// The largest number of threads for which the search finished without finding anything open.
     pub complete_up_to: Option<u32>,
+    /// How many local states are occupied in a configuration, if the engine counts threads by local state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupied: Option<Occupied>,
     /// About the coverability tree, if the engine builds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeStatistics>,
@@ -103,24 +111,47 @@ pub struct TreeStatistics {
     pub accelerations: u64,
     /// Nodes that were waiting to be explored when another one covered them.
     pub dropped: u64,
-    /// Occupied local states, summed over all nodes.
-    pub occupied_sum: u64,
-    /// Occupied local states of one node at most.
-    pub occupied_most: u64,
 }
 
-impl TreeStatistics {
-    /// Occupied local states of a node on average.
-    pub fn occupied_average(&self) -> f64 {
-        self.occupied_sum as f64 / self.nodes.max(1) as f64
+/// How many local states are occupied in configurations: what counting costs, however many local states there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Occupied local states, summed over all configurations.
+    pub sum: u64,
+    /// How many configurations.
+    pub configurations: u64,
+    /// In one configuration at most.
+    pub most: u64,
+}
+
+impl Occupied {
+    /// On average.
+    pub fn average(&self) -> f64 {
+        self.sum as f64 / self.configurations.max(1) as f64
     }
 
-    /// Counts a node with this many occupied local states and accelerations.
-    pub(crate) fn count(&mut self, occupied: usize, accelerations: usize) {
-        self.nodes += 1;
-        self.occupied_sum += occupied as u64;
-        self.occupied_most = self.occupied_most.max(occupied as u64);
-        self.accelerations += accelerations as u64;
+    /// Counts a configuration.
+    pub(crate) fn count(&mut self, occupied: usize) {
+        let occupied = occupied as u64;
+        self.add(Occupied { sum: occupied, configurations: 1, most: occupied });
+    }
+
+    /// Counts all of another count.
+    pub(crate) fn add(&mut self, other: Occupied) {
+        self.sum += other.sum;
+        self.configurations += other.configurations;
+        self.most = self.most.max(other.most);
+    }
+}
+
+impl Serialize for Occupied {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Document {
+            average: f64,
+            most: u64,
+        }
+        Document { average: self.average(), most: self.most }.serialize(serializer)
     }
 }
 
@@ -151,6 +182,15 @@ pub struct Progress {
     pub configurations: u64,
     /// Configurations found but not yet explored.
     pub frontier: u64,
+}
+
+/// Tells how far a search is but not what it has found.
+struct Quiet<'w>(&'w dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn progress(&self, now: &Progress) {
+        self.0.progress(now);
+    }
 }
 
 /// Watches nothing.

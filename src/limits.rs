@@ -142,6 +142,14 @@ pub fn memory_in_use() -> u64 {
     memory_stats::memory_stats().map_or(0, |m| m.physical_mem as u64)
 }
 
+/// The most bytes of memory that the process has used so far; where the operating system does not say, what it uses now.
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = peak.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.map_or(0, |k| k << 10).max(memory_in_use())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +178,14 @@ mod tests {
         let mut ticker = Ticker::new(&limits);
         let ticks = (0..10_000).take_while(|_| ticker.tick().is_ok()).count();
         assert!((1000..=2100).contains(&ticks), "{ticks}");
+    }
+
+    #[test]
+    fn memory_that_was_used_counts_after_it_is_gone() {
+        let block = vec![1_u8; 64 << 20];
+        let sum: u64 = block.iter().step_by(4096).map(|&b| u64::from(b)).sum();
+        drop(block);
+        assert!(sum > 0 && (memory_in_use() == 0 || peak_memory() >= 64 << 20));
     }
 
     #[test]

@@ -33,8 +33,30 @@ pub struct Report<'a> {
     pub checked: bool,
     /// How long it took, everything included.
     pub time: Duration,
+    /// How long each part took.
+    pub phases: Phases,
     /// Bytes of memory in use at the end.
     pub memory: u64,
+    /// Bytes of memory in use at most.
+    pub peak_memory: u64,
+}
+
+/// How long each part of a run took. Where several engines search and check at the same time, their checks are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// From the input to the problem.
+    pub reading: Duration,
+    /// From the problem to an answer.
+    pub searching: Duration,
+    /// From the answer to a verdict.
+    pub checking: Duration,
+}
+
+impl Phases {
+    /// Names and times, in order.
+    pub fn named(&self) -> [(&'static str, Duration); 3] {
+        [("reading", self.reading), ("searching", self.searching), ("checking", self.checking)]
+    }
 }
 
 /// A verdict without its evidence.

@@ -42,10 +42,10 @@ use crate::engine::auto::Auto;
 use crate::engine::{Answer, Engine, Silent, Watch};
 use crate::lang::load::{Format, Loaded, Reading, Rejected, load, read};
 use crate::lang::source::{Source, render};
-use crate::limits::{Limits, memory_in_use};
+use crate::limits::{Limits, memory_in_use, peak_memory};
 use crate::problem::Problem;
 use crate::question::{Complaint, Posed, Question};
-use crate::report::{Report, Word, text};
+use crate::report::{Phases, Report, Word, text};
 use crate::verdict::{Trace, Unknown, Verdict};
 
 /// Answers the questions that a file asks: for any number of threads, without limits, all evidence checked.
@@ -71,6 +71,7 @@ pub struct Verification<'a> {
     limits: Limits,
     watch: &'a dyn Watch,
     checks: bool,
+    reading: Duration,
 }
 
 impl<'a> Verification<'a> {
@@ -85,19 +86,22 @@ impl<'a> Verification<'a> {
             limits: Limits::none(),
             watch: &Silent,
             checks: true,
+            reading: Duration::ZERO,
         }
     }
 
     /// Of a file in any format that its extension names.
     pub fn of_file(path: impl AsRef<Path>, question: &Question) -> Result<Verification<'a>, Error> {
-        let path = path.as_ref();
-        Verification::of_loaded(load(path, &Reading::default())?, question, path)
+        let (path, began) = (path.as_ref(), Instant::now());
+        let asked = Verification::of_loaded(load(path, &Reading::default())?, question, path)?;
+        Ok(asked.reading_took(began.elapsed()))
     }
 
     /// Of a text.
     pub fn of_text(text: &str, format: Format, question: &Question) -> Result<Verification<'a>, Error> {
-        let source = Source::new(format!("<{format}>"), text);
-        Verification::of_loaded(read(source, format, &Reading::default())?, question, Path::new(""))
+        let (source, began) = (Source::new(format!("<{format}>"), text), Instant::now());
+        let loaded = read(source, format, &Reading::default())?;
+        Ok(Verification::of_loaded(loaded, question, Path::new(""))?.reading_took(began.elapsed()))
     }
 
     fn of_loaded(loaded: Loaded, question: &Question, path: &Path) -> Result<Verification<'a>, Error> {
@@ -125,6 +129,11 @@ impl<'a> Verification<'a> {
         Verification { watch, ..self }
     }
 
+    /// How long it took to get the problem, if somebody else read it: for the outcome's [`Phases`].
+    pub fn reading_took(self, reading: Duration) -> Verification<'a> {
+        Verification { reading, ..self }
+    }
+
     /// Leaves the evidence unchecked.
     pub fn unchecked(self) -> Verification<'a> {
         Verification { checks: false, ..self }
@@ -150,15 +159,24 @@ impl<'a> Verification<'a> {
                 *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
             }
         }
+        let searched = began.elapsed();
         if self.checks && !answer.checked {
             check_all(&self.problem, &mut answer, &self.limits)?;
+            answer.checking += began.elapsed() - searched;
         }
+        let phases = Phases {
+            reading: self.reading,
+            searching: began.elapsed().saturating_sub(answer.checking),
+            checking: answer.checking,
+        };
         Ok(Outcome {
             engine: engine.name(),
             checked: self.checks,
             answer,
             time: began.elapsed(),
+            phases,
             memory: memory_in_use(),
+            peak_memory: peak_memory(),
             warnings: self.warnings,
             problem: self.problem,
             name: self.name,
@@ -180,8 +198,12 @@ pub struct Outcome {
     pub checked: bool,
     /// How long search and check took.
     pub time: Duration,
+    /// How long each part took.
+    pub phases: Phases,
     /// Bytes of memory in use at the end.
     pub memory: u64,
+    /// Bytes of memory in use at most, since the process began.
+    pub peak_memory: u64,
     /// What somebody should look at in the input or the question.
     pub warnings: Vec<Complaint>,
     name: String,
@@ -255,6 +277,8 @@ impl fmt::Display for Outcome {
             answer: &self.shown(),
             checked: self.checked,
             time: self.time,
+            phases: self.phases,
+            peak_memory: self.peak_memory,
             memory: self.memory,
         };
         f.write_str(&text::write(&report, text::Options::default()))
@@ -349,6 +373,9 @@ mod tests {
         assert_eq!(outcome.trace().map(|t| (t.threads(), t.steps.len())), Some((2, 4)));
         assert!(matches!(outcome.answer.verdicts[2], Verdict::Safe(_)));
         assert!(outcome.answer.statistics.configurations > 0);
+        let Phases { reading, searching, checking } = outcome.phases;
+        assert!(reading > Duration::ZERO && searching > Duration::ZERO && checking > Duration::ZERO);
+        assert!(searching + checking <= outcome.time && outcome.peak_memory >= outcome.memory);
         assert!(outcome.to_string().starts_with("UNSAFE  2 of 3 targets"), "{outcome}");
     }
 

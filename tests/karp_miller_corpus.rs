@@ -125,6 +125,7 @@ fn table_per_family() {
         let problem = pose(&corpus, &row, None);
         let (got, answer, time) = run(&KarpMiller::default(), &problem, seconds(20), &row.path);
         let tree = answer.statistics.tree.clone().unwrap_or_default();
+        let occupied = answer.statistics.occupied.unwrap_or_default();
         let (threads, length) = answer
             .verdicts
             .iter()
@@ -142,8 +143,8 @@ fn table_per_family() {
             tree.nodes,
             tree.antichain,
             tree.accelerations,
-            tree.occupied_average(),
-            tree.occupied_most,
+            occupied.average(),
+            occupied.most,
         );
         let counts = table.entry(family(&row)).or_default();
         counts[0] += 1;

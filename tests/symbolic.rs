@@ -17,7 +17,7 @@ use throng::model::{Config, Footprint, Local, Model, Shared, semantics};
 use throng::problem::{Bound, Problem};
 use throng::reduction::Reduction;
 use throng::testing::programs::{Knobs, Rng, program};
-use throng::verdict::Verdict;
+use throng::verdict::{Unknown, Verdict};
 
 fn jit(text: &str, options: Options) -> Arc<Jit> {
     let (jit, diagnostics) = read(text, &options);
@@ -77,10 +77,15 @@ impl Watch for Told {
 }
 
 /// With reduction, too, runs are shortest, and each is told once and as it is answered.
-fn told_as_answered(problem: &Problem, expected: &[Option<(u32, usize)>], context: &str) {
+fn told_as_answered(
+    engine: &dyn Engine,
+    problem: &Problem,
+    expected: &[Option<(u32, usize)>],
+    context: &str,
+) {
     let told = Told::default();
-    let answer = Explicit::default().run(problem, &limits(), &told);
-    assert_eq!(summary(&answer, true), expected, "explicit, shortest: {context}");
+    let answer = engine.run(problem, &limits(), &told);
+    assert_eq!(summary(&answer, true), expected, "{}, shortest: {context}", engine.name());
     let mut told = told.0.into_inner().unwrap();
     told.sort_by_key(|t| t.0);
     let hit = |(_, v): &(usize, Verdict)| matches!(v, Verdict::Unsafe(_));
@@ -104,7 +109,9 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
         let found = summary(&run(&slots, &problem), false);
         assert_eq!(found, threads, "explicit without counting, {por}: {context}");
     }
-    told_as_answered(&problem, &full, &context);
+    for engine in [&Explicit::default() as &dyn Engine, &Symbolic::default()] {
+        told_as_answered(engine, &problem, &full, &context);
+    }
     let auto = Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true };
     let answer = run(&auto, &problem);
     assert_eq!(answer.flaw, None, "auto: {context}");
@@ -125,7 +132,7 @@ fn reach_alike(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) {
     let model = jit(text, Options { keep_ended, exact_copies: true, ..Options::default() });
     let problem = problem(&model, initial, bound);
     let explicit = explicit::reachable(&problem, &limits(), &Silent).unwrap();
-    let explicit = thread_states::canonical(&problem, &explicit).unwrap();
+    let explicit = thread_states::canonical(&problem, &explicit, &limits()).unwrap();
     let symbolic = thread_states::reachable(&problem, &limits(), &Silent).unwrap();
     if explicit != symbolic {
         let name = |&(s, l): &(Shared, Local)| format!("{} | {}", model.shared_name(s), model.local_name(l));
@@ -364,4 +371,30 @@ fn engines_agree_on_random_programs() {
         agree(&text, initial, bound.min(3), keep_ended);
         reach_alike(&text, initial, bound.min(3), keep_ended);
     }
+}
+
+/// Work is counted in ticks, so that a share is the same on every machine.
+#[test]
+fn a_share_of_work_ends_a_symbolic_search() {
+    let bits: Vec<String> = (0..12).map(|i| format!("b{i}")).collect();
+    let flips: String = bits.iter().map(|b| format!("if * then {b} := !{b}; fi; ")).collect();
+    let tests: Vec<String> = bits.iter().map(|b| format!("({b} | !{b} | lock)")).collect();
+    let text = format!(
+        "decl lock := 0, {} := 0; void main() begin while * do {flips} od; assert({}); end",
+        bits.join(" := 0, "),
+        tests.join(" & ")
+    );
+    let model = jit(&text, Options::default());
+    let problem = problem(&model, None, 4);
+    let asked = Problem { targets: problem.targets.into_iter().take(1).collect(), ..problem };
+    let engine = Symbolic { por: false, ..Symbolic::default() };
+    let stopped = |ticks| {
+        let answer = engine.run(&asked, &Limits::none().work(ticks), &Silent);
+        (answer.verdicts[0].clone(), answer.statistics.configurations)
+    };
+    let (first, few) = stopped(4_000);
+    assert_eq!(first, Verdict::Unknown(Unknown::Work));
+    assert_eq!(stopped(4_000), (first.clone(), few));
+    let (second, more) = stopped(40_000);
+    assert!(second != first || more > few, "{few} {more}");
 }

@@ -29,7 +29,8 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
     let engine = engine(args);
-    let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
+    let asked = Verification::of(problem).reading_took(began.elapsed());
+    let asked = asked.engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let report = Report {
         file: &loaded.source.name,
@@ -39,7 +40,9 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         answer: &outcome.shown(),
         checked: outcome.checked,
         time: began.elapsed(),
+        phases: outcome.phases,
         memory: outcome.memory,
+        peak_memory: outcome.peak_memory,
     };
     let options = text::Options {
         colour: console.colour,

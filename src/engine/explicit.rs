@@ -47,7 +47,7 @@ mod targets;
 use std::sync::Arc;
 
 use self::search::{Search, Stop};
-use super::{Answer, Engine, Progress, Statistics, Watch};
+use super::{Answer, Engine, Quiet, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::{Config, Local, Shared};
 use crate::problem::{Bound, Problem, Target};
@@ -109,18 +109,10 @@ impl Engine for Explicit {
         let mut statistics = Statistics::default();
         let outcome = self.climb(&mut search, shortening, &mut statistics);
         statistics.steps = search.fired;
+        statistics.occupied = self.counting.then_some(search.occupied);
         statistics.shared_states = search.steps.shared_states() as u64;
         statistics.local_states = search.steps.local_states() as u64;
         Answer::new(verdicts(search, outcome, reduced), statistics)
-    }
-}
-
-/// Tells how far a search is but not what it has found.
-struct Quiet<'w>(&'w dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn progress(&self, now: &Progress) {
-        self.0.progress(now);
     }
 }
 

@@ -216,13 +216,14 @@ fn refusal(problem: &Problem) -> Option<Unknown> {
 }
 
 fn statistics(search: &Search<'_>) -> Statistics {
-    let (shared_states, local_states) = search.occupied();
+    let (shared_states, local_states) = search.states();
     Statistics {
         configurations: search.statistics.nodes,
         steps: search.fired,
         shared_states,
         local_states,
         complete_up_to: None,
+        occupied: Some(search.occupied),
         tree: Some(search.statistics.clone()),
     }
 }

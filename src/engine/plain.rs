@@ -6,11 +6,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::symbolic::watched;
 use super::{Answer, Engine, Statistics, Watch};
 use crate::bdd::{Full, Renaming, Set, Space, Variables};
 use crate::limits::Limits;
 use crate::model::program::access::footprints;
 use crate::model::program::expr::{Cube, Expr, FREE, ONE, Var};
+use crate::model::program::live::live_slots;
 use crate::model::program::{Coded, EdgeKind, Program};
 use crate::model::{Config, Footprint};
 use crate::problem::{Bound, Problem};
@@ -105,6 +107,10 @@ struct Search<'p> {
     footprints: Vec<Footprint>,
     rules: FxHashMap<(u32, usize), Rule>,
     other_rules: FxHashMap<(u32, usize, usize, u32), Option<Set>>,
+    /// For each point, the slots that can still matter, as in `symbolic`: a comparison that forgot them only there would not be fair.
+    live: Vec<Vec<bool>>,
+    /// For each thread and point, the variables that a thread there does not keep.
+    idle: FxHashMap<(usize, u32), Variables>,
 }
 
 /// An edge of one thread.
@@ -135,6 +141,8 @@ impl<'p> Search<'p> {
             reduction,
             rules: FxHashMap::default(),
             other_rules: FxHashMap::default(),
+            live: live_slots(program, &watched(coded, &problem.targets)),
+            idle: FxHashMap::default(),
         };
         let mut reached: FxHashMap<Points, Set> = FxHashMap::default();
         let mut frontier: Vec<(Points, Set)> = Vec::new();
@@ -193,7 +201,23 @@ impl<'p> Search<'p> {
         self.space.cube(fixed.map(|(i, &m)| (variable(i), m == ONE)))
     }
 
-    fn start(&self, config: &Config) -> Result<(Points, Set), Full> {
+    /// Forgets what a thread at its point will never need.
+    fn forget_dead(&mut self, set: Set, thread: usize, point: Option<u32>) -> Result<Set, Full> {
+        let Some(point) = point else { return Ok(set) };
+        if !self.idle.contains_key(&(thread, point)) {
+            // A thread that has ended needs nothing.
+            let live = self.live.get(point as usize);
+            let used = if live.is_some() { self.program.used_slots(point) } else { 0 };
+            let keeps = |slot: usize| slot < used && live.is_some_and(|live| live[slot]);
+            let dead =
+                (0..self.program.slots).filter(|&slot| !keeps(slot)).map(|slot| self.slot(thread, slot));
+            let dead = self.space.to_forget(dead.collect::<Vec<_>>())?;
+            self.idle.insert((thread, point), dead);
+        }
+        set.forget(&self.idle[&(thread, point)])
+    }
+
+    fn start(&mut self, config: &Config) -> Result<(Points, Set), Full> {
         let mut points: Points = vec![None; self.bound];
         let mut set = self.cube(&self.coded.shared_cube(config.shared).1, |i| self.shared(i))?;
         let words = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
@@ -201,6 +225,7 @@ impl<'p> Search<'p> {
             let (point, masks) = self.coded.local_cube(l);
             points[thread] = Some(point);
             set = set.and(&self.cube(&masks, |s| self.slot(thread, s))?)?;
+            set = self.forget_dead(set, thread, Some(point))?;
         }
         Ok((points, set))
     }
@@ -295,7 +320,11 @@ impl<'p> Search<'p> {
             if pairs.is_empty() {
                 continue;
             }
-            let image = self.finish(&pairs, &assigned, edge.to.is_none().then_some(thread))?;
+            let mut image = self.finish(&pairs, &assigned, edge.to.is_none().then_some(thread))?;
+            image = self.forget_dead(image, thread, after[thread])?;
+            if let Some(free) = free {
+                image = self.forget_dead(image, free, after[free])?;
+            }
             match edge.kind {
                 EdgeKind::Plain | EdgeKind::Passive => out.push((after, image)),
                 EdgeKind::Broadcast => {

@@ -23,12 +23,13 @@ pub mod thread_states;
 use std::sync::Arc;
 
 pub(super) use self::encode::can;
+pub(super) use self::targets::watched;
 
 use self::encode::Encoder;
 use self::machine::Machine;
 use self::search::{Search, Stop};
-use self::targets::{Targets, watched};
-use super::{Answer, Engine, Statistics, Watch};
+use self::targets::Targets;
+use super::{Answer, Engine, Quiet, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::program::Coded;
 use crate::problem::{Bound, Problem};
@@ -71,18 +72,29 @@ impl Engine for Symbolic {
         let Some(coded) = program_of(problem) else {
             return refuse(problem, "the symbolic engine works on Boolean programs; use `explicit`");
         };
-        let mut answer =
-            with_enough_nodes(limits, |nodes| self.attempt(problem, coded, nodes, limits, watch))
-                .unwrap_or_else(|why| unknown(problem, why));
-        if self.por && self.shortest {
-            self.shorten(problem, limits, watch, &mut answer);
+        let shortens = self.por && self.shortest;
+        let quiet = Quiet(watch);
+        // What is about to be replaced by a shorter run is not told.
+        let told: &dyn Watch = if shortens { &quiet } else { watch };
+        let mut statistics = Statistics::default();
+        let attempted = with_enough_nodes(limits, |nodes| {
+            self.attempt(problem, coded, nodes, limits, told, &mut statistics)
+        });
+        let mut answer = match attempted {
+            Ok(verdicts) => Answer::new(verdicts, statistics),
+            Err(why) => Answer { statistics, ..unknown(problem, why) },
+        };
+        if shortens {
+            self.shorten(problem, limits, &quiet, &mut answer);
+            let hit = |v: &&Verdict| matches!(v, Verdict::Unsafe(_));
+            answer.verdicts.iter().enumerate().filter(|v| hit(&v.1)).for_each(|(i, v)| watch.found(i, v));
         }
         answer
     }
 }
 
 impl Symbolic {
-    /// One run with room for so many nodes; `None` if they do not suffice.
+    /// One run with room for so many nodes; `None` if they do not suffice. Numbers about it go to `statistics` in any case.
     fn attempt(
         &self,
         problem: &Problem,
@@ -90,15 +102,19 @@ impl Symbolic {
         nodes: usize,
         limits: &Limits,
         watch: &dyn Watch,
-    ) -> Option<Answer> {
+        statistics: &mut Statistics,
+    ) -> Option<Vec<Verdict>> {
         let watched = watched(coded, &problem.targets);
         let encoder = Encoder::new(coded.program(), nodes, &watched, true).ok()?;
         let targets = Targets::new(coded, &encoder, &problem.targets).ok()?;
         let reduction = if self.por { Reduction::of(problem) } else { None };
         let machine = Machine::new(coded, encoder, reduction);
         let mut search = Search::new(problem, coded, machine, targets, self.stop_at_first, limits, watch);
-        let mut statistics = Statistics::default();
-        let outcome = self.climb(&mut search, &mut statistics);
+        let outcome = self.climb(&mut search, statistics);
+        statistics.steps = search.machine.fired;
+        statistics.occupied = Some(search.occupied);
+        statistics.shared_states = search.registry().shared_len() as u64;
+        statistics.local_states = search.registry().locals_len() as u64;
         let rest = match outcome {
             Err(Stop::Full) => return None,
             Err(Stop::Limit(why)) => Verdict::Unknown(why),
@@ -110,11 +126,8 @@ impl Symbolic {
                 Err(Stop::Full | Stop::Decided) => return None,
             },
         };
-        statistics.steps = search.machine.fired;
-        statistics.shared_states = search.registry().shared_len() as u64;
-        statistics.local_states = search.registry().locals_len() as u64;
         let verdicts = search.traces.into_iter().map(|t| t.map_or_else(|| rest.clone(), Verdict::Unsafe));
-        Some(Answer::new(verdicts.collect(), statistics))
+        Some(verdicts.collect())
     }
 
     /// Searches level after level; `Ok` if there are no more.

@@ -1,5 +1,7 @@
 //! The report as one JSON document. Keys keep their order; `schema` grows when their meaning changes.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::story::{Story, tell};
@@ -46,7 +48,12 @@ struct Numbers<'a> {
     #[serde(flatten)]
     search: &'a Statistics,
     seconds: f64,
+    /// Seconds for each part of the run.
+    phases: BTreeMap<&'static str, f64>,
+    /// Bytes in use at the end.
     memory: u64,
+    /// Bytes in use at most.
+    peak_memory: u64,
 }
 
 /// The whole report, pretty-printed.
@@ -70,7 +77,9 @@ pub fn write(report: &Report) -> String {
         statistics: Numbers {
             search: &report.answer.statistics,
             seconds: report.time.as_secs_f64(),
+            phases: report.phases.named().map(|(name, time)| (name, time.as_secs_f64())).into(),
             memory: report.memory,
+            peak_memory: report.peak_memory,
         },
     };
     to_text(&document)

@@ -106,7 +106,7 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("evidence", checked(report).into()),
         ("configurations", numbers.configurations.to_string()),
         ("time", duration(report.time)),
-        ("memory", format!("{} MiB", report.memory >> 20)),
+        ("memory", format!("{} MiB", report.peak_memory >> 20)),
     ]
 }
 

@@ -66,7 +66,7 @@ fn verdict_lines(report: &Report, options: Options) -> String {
 
 fn question(report: &Report) -> String {
     let numbers = &report.answer.statistics;
-    let rows = [
+    let mut rows = vec![
         ("file", report.file.to_string()),
         ("initial", report.problem.initial_text.clone()),
         (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
@@ -78,10 +78,28 @@ fn question(report: &Report) -> String {
                 plural(numbers.configurations, "configuration"),
                 plural(numbers.steps, "step"),
                 report.time.as_secs_f64(),
-                report.memory >> 20
+                report.peak_memory >> 20
             ),
         ),
     ];
+    let occupied = numbers.occupied.filter(|o| o.configurations > 0);
+    let occupied = occupied.map(|o| {
+        let each = if numbers.tree.is_some() { "label" } else { "configuration" };
+        format!("{:.1} occupied local states per {each}, at most {}", o.average(), o.most)
+    });
+    if let Some(tree) = &numbers.tree {
+        let mut parts = vec![
+            plural(tree.nodes, "node"),
+            format!("{} maximal (at most {})", tree.antichain, tree.antichain_peak),
+            plural(tree.accelerations, "acceleration"),
+        ];
+        parts.extend(occupied);
+        rows.push(("tree", parts.join(", ")));
+    } else if let Some(occupied) = occupied {
+        rows.push(("states", occupied));
+    }
+    let times = report.phases.named().map(|(name, time)| format!("{name} {:.2} s", time.as_secs_f64()));
+    rows.push(("time", times.join(", ")));
     rows.iter().map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), value, 9)).collect()
 }
 

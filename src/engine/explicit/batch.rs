@@ -6,6 +6,7 @@
 use super::search::note_pruned;
 use super::steps::Sink;
 use super::store::{self, Id, Store};
+use crate::engine::Occupied;
 use crate::limits::Ticker;
 use crate::verdict::Unknown;
 
@@ -22,6 +23,8 @@ pub struct Batch {
     pub fired: u64,
     /// Configurations expanded.
     pub expanded: u64,
+    /// How many local states they occupy.
+    pub occupied: Occupied,
     /// The smallest size that was left out.
     pub pruned: Option<u32>,
 }
@@ -45,7 +48,7 @@ impl Batch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.candidates.clear();
-        (self.fired, self.expanded, self.pruned) = (0, 0, None);
+        (self.fired, self.expanded, self.pruned, self.occupied) = (0, 0, None, Occupied::default());
     }
 
     /// Stores all that is new and adds what may hit a target to `suspects`.

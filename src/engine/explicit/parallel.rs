@@ -100,6 +100,7 @@ fn expand_chunk(
         let fired = steps.expand(scratch, room, &mut sink).ok()?;
         batch.fired += fired;
         batch.expanded += 1;
+        batch.occupied.count(scratch.config.entries.len());
         at = Store::after(parent, length);
     }
     batch.drop_known(store);

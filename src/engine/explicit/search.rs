@@ -9,7 +9,7 @@ use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
 use crate::engine::levels::{Levels, Room};
-use crate::engine::{Progress, Watch};
+use crate::engine::{Occupied, Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
@@ -36,6 +36,8 @@ pub struct Search<'p> {
     pub(super) fired: u64,
     /// Configurations of this level that have been expanded.
     expanded: u64,
+    /// How many local states configurations occupy, over all levels.
+    pub(super) occupied: Occupied,
     /// The smallest configuration that this level left out.
     pruned: Option<u32>,
     /// New configurations that may hit a target.
@@ -119,6 +121,7 @@ impl<'p> Search<'p> {
             traces: vec![None; targets.len()],
             fired: 0,
             expanded: 0,
+            occupied: Occupied::default(),
             pruned: None,
             suspects: Vec::new(),
             scratch: Scratch::default(),
@@ -219,11 +222,13 @@ impl<'p> Search<'p> {
             self.ticker.tick()?;
             let id = at as Id;
             let length = self.scratch.config.read(self.store.packed(id));
-            self.steps.prepare(&mut self.scratch);
+            let work = self.steps.prepare(&mut self.scratch);
+            self.ticker.ticks(work)?;
             let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker };
             let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
             self.batch.fired += fired;
             self.batch.expanded += 1;
+            self.batch.occupied.count(self.scratch.config.entries.len());
             at = Store::after(id, length);
         }
         let batch = std::mem::take(&mut self.batch);
@@ -257,6 +262,7 @@ impl<'p> Search<'p> {
         batch.store(&mut self.store, &mut self.suspects)?;
         self.fired += batch.fired;
         self.expanded += batch.expanded;
+        self.occupied.add(batch.occupied);
         self.pruned = [self.pruned, batch.pruned].into_iter().flatten().min();
         self.judge_suspects()
     }

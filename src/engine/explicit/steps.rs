@@ -19,6 +19,9 @@ use crate::model::{Bag, Config, Footprint, Local, Model, Others, Shared, Step};
 use crate::reduction::Reduction;
 use crate::verdict::Unknown;
 
+/// Ticks for asking the model once.
+const LISTING: u32 = 16;
+
 /// Everything known about the model so far.
 pub struct Steps<'m> {
     model: &'m dyn Model,
@@ -206,11 +209,12 @@ impl<'m> Steps<'m> {
         !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
     }
 
-    /// Compiles what expanding `scratch.config` needs.
-    pub fn prepare(&mut self, scratch: &mut Scratch) {
+    /// Compiles what expanding `scratch.config` needs, and says how much work that was, in ticks: a statement may have thousands of cases.
+    pub fn prepare(&mut self, scratch: &mut Scratch) -> u32 {
         if self.ready(scratch) {
-            return;
+            return 0;
         }
+        let (before, mut work) = (self.pairs.len(), 0);
         let Scratch { config, pairs, .. } = scratch;
         self.alone(config.shared);
         pairs.clear();
@@ -226,7 +230,10 @@ impl<'m> Steps<'m> {
             fates.dedup();
             let fates = fates.into_iter().map(|fate| fate.map(|l| self.local_id(l))).collect();
             self.fates.insert((i, l), fates);
+            work += LISTING;
         }
+        let listed = self.pairs[before..].iter().map(|p| LISTING + p.steps.len() as u32);
+        listed.fold(work, u32::saturating_add)
     }
 
     /// Calls `hit` for each target that `config` hits and that is `open`.

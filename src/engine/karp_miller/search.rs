@@ -14,7 +14,7 @@ use super::tree::{NONE, Node, NodeId, Tree};
 use super::vector::Entry;
 use super::witness::{Unrolled, unroll};
 use super::{KarpMiller, NAME, Order};
-use crate::engine::{Progress, TreeStatistics, Watch};
+use crate::engine::{Occupied, Progress, TreeStatistics, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, OMEGA, Shared};
 use crate::problem::{Initial, Problem, Target};
@@ -40,6 +40,8 @@ pub struct Search<'p> {
     pub traces: Vec<Option<Trace>>,
     /// What the search did so far.
     pub statistics: TreeStatistics,
+    /// How many local states labels occupy.
+    pub occupied: Occupied,
     /// Steps fired.
     pub fired: u64,
     scratch: Scratch,
@@ -109,6 +111,7 @@ impl<'p> Search<'p> {
             tell_at: 0,
             traces: vec![None; targets.len()],
             statistics: TreeStatistics::default(),
+            occupied: Occupied::default(),
             fired: 0,
             scratch: Scratch::default(),
         }
@@ -135,7 +138,7 @@ impl<'p> Search<'p> {
     }
 
     /// How many shared and how many local states the maximal labels have.
-    pub fn occupied(&self) -> (u64, u64) {
+    pub fn states(&self) -> (u64, u64) {
         let (mut shared, mut locals) = (FxHashSet::default(), FxHashSet::default());
         for node in self.antichain.nodes() {
             shared.insert(self.tree.node(node).shared);
@@ -279,6 +282,7 @@ impl<'p> Search<'p> {
     /// Looks at the limits now and then: after many steps, or a few that meant many comparisons.
     fn tick(&mut self) -> Result<(), Unknown> {
         self.ticker.tick()?;
+        self.ticker.ticks(self.steps.take_work())?;
         while self.ticked < self.antichain.looked_at() {
             self.ticked += 1024;
             self.ticker.tick()?;
@@ -304,7 +308,8 @@ impl<'p> Search<'p> {
         if known {
             return Ok(None);
         }
-        self.statistics.count(counts.len(), pumped.len());
+        self.statistics.accelerations += pumped.len() as u64;
+        self.occupied.count(counts.len());
         let node = self.tree.push(Node {
             shared,
             parent,

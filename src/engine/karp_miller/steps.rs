@@ -7,6 +7,9 @@ use super::vector::{Entry, Signature, add, covers, included, remove};
 use crate::engine::explicit::ids::Ids;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
 
+/// Ticks for asking the model once.
+const LISTING: u32 = 16;
+
 /// A step between vectors: `take` must be there and goes, `give` comes.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -56,6 +59,8 @@ pub struct Steps<'m> {
     alone: FxHashMap<u32, Led>,
     compiled: Vec<Compiled>,
     originals: Vec<Step>,
+    /// Ticks for asking the model that nobody has been told of.
+    work: u32,
 }
 
 impl<'m> Steps<'m> {
@@ -71,6 +76,7 @@ impl<'m> Steps<'m> {
             alone: FxHashMap::default(),
             compiled: Vec::new(),
             originals: Vec::new(),
+            work: 0,
         }
     }
 
@@ -96,6 +102,11 @@ impl<'m> Steps<'m> {
         let led = self.compile(steps);
         self.alone.insert(s, led);
         led
+    }
+
+    /// How much work it was to ask the model since this was last asked, in ticks.
+    pub fn take_work(&mut self) -> u32 {
+        std::mem::take(&mut self.work)
     }
 
     /// A compiled step.
@@ -192,6 +203,7 @@ impl<'m> Steps<'m> {
 
     /// Compiles `steps`, without those that change nothing.
     fn compile(&mut self, steps: Vec<Step>) -> Led {
+        self.work = self.work.saturating_add(LISTING + steps.len() as u32);
         let start = self.compiled.len() as u32;
         let (stay, leave): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|s| s.from == s.to);
         for step in stay {

@@ -6,39 +6,57 @@
 use rustc_hash::FxHashMap;
 
 use super::registry::{State, Threads};
-use super::search::{Search, Stop};
+use super::search::{EXPANSION, Search, Stop};
+use crate::limits::Ticker;
 use crate::model::Shared;
-use crate::verdict::{Product, Products};
+use crate::verdict::{Product, Products, Unknown};
 
 /// The visited states and what is needed to close them, in the model's words.
 pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop> {
     let members = close(search)?;
+    let mut ticker = Ticker::new(search.limits);
     let mut products = Products { reduced, ..Products::default() };
     let (mut shared, mut locals) = (FxHashMap::default(), FxHashMap::default());
     for state in &members {
-        search.limits.check()?;
+        ticker.tick()?;
         let inside = search.machine.is_inside(state);
-        let s = *shared.entry((state.shared, inside)).or_insert_with(|| {
-            products.shared.push(shared_words(search, state.shared, inside));
-            products.shared.len() as u32 - 1
-        });
-        let threads = state.threads.iter().map(|&(l, n)| {
-            let l = *locals.entry(l).or_insert_with(|| {
-                let (point, set) = search.registry().local(l);
-                let cubes = search.machine.encoder.local_cubes(point, set);
-                products.locals.push(cubes.iter().map(|c| search.coded.local_word(point, c)).collect());
-                products.locals.len() as u32 - 1
-            });
-            (l, n)
-        });
-        products.members.push(Product { shared: s, threads: threads.collect() });
+        let s = match shared.get(&(state.shared, inside)) {
+            Some(&known) => known,
+            None => {
+                products.shared.push(shared_words(search, state.shared, inside, &mut ticker)?);
+                let number = products.shared.len() as u32 - 1;
+                shared.insert((state.shared, inside), number);
+                number
+            }
+        };
+        let mut threads = Vec::new();
+        for &(l, n) in &state.threads {
+            let l = match locals.get(&l) {
+                Some(&known) => known,
+                None => {
+                    let (point, set) = search.registry().local(l);
+                    let cubes = search.machine.encoder.local_cubes(point, set, &mut ticker)?;
+                    products.locals.push(cubes.iter().map(|c| search.coded.local_word(point, c)).collect());
+                    let number = products.locals.len() as u32 - 1;
+                    locals.insert(l, number);
+                    number
+                }
+            };
+            threads.push((l, n));
+        }
+        products.members.push(Product { shared: s, threads });
     }
     Ok(products)
 }
 
-fn shared_words(search: &Search<'_>, id: u32, inside: bool) -> Vec<Shared> {
-    let cubes = search.machine.encoder.shared_cubes(search.registry().shared(id));
-    cubes.iter().map(|c| search.coded.shared_word(inside, c)).collect()
+fn shared_words(
+    search: &Search<'_>,
+    id: u32,
+    inside: bool,
+    ticker: &mut Ticker<'_>,
+) -> Result<Vec<Shared>, Unknown> {
+    let cubes = search.machine.encoder.shared_cubes(search.registry().shared(id), ticker)?;
+    Ok(cubes.iter().map(|c| search.coded.shared_word(inside, c)).collect())
 }
 
 /// States such that each image of one is within one.
@@ -51,7 +69,7 @@ fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
     }
     let mut after = Vec::new();
     while let Some(state) = todo.pop() {
-        search.limits.check()?;
+        search.ticker.ticks(EXPANSION)?;
         search.machine.expand(&state, room, &mut after)?;
         for (_, image) in after.drain(..) {
             let registry = &mut search.machine.registry;

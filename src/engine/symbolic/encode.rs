@@ -18,9 +18,11 @@
 //! looking at its text; for each of their values the image of a product of sets is a product of sets.
 
 use crate::bdd::{Full, Renaming, Set, Space, Variables};
+use crate::limits::Ticker;
 use crate::model::program::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
 use crate::model::program::live::live_slots;
 use crate::model::program::{Effect, OtherEffect, Program};
+use crate::verdict::Unknown;
 
 /// A variable of the diagrams and a value.
 pub type Literal = (u32, bool);
@@ -53,6 +55,9 @@ pub struct Rule {
     rename_shared: Renaming,
     rename_local: Renaming,
 }
+
+/// Ticks for a cube of a set.
+const CUBE: u32 = 4;
 
 /// A condition as conjuncts.
 struct Conjunct {
@@ -134,15 +139,17 @@ impl<'p> Encoder<'p> {
         self.at(point, &self.space.cube(fixed.map(|(i, &m)| (self.slot(i), m == ONE)))?)
     }
 
-    /// The cubes of a set of shared states.
-    pub fn shared_cubes(&self, set: &Set) -> Vec<Cube> {
+    /// The cubes of a set of shared states; there can be very many.
+    pub fn shared_cubes(&self, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let mut found = Vec::new();
-        set.each_cube(&mut |cube| {
+        set.try_each_cube(&mut |cube| {
+            ticker.ticks(CUBE)?;
             let mut masks: Cube = std::iter::repeat_n(FREE, self.program.shared.len()).collect();
             cube.iter().for_each(|&(v, value)| masks[v as usize / 2] = mask(value));
             found.push(masks);
-        });
-        found
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Masks of which nothing is known: slots not in use at `point` are 0.
@@ -153,18 +160,20 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The cubes of a set of local states at `point`; slots not in use are 0.
-    pub fn local_cubes(&self, point: u32, set: &Set) -> Vec<Cube> {
+    /// The cubes of a set of local states at `point`; slots not in use are 0. There can be very many.
+    pub fn local_cubes(&self, point: u32, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let free = self.free_slots(point);
         let mut found = Vec::new();
-        set.each_cube(&mut |cube| {
+        set.try_each_cube(&mut |cube| {
+            ticker.ticks(CUBE)?;
             let mut masks = free.clone();
             for &(v, value) in cube {
                 masks[v as usize / 2 - self.program.shared.len()] = mask(value);
             }
             found.push(masks);
-        });
-        found
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn can(&self, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {

@@ -37,7 +37,7 @@ pub fn replay(search: &Search<'_>, node: usize, target: usize) -> Result<Trace, 
         if !is_in(search, &rounds[0], &start)? {
             continue;
         }
-        let options = options_of(search, &rounds, 0, &start)?;
+        let options = options_of(search, &rounds, 0, &start, &mut ticker)?;
         let mut run = vec![Stage { config: start, step: None, options }];
         while let Some(stage) = run.last_mut() {
             ticker.tick()?;
@@ -51,7 +51,7 @@ pub fn replay(search: &Search<'_>, node: usize, target: usize) -> Result<Trace, 
                 continue;
             };
             if !failed.contains(&(depth + 1, config.clone())) {
-                let options = options_of(search, &rounds, depth + 1, &config)?;
+                let options = options_of(search, &rounds, depth + 1, &config, &mut ticker)?;
                 run.push(Stage { config, step: Some(step), options });
             }
         }
@@ -84,6 +84,7 @@ fn options_of(
     rounds: &[Round],
     depth: usize,
     config: &Config,
+    ticker: &mut Ticker<'_>,
 ) -> Result<Vec<(Step, Config)>, Stop> {
     let Some(next) = rounds.get(depth + 1) else { return Ok(Vec::new()) };
     let mut after = Vec::new();
@@ -91,6 +92,7 @@ fn options_of(
     semantics::successors(&*search.problem.model, config, bound, &mut after);
     let mut found = Vec::new();
     for (step, config) in after {
+        ticker.ticks(16)?;
         if rounds[depth].edges.binary_search(&step.edge.0).is_ok() && is_in(search, next, &config)? {
             found.push((step, config));
         }

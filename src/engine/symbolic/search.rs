@@ -13,12 +13,18 @@ use super::store::{Origin, Store};
 use super::targets::Targets;
 use crate::bdd::Full;
 use crate::engine::levels::{Levels, Room};
-use crate::engine::{Progress, Watch};
+use crate::engine::{Occupied, Progress, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::Config;
 use crate::model::program::Coded;
 use crate::problem::Problem;
-use crate::verdict::{Trace, Unknown};
+use crate::verdict::{Trace, Unknown, Verdict};
+
+/// Ticks for the images of a state: some hundred operations on diagrams.
+pub const EXPANSION: u32 = 128;
+
+/// Ticks for finding out what is new about a state.
+const INSERTION: u32 = 16;
 
 /// A search and all it has found.
 pub struct Search<'p> {
@@ -30,6 +36,9 @@ pub struct Search<'p> {
     pub(super) visited: Store,
     pub(super) nodes: Vec<Node>,
     pub(super) limits: &'p Limits,
+    pub(super) ticker: Ticker<'p>,
+    /// How many sets of local states are occupied.
+    pub(super) occupied: Occupied,
     watch: &'p dyn Watch,
     told: Instant,
     stop_at_first: bool,
@@ -91,6 +100,8 @@ impl<'p> Search<'p> {
             visited: Store::default(),
             nodes: Vec::new(),
             limits,
+            ticker: Ticker::new(limits),
+            occupied: Occupied::default(),
             watch,
             told: Instant::now(),
             stop_at_first,
@@ -152,10 +163,12 @@ impl<'p> Search<'p> {
         let mut next = Store::default();
         let mut after = Vec::new();
         for i in first..self.nodes.len() {
-            self.limits.check()?;
+            self.ticker.ticks(EXPANSION)?;
             let state = self.nodes[i].state.clone();
+            self.occupied.count(state.threads.len());
             self.machine.expand(&state, room, &mut after)?;
             for (edge, state) in after.drain(..) {
+                self.ticker.ticks(INSERTION)?;
                 self.found(state, &[(i as u32, edge)], &mut next)?;
             }
             self.tell(i, next.len(), room.level);
@@ -180,7 +193,9 @@ impl<'p> Search<'p> {
             self.targets.hits(&self.machine.registry, &self.nodes[i].state, inside, &mut hits)?;
             for target in hits.drain(..) {
                 if self.traces[target].is_none() {
-                    self.traces[target] = Some(replay(self, i, target)?);
+                    let trace = replay(self, i, target)?;
+                    self.watch.found(target, &Verdict::Unsafe(trace.clone()));
+                    self.traces[target] = Some(trace);
                 }
             }
         }

@@ -6,10 +6,10 @@ use super::encode::Encoder;
 use super::machine::Machine;
 use super::search::{Search, Stop};
 use super::targets::Targets;
-use super::{FEW_NODES, program_of, with_enough_nodes};
+use super::{program_of, with_enough_nodes};
 use crate::bdd::{Full, Set};
 use crate::engine::Watch;
-use crate::limits::Limits;
+use crate::limits::{Limits, Ticker};
 use crate::model::program::Coded;
 use crate::model::program::expr::{Cube, FREE, mask};
 use crate::model::{Local, Shared};
@@ -63,31 +63,46 @@ fn explore(
             include(&mut states, (inside, point), shared.and(local)?)?;
         }
     }
-    Ok(list(coded, &search.machine.encoder, &states))
+    Ok(list(coded, &search.machine.encoder, &states, &mut Ticker::new(limits))?)
 }
 
 /// The same thread states as disjoint words in a canonical form, sorted: equal lists if and only if equal sets.
 ///
 /// Models that are no programs have one word for each state, and are only sorted.
-pub fn canonical(problem: &Problem, states: &[(Shared, Local)]) -> Result<Vec<(Shared, Local)>, Unknown> {
+pub fn canonical(
+    problem: &Problem,
+    states: &[(Shared, Local)],
+    limits: &Limits,
+) -> Result<Vec<(Shared, Local)>, Unknown> {
     let Some(coded) = problem.model.as_program() else {
         let mut states = states.to_vec();
         states.sort_unstable();
         return Ok(states);
     };
-    with_enough_nodes(&Limits::none(), |nodes| collect(coded, states, nodes.max(FEW_NODES)).ok())
+    with_enough_nodes(limits, |nodes| match collect(coded, states, nodes, limits) {
+        Ok(found) => Some(Ok(found)),
+        Err(Stop::Limit(why)) => Some(Err(why)),
+        Err(Stop::Full | Stop::Decided) => None,
+    })?
 }
 
-fn collect(coded: &dyn Coded, words: &[(Shared, Local)], nodes: usize) -> Result<Vec<(Shared, Local)>, Full> {
+fn collect(
+    coded: &dyn Coded,
+    words: &[(Shared, Local)],
+    nodes: usize,
+    limits: &Limits,
+) -> Result<Vec<(Shared, Local)>, Stop> {
+    let mut ticker = Ticker::new(limits);
     let encoder = Encoder::new(coded.program(), nodes, &[], false)?;
     let mut states = ByPoint::default();
     for &(s, l) in words {
+        ticker.ticks(16)?;
         let (inside, shared) = coded.shared_cube(s);
         let (point, local) = coded.local_cube(l);
         let both = encoder.shared_set(&shared)?.and(&encoder.local_set(point, &local)?)?;
         include(&mut states, (inside, point), both)?;
     }
-    Ok(list(coded, &encoder, &states))
+    Ok(list(coded, &encoder, &states, &mut ticker)?)
 }
 
 fn include(states: &mut ByPoint, key: (bool, u32), set: Set) -> Result<(), Full> {
@@ -99,12 +114,18 @@ fn include(states: &mut ByPoint, key: (bool, u32), set: Set) -> Result<(), Full>
     Ok(())
 }
 
-fn list(coded: &dyn Coded, encoder: &Encoder<'_>, states: &ByPoint) -> Vec<(Shared, Local)> {
+fn list(
+    coded: &dyn Coded,
+    encoder: &Encoder<'_>,
+    states: &ByPoint,
+    ticker: &mut Ticker<'_>,
+) -> Result<Vec<(Shared, Local)>, Unknown> {
     let mut found = Vec::new();
     let program = coded.program();
     for (&(inside, point), set) in states {
         let free = encoder.free_slots(point);
-        set.each_cube(&mut |cube| {
+        set.try_each_cube(&mut |cube| {
+            ticker.tick()?;
             let mut shared: Cube = std::iter::repeat_n(FREE, program.shared.len()).collect();
             let mut local = free.clone();
             for &(v, value) in cube {
@@ -114,8 +135,9 @@ fn list(coded: &dyn Coded, encoder: &Encoder<'_>, states: &ByPoint) -> Vec<(Shar
                 }
             }
             found.push((coded.shared_word(inside, &shared), coded.local_word(point, &local)));
-        });
+            Ok::<(), Unknown>(())
+        })?;
     }
     found.sort_unstable();
-    found
+    Ok(found)
 }

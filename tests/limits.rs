@@ -1,0 +1,116 @@
+//! Time and memory limits, as a user meets them: a run that would need more ends with UNKNOWN in time, and says how far it came.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// Writes a program to a file of its own.
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("limits-{name}.bp"));
+    std::fs::write(&path, text).expect("the folder for tests can be written to");
+    path
+}
+
+fn throng(path: &PathBuf, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+    command.arg("check").arg(path).args(arguments).arg("--json").output().expect("it runs")
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}"))
+}
+
+/// Threads count themselves when they start, then walk along `points` statements that all see each other. With at most eight threads the ninth never comes, but
+/// pairs of threads do not show that.
+fn crowd(points: usize) -> String {
+    let walk = "g := !g; ".repeat(points);
+    format!(
+        "decl a := 0, b := 0, c := 0, d := 0, g := 0; void main() begin atomic_begin; \
+         a, b, c, d := !a, b ^ a, c ^ (a & b), d ^ (a & b & c); assert(!(a & !b & !c & d)); atomic_end; {walk} end"
+    )
+}
+
+/// Every thread flips its bits in any order, and all are read in the end: so many local states, all different.
+fn flippers(bits: usize) -> String {
+    let names: Vec<String> = (0..bits).map(|i| format!("x{i}")).collect();
+    let labels: Vec<String> = (0..bits).map(|i| format!("F{i}")).collect();
+    let flips: String = (0..bits).map(|i| format!("F{i}: x{i} := !x{i}; goto N; ")).collect();
+    format!(
+        "decl g := 0; void main() begin decl {} := 0; \
+         while * do goto {}; {flips} N: skip; od; g := {}; assert(!g | g); end",
+        names.join(" := 0, "),
+        labels.join(", "),
+        names.join(" ^ ")
+    )
+}
+
+/// A run that stopped for memory: UNKNOWN, status 1, and how many configurations it had seen.
+fn stops_for_memory(name: &str, text: &str, arguments: &[&str]) {
+    let path = file(name, text);
+    let mut all = vec!["--memory", "64", "--jobs", "1", "--timeout", "120"];
+    all.extend(arguments);
+    let output = throng(&path, &all);
+    let document = json(&output);
+    assert_eq!(output.status.code(), Some(1), "{name}: {document}");
+    assert_eq!(document["verdict"], "unknown", "{name}");
+    let why = document["targets"][0]["reason"].as_str().unwrap_or_default().to_string();
+    assert!(why.contains("memory limit of 64 MiB"), "{name}: {why}");
+    let seen = document["statistics"]["configurations"].as_u64().unwrap_or(0);
+    assert!(seen > 100, "{name}: {seen} configurations");
+    // The limit is looked at now and then, and a table may have grown in between.
+    let peak = document["statistics"]["peak_memory"].as_u64().unwrap_or(0) >> 20;
+    assert!((32..128).contains(&peak), "{name}: {peak} MiB");
+}
+
+#[test]
+fn memory_ends_an_explicit_search() {
+    stops_for_memory("explicit", &crowd(40), &["--engine", "explicit", "--threads", "8"]);
+}
+
+#[test]
+fn memory_ends_a_symbolic_search() {
+    stops_for_memory("symbolic", &crowd(40), &["--engine", "symbolic", "--threads", "8"]);
+}
+
+#[test]
+fn memory_ends_a_coverability_tree() {
+    // One thread in very many states: labels that do not cover each other.
+    stops_for_memory("karp-miller", &flippers(22), &["--engine", "karp-miller", "--initial", "1"]);
+}
+
+#[test]
+fn memory_ends_the_default_search() {
+    stops_for_memory("auto", &crowd(40), &["--threads", "8"]);
+}
+
+/// Conditions that link forty variables have too many cases to list; every engine meets them in its own way.
+#[test]
+fn time_ends_every_engine_even_inside_a_statement() {
+    let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
+    let (all, xor) = (names.join(", "), names.join(" ^ "));
+    let again: String = names.iter().map(|x| format!("{x} := *; ")).collect();
+    let body = format!("while * do assume({xor}); {again} assert({xor} | g | !g); g := !g; od");
+    let texts = [
+        ("local", format!("decl g := 0; void main() begin decl {all}; {body} end")),
+        ("shared", format!("decl g := 0, {all}; void main() begin {body} end")),
+        ("crowd", crowd(40)),
+        ("flippers", flippers(24)),
+    ];
+    for (name, text) in texts {
+        let path = file(&format!("time-{name}"), &text);
+        for engine in ["auto", "explicit", "symbolic", "karp-miller", "backward", "views"] {
+            let mut arguments = vec!["--engine", engine, "--timeout", "0.5", "--memory", "4096"];
+            if matches!(engine, "explicit" | "symbolic") {
+                arguments.extend(["--threads", "8"]);
+            }
+            let began = Instant::now();
+            let output = throng(&path, &arguments);
+            let took = began.elapsed();
+            assert!(matches!(output.status.code(), Some(0 | 1 | 10)), "{name}, {engine}: {:?}", output.status);
+            // One second is what is promised; more is for machines that are busy with other tests.
+            assert!(took < Duration::from_secs(4), "{name}, {engine}: {took:?}");
+        }
+    }
+}
