@@ -205,6 +205,11 @@ pub trait Model: Send + Sync {
         l.0
     }
 
+    /// Of two different local states of one class and one shape, neither is within the other; used to rule out comparisons quickly.
+    fn local_shape(&self, l: Local) -> u64 {
+        l.0
+    }
+
     /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
     fn inside_atomic(&self, _s: Shared) -> bool {
         false

@@ -108,7 +108,11 @@ fn time_ends_every_engine_even_inside_a_statement() {
             let began = Instant::now();
             let output = throng(&path, &arguments);
             let took = began.elapsed();
-            assert!(matches!(output.status.code(), Some(0 | 1 | 10)), "{name}, {engine}: {:?}", output.status);
+            assert!(
+                matches!(output.status.code(), Some(0 | 1 | 10)),
+                "{name}, {engine}: {:?}",
+                output.status
+            );
             // One second is what is promised; more is for machines that are busy with other tests.
             assert!(took < Duration::from_secs(4), "{name}, {engine}: {took:?}");
         }

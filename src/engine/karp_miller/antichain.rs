@@ -6,8 +6,7 @@
 //! covers has no others: so each listed label is *at home* in the rarest of its local states, and those at home in the local states of
 //! the new label are looked at. Signatures and sizes refute most of what remains.
 //!
-//! Where words stand for sets, a local state may be covered by one that it is a part of ([`Steps::covers`]). Both have the same class, so
-//! that all of this is done with classes instead of local states; for plain states that is the same.
+//! Where words stand for sets, a local state may be covered by one that it is a part of ([`Steps::covers`]): then these are looked at, too.
 
 use std::hash::{Hash, Hasher};
 
@@ -17,7 +16,7 @@ use super::steps::Steps;
 use super::tree::{Listed, NodeId, Tree};
 use super::vector::{Entry, Signature};
 
-/// A shared state and a class of local states; or [`NOWHERE`], for labels without threads.
+/// A shared state and a local state; or [`NOWHERE`], for labels without threads.
 type Key = (u32, u32);
 
 const NOWHERE: u32 = u32::MAX;
@@ -25,7 +24,7 @@ const NOWHERE: u32 = u32::MAX;
 /// The maximal labels.
 #[derive(Debug, Default)]
 pub struct Antichain {
-    /// For each class, the labels that have it. Some may be covered by now; they do no harm, and go when the list is to grow.
+    /// For each local state, the labels that have it. Some may be covered by now; they do no harm, and go when the list is to grow.
     having: FxHashMap<Key, Vec<NodeId>>,
     /// Every maximal label once.
     home: FxHashMap<Key, Vec<Listed>>,
@@ -50,9 +49,24 @@ impl Antichain {
         if same.is_some_and(|n| n.shared == shared && *n.counts == *counts) {
             return true;
         }
-        let Some(list) = self.having.get_mut(&rarest(&self.having, steps, shared, counts)) else {
-            return false;
-        };
+        // Whatever covers the label has the rarest of its local states, or one that this is a part of.
+        let l = rarest(&self.having, steps, shared, counts);
+        if l == NOWHERE {
+            return self.having.contains_key(&(shared, NOWHERE));
+        }
+        [l].iter().chain(steps.above(l)).any(|&l| self.covers_at((shared, l), tree, steps, signature, counts))
+    }
+
+    /// Whether some label that has this local state covers the one given.
+    fn covers_at(
+        &mut self,
+        key: Key,
+        tree: &Tree,
+        steps: &Steps<'_>,
+        signature: Signature,
+        counts: &[Entry],
+    ) -> bool {
+        let Some(list) = self.having.get_mut(&key) else { return false };
         let found = list.iter().position(|&m| {
             signature.may_be_below(tree.node(m).signature) && {
                 self.comparisons += 1;
@@ -71,8 +85,9 @@ impl Antichain {
     pub fn insert(&mut self, tree: &Tree, steps: &Steps<'_>, new: NodeId) -> Vec<NodeId> {
         let node = tree.node(new);
         let mut dropped = Vec::new();
-        for class in classes(steps, &node.counts) {
-            let Some(list) = self.home.get_mut(&(node.shared, class)) else { continue };
+        let locals = node.counts.iter().map(|e| e.0);
+        for l in locals.flat_map(|l| [l].into_iter().chain(steps.below(l).iter().copied())).chain([NOWHERE]) {
+            let Some(list) = self.home.get_mut(&(node.shared, l)) else { continue };
             self.looked_at += list.len() as u64;
             list.retain(|m| {
                 let below = m.signature.may_be_below(node.signature) && {
@@ -113,10 +128,13 @@ impl Antichain {
     fn list(&mut self, tree: &Tree, steps: &Steps<'_>, new: NodeId) {
         let node = tree.node(new);
         let home = rarest(&self.having, steps, node.shared, &node.counts);
-        self.home.entry(home).or_default().push(Listed { signature: node.signature, node: new });
-        for class in classes(steps, &node.counts) {
-            let list = self.having.entry((node.shared, class)).or_default();
-            if class == NOWHERE {
+        self.home
+            .entry((node.shared, home))
+            .or_default()
+            .push(Listed { signature: node.signature, node: new });
+        for l in node.counts.iter().map(|e| e.0).chain([NOWHERE]) {
+            let list = self.having.entry((node.shared, l)).or_default();
+            if l == NOWHERE {
                 // Only asked whether there is any.
                 list.truncate(0);
             } else if list.len() == list.capacity() {
@@ -128,20 +146,11 @@ impl Antichain {
     }
 }
 
-/// The classes of a label, and that of labels without threads.
-fn classes(steps: &Steps<'_>, counts: &[Entry]) -> Vec<u32> {
-    let mut classes: Vec<u32> = counts.iter().map(|e| steps.class(e.0)).chain([NOWHERE]).collect();
-    if steps.has_sets() {
-        classes.sort_unstable();
-        classes.dedup();
-    }
-    classes
-}
-
-/// The class that the fewest labels have.
-fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, steps: &Steps<'_>, shared: u32, counts: &[Entry]) -> Key {
-    let rarity = |class: &u32| having.get(&(shared, *class)).map_or(0, Vec::len);
-    (shared, counts.iter().map(|e| steps.class(e.0)).min_by_key(rarity).unwrap_or(NOWHERE))
+/// The local state that the fewest labels have, those that it is a part of counted in.
+fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, steps: &Steps<'_>, shared: u32, counts: &[Entry]) -> u32 {
+    let many = |l: u32| having.get(&(shared, l)).map_or(0, Vec::len);
+    let rarity = |l: &u32| many(*l) + steps.above(*l).iter().map(|&l| many(l)).sum::<usize>();
+    counts.iter().map(|e| e.0).min_by_key(rarity).unwrap_or(NOWHERE)
 }
 
 fn hash(shared: u32, counts: &[Entry]) -> u64 {

@@ -7,7 +7,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::steps::Steps;
 use super::tree::{Listed, NONE, NodeId, Tree};
 use super::vector::{Entry, Signature, count, covers};
 use crate::model::OMEGA;
@@ -44,7 +43,7 @@ impl Path {
     /// Goes one node further.
     pub fn push(&mut self, tree: &Tree, node: NodeId) {
         let n = tree.node(node);
-        let new = Listed { signature: n.signature, node };
+        let new = Listed { signature: n.plain, node };
         let list = list(&mut self.minimal, n.shared);
         let below = |a: &Listed| a.is_below(tree, new.signature, &n.counts);
         let minimal = !list.iter().any(below);
@@ -91,7 +90,6 @@ impl Path {
     pub fn accelerate(
         &self,
         tree: &Tree,
-        steps: &Steps<'_>,
         shared: u32,
         signature: &mut Signature,
         counts: &mut [Entry],
@@ -105,7 +103,7 @@ impl Path {
             for ancestor in ancestors {
                 if ancestor.is_below(tree, *signature, counts) && pump(tree.counts(ancestor.node), counts) {
                     pumped.push(ancestor.node);
-                    *signature = steps.signature(counts);
+                    *signature = Signature::of(counts);
                     again = true;
                 }
             }

@@ -11,7 +11,7 @@ use super::shorten::{Run, shorten};
 use super::steps::{Led, Steps};
 use super::targets::Targets;
 use super::tree::{NONE, Node, NodeId, Tree};
-use super::vector::Entry;
+use super::vector::{Entry, Signature};
 use super::witness::{Unrolled, unroll};
 use super::{KarpMiller, NAME, Order};
 use crate::engine::{Occupied, Progress, TreeStatistics, Watch};
@@ -293,13 +293,14 @@ impl<'p> Search<'p> {
     /// Adds the label in the scratch to the tree, if it is new.
     fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Result<Option<NodeId>, Stop> {
         let Scratch { counts, pumped } = &mut self.scratch;
-        let mut signature = self.steps.signature(counts);
+        let mut plain = Signature::of(counts);
         // Acceleration only makes a label larger, so what is covered before it may not be after it: accelerate first.
-        self.path.accelerate(&self.tree, &self.steps, shared, &mut signature, counts, pumped);
+        self.path.accelerate(&self.tree, shared, &mut plain, counts, pumped);
         if !pumped.is_empty() {
             self.steps.absorb(counts, None);
-            signature = self.steps.signature(counts);
+            plain = Signature::of(counts);
         }
+        let signature = self.steps.signature(plain, counts);
         let known = if self.options.prune {
             self.antichain.covers(&self.tree, &self.steps, shared, signature, counts)
         } else {
@@ -316,6 +317,7 @@ impl<'p> Search<'p> {
             step,
             counts: counts.as_slice().into(),
             signature,
+            plain,
             pumped: pumped.as_slice().into(),
             dominated: false,
         });

@@ -52,9 +52,8 @@ pub struct Steps<'m> {
     model: &'m dyn Model,
     shared: Ids<Shared>,
     locals: Ids<Local>,
-    /// For each local state, its class ([`Model::local_class`]) as a small number; only if words may stand for sets.
-    class_of: Vec<u32>,
-    classes: Ids<u64>,
+    /// How local states include each other; only if words may stand for sets.
+    order: Option<Inclusion>,
     led: FxHashMap<(u32, u32), Led>,
     alone: FxHashMap<u32, Led>,
     compiled: Vec<Compiled>,
@@ -70,8 +69,7 @@ impl<'m> Steps<'m> {
             model,
             shared: Ids::default(),
             locals: Ids::default(),
-            class_of: Vec::new(),
-            classes: Ids::default(),
+            order: (!model.is_exact()).then(Inclusion::default),
             led: FxHashMap::default(),
             alone: FxHashMap::default(),
             compiled: Vec::new(),
@@ -143,28 +141,36 @@ impl<'m> Steps<'m> {
 
     fn local_id(&mut self, l: Local) -> u32 {
         let (id, new) = self.locals.intern(l);
-        if new && !self.model.is_exact() {
-            self.class_of.push(self.classes.intern(self.model.local_class(l)).0);
+        if let Some(order) = self.order.as_mut().filter(|_| new) {
+            let work = order.add(self.model, &self.locals, id);
+            self.work = self.work.saturating_add(work / 16);
         }
         id
     }
 
     /// Whether words may stand for sets of states, so that one may be part of another.
     pub fn has_sets(&self) -> bool {
-        !self.class_of.is_empty()
+        self.order.is_some()
     }
 
     /// What a local state has in common with all that are parts of it or that it is a part of.
     pub fn class(&self, l: u32) -> u32 {
-        self.class_of.get(l as usize).copied().unwrap_or(l)
+        self.order.as_ref().map_or(l, |order| order.class_of[l as usize])
+    }
+
+    /// The local states that `l` is a part of, without itself.
+    pub fn above(&self, l: u32) -> &[u32] {
+        self.order.as_ref().map_or(&[], |order| &order.above[l as usize])
+    }
+
+    /// The local states that are parts of `l`, without itself.
+    pub fn below(&self, l: u32) -> &[u32] {
+        self.order.as_ref().map_or(&[], |order| &order.below[l as usize])
     }
 
     /// Whether every state of `part` is one of `whole`.
     pub fn is_within(&self, part: u32, whole: u32) -> bool {
-        part == whole
-            || self.has_sets()
-                && self.class(part) == self.class(whole)
-                && self.model.within_local(self.locals.word(part), self.locals.word(whole))
+        part == whole || self.above(part).binary_search(&whole).is_ok()
     }
 
     /// Whether a vector stands for at least the threads of another: each of `small` is a part of one of its own in `large`.
@@ -191,8 +197,11 @@ impl<'m> Steps<'m> {
         }
     }
 
-    /// The signature by which vectors are compared with [`Steps::covers`].
-    pub fn signature(&self, counts: &[Entry]) -> Signature {
+    /// The signature by which vectors are compared with [`Steps::covers`]; `plain` is [`Signature::of`] the same vector.
+    pub fn signature(&self, plain: Signature, counts: &[Entry]) -> Signature {
+        if !self.has_sets() {
+            return plain;
+        }
         Signature::of_all(counts.iter().map(|&(l, n)| (self.class(l), n)))
     }
 
@@ -231,5 +240,51 @@ impl<'m> Steps<'m> {
         };
         self.compiled.push(compiled);
         self.originals.push(step);
+    }
+}
+
+/// Which local states are parts of which others.
+#[derive(Debug, Default)]
+struct Inclusion {
+    /// For each local state, its class ([`Model::local_class`]) as a small number.
+    class_of: Vec<u32>,
+    classes: Ids<u64>,
+    /// For each class, the local states in it by shape ([`Model::local_shape`]).
+    shapes: Vec<FxHashMap<u64, Vec<u32>>>,
+    /// For each local state, those that it is a part of; sorted.
+    above: Vec<Vec<u32>>,
+    /// For each local state, its parts; sorted.
+    below: Vec<Vec<u32>>,
+}
+
+impl Inclusion {
+    /// Adds the next local state and says with how many it was compared.
+    fn add(&mut self, model: &dyn Model, locals: &Ids<Local>, new: u32) -> u32 {
+        let word = locals.word(new);
+        let (class, is_new) = self.classes.intern(model.local_class(word));
+        if is_new {
+            self.shapes.push(FxHashMap::default());
+        }
+        let shape = model.local_shape(word);
+        let (mut above, mut below, mut compared) = (Vec::new(), Vec::new(), 0);
+        for (_, others) in self.shapes[class as usize].iter().filter(|(other, _)| **other != shape) {
+            for &other in others {
+                compared += 1;
+                if model.within_local(word, locals.word(other)) {
+                    above.push(other);
+                    self.below[other as usize].push(new);
+                } else if model.within_local(locals.word(other), word) {
+                    below.push(other);
+                    self.above[other as usize].push(new);
+                }
+            }
+        }
+        above.sort_unstable();
+        below.sort_unstable();
+        self.shapes[class as usize].entry(shape).or_default().push(new);
+        self.class_of.push(class);
+        self.above.push(above);
+        self.below.push(below);
+        compared
     }
 }

@@ -19,8 +19,10 @@ pub struct Node {
     pub step: u32,
     /// The vector of its label.
     pub counts: Box<[Entry]>,
-    /// The signature of that, by classes.
+    /// The signature of that ([`super::steps::Steps::signature`]).
     pub signature: Signature,
+    /// Its signature as a plain vector.
+    pub plain: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,
     /// Whether some other node covers it: then nobody needs its successors.

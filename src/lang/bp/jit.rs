@@ -695,6 +695,10 @@ impl Model for Jit {
         self.local.head(l.0).into()
     }
 
+    fn local_shape(&self, l: Local) -> u64 {
+        self.local.shape(l.0)
+    }
+
     fn inside_atomic(&self, s: Shared) -> bool {
         self.shared.head(s.0) == 1
     }

@@ -137,9 +137,30 @@ impl Words {
                 let (masks, _) = Self::low(*width);
                 self.head(a) == self.head(b) && a & b & masks == a & masks
             }
-            Words::Wide(_) => {
-                let ((ha, ca), (hb, cb)) = (self.decode(a), self.decode(b));
-                ha == hb && ca.iter().zip(&cb).all(|(x, y)| x & y == *x)
+            Words::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let state = |word: u64| table.get_index(word as usize).expect("words come from encode");
+                let ((ha, ca), (hb, cb)) = (state(a), state(b));
+                ha == hb && ca.iter().zip(cb).all(|(x, y)| x & y == *x)
+            }
+        }
+    }
+
+    /// A number for which variables are open. If two words with the same head and the same number are different, neither is within
+    /// the other: for wide states the number may be shared by several sets of variables, so it is that of the word itself.
+    pub fn shape(&self, word: u64) -> u64 {
+        match self {
+            Words::Narrow { width } => {
+                let (masks, ones) = Self::low(*width);
+                word & word >> 1 & masks & ones
+            }
+            Words::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let (_, masks) = table.get_index(word as usize).expect("words come from encode");
+                if masks.len() > 64 {
+                    return word;
+                }
+                masks.iter().fold(0, |bits, &m| bits << 1 | u64::from(m == FREE))
             }
         }
     }
@@ -180,6 +201,12 @@ mod tests {
                         assert!(words.within(words.sample(meet), meet));
                     }
                     assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
+                    let same_shape = words.shape(word) == words.shape(other);
+                    assert!(word == other || !same_shape || !words.within(word, other));
+                    assert!(
+                        width > 64
+                            || same_shape == a.iter().zip(b).all(|(x, y)| (*x == FREE) == (*y == FREE))
+                    );
                     if head > 0 {
                         assert!(!words.meets(word, words.encode(0, b)));
                     }
