@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
+use super::certify::save;
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
+use crate::certificate::write::{Origin, document};
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
@@ -30,6 +32,13 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let engine = engine(args);
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
+    if let Some(path) = &args.certificate {
+        let origin = Origin { loaded: &loaded, reading: &args.input.reading(), problem: &outcome.problem };
+        let document = document(&origin, &outcome.answer.verdicts)
+            .map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
+        let size = save(path, &document)?;
+        console.note(&format!("certificate: {}, {size} bytes", path.display()));
+    }
     let report = Report {
         file: &loaded.source.name,
         problem: &outcome.problem,
@@ -49,6 +58,11 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(outcome.word().status())
 }
 
+/// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.
+fn por(args: &CheckArgs) -> bool {
+    !args.search.no_por && args.certificate.is_none()
+}
+
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
@@ -56,13 +70,13 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
         }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
             counting: !args.search.no_counting,
             ..Explicit::default()
         }),
@@ -72,9 +86,9 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
             ..Symbolic::default()
         }),
-        EngineName::Plain => Box::new(Plain { por: !args.search.no_por }),
+        EngineName::Plain => Box::new(Plain { por: por(args) }),
     }
 }

@@ -42,6 +42,29 @@ impl Config {
             && matches(&self.threads, &other.threads, &|have, want| model.within_local(have, want))
     }
 
+    /// Whether every concrete configuration of `self` is one of `other`; counts of both are finite.
+    pub fn is_within(&self, other: &Config, model: &dyn Model) -> bool {
+        self == other
+            || !model.is_exact()
+                && self.threads.size() == other.threads.size()
+                && self.surely_covers(other, model)
+    }
+
+    /// Whether `above`, whose counts may be ω, covers every concrete configuration of `self`.
+    pub fn is_below(&self, above: &Config, model: &dyn Model) -> bool {
+        if model.is_exact() {
+            return above.covers(self);
+        }
+        let (endless, finite): (Vec<(Local, u32)>, Vec<(Local, u32)>) =
+            self.threads.entries().iter().partition(|e| e.1 == super::OMEGA);
+        let fits = |have: Local, want: Local| model.within_local(want, have);
+        let mut room = above.threads.entries().iter().filter(|e| e.1 == super::OMEGA);
+        model.within_shared(self.shared, above.shared)
+            && endless.iter().all(|e| room.clone().any(|r| fits(r.0, e.0)))
+            && (room.any(|r| finite.iter().all(|e| fits(r.0, e.0)))
+                || matches(&above.threads, &finite.into_iter().collect(), &fits))
+    }
+
     /// The configuration in words: `⟨lock=0 | 2 × line 4, line 7 b=1⟩`.
     pub fn describe(&self, model: &dyn Model) -> String {
         let threads: Vec<String> = self

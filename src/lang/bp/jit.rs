@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 use super::ast;
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
-use super::program::{Coded, EdgeKind, OtherEffect, Program};
+use super::program::{Coded, Cubes, EdgeKind, OtherEffect, Program};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::words::Words;
 use crate::model::{Bag, Config, Edge, Footprint, Local, Model, Others, Place, Shared, Step};
@@ -418,7 +418,9 @@ impl Coded for Jit {
     fn keeps_ended(&self) -> bool {
         self.keep_ended
     }
+}
 
+impl Cubes for Jit {
     fn shared_cube(&self, s: Shared) -> (bool, Cube) {
         let (flag, masks) = self.shared.decode(s.0);
         (flag == 1, masks)
@@ -449,6 +451,10 @@ impl Model for Jit {
     }
 
     fn as_program(&self) -> Option<&dyn Coded> {
+        Some(self)
+    }
+
+    fn as_cubes(&self) -> Option<&dyn Cubes> {
         Some(self)
     }
 
