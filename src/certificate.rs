@@ -157,6 +157,9 @@ pub enum Claim {
 /// A shared state, and how many threads are in which local state; both by place in the list of states.
 pub type Configuration = (u32, Vec<(u32, Count)>);
 
+/// Views: a shared state, local states a and local states b. Each alone, and each a with each b, can occur.
+pub type Block = (u32, Vec<u32>, Vec<u32>);
+
 /// A number of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -217,8 +220,8 @@ pub enum Evidence<C = Vec<Configuration>> {
     },
     /// Shared states with at most two threads that can occur together.
     Views {
-        /// The set.
-        views: C,
+        /// The set, as blocks.
+        blocks: Vec<Block>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! From an answer to a certificate. Large sets are borrowed and written one element at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 
 use super::names::{Namer, ProgramNames};
 use super::{
-    Answered, Asked, Claim, Configuration, Count, Document, Evidence, FORMAT, Family, Input, Most, Property,
-    Start, States, Taken, VERSION, hash,
+    Answered, Asked, Block, Claim, Configuration, Count, Document, Evidence, FORMAT, Family, Input, Most,
+    Property, Start, States, Taken, VERSION, hash,
 };
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
@@ -188,7 +188,7 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
-        Certificate::Views(set) => Evidence::Views { views: configs(set) },
+        Certificate::Views(set) => Evidence::Views { blocks: blocks(set, numbers) },
         Certificate::Products(products) if !products.reduced => Evidence::Products {
             shared: products.shared.iter().map(|w| w.iter().map(|&s| numbers.shared(s)).collect()).collect(),
             local: products.locals.iter().map(|w| w.iter().map(|&l| numbers.local(l)).collect()).collect(),
@@ -196,6 +196,44 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         },
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
+}
+
+/// Views as blocks: states that occur together with the same others are written once.
+fn blocks(views: &[Config], numbers: &Numbers) -> Vec<Block> {
+    let mut partners: BTreeMap<u32, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
+    for view in views {
+        let of = partners.entry(numbers.shared(view.shared)).or_default();
+        let threads = view.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| numbers.local(l)));
+        match threads.collect::<Vec<_>>()[..] {
+            [a] => _ = of.entry(a).or_default(),
+            [a, b] => {
+                of.entry(a).or_default().insert(b);
+                of.entry(b).or_default().insert(a);
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for (s, partners) in partners {
+        let mut alike: BTreeMap<&BTreeSet<u32>, Vec<u32>> = BTreeMap::new();
+        partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
+        let mut groups: Vec<(Vec<u32>, &BTreeSet<u32>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
+        groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
+        // A pair of states is written with whichever of the two comes first.
+        let mut written: HashSet<u32> = HashSet::new();
+        let before = found.len();
+        for (a, bs) in groups {
+            let rest: Vec<u32> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
+            written.extend(&a);
+            if !rest.is_empty() || bs.is_empty() {
+                found.push((s, a, rest));
+            }
+        }
+        if found.len() == before {
+            found.push((s, Vec::new(), Vec::new()));
+        }
+    }
+    found
 }
 
 fn run<C>(model: &dyn Model, trace: &Trace, numbers: &Numbers) -> Evidence<C> {

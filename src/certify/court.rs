@@ -7,7 +7,7 @@ use super::Fault;
 use super::interpreter::Interpreter;
 use crate::certificate::names::{LocalName, SharedName};
 use crate::certificate::{
-    Answered, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
+    Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
 };
 use crate::check::{self, Flaw};
 use crate::lang::load::{Input, Loaded};
@@ -19,6 +19,9 @@ use crate::verdict::{self, Certificate, Product, Products, Trace, Verdict};
 
 /// Where states are sets, threads are compared one by one: so many in one configuration are refused.
 const MOST_THREADS: u32 = 4096;
+
+/// So many views are refused: a short file must not stand for a long check.
+const MOST_VIEWS: usize = 1 << 26;
 
 /// A certificate and what it is about.
 pub(super) struct Court<'a> {
@@ -168,7 +171,11 @@ impl<'a> Court<'a> {
                 safe(Certificate::Downward(set(configurations, true)?), configurations.len())
             }
             Evidence::Upward { basis } => safe(Certificate::Upward(set(basis, false)?), basis.len()),
-            Evidence::Views { views } => safe(Certificate::Views(set(views, false)?), views.len()),
+            Evidence::Views { blocks } => {
+                let views = self.views(blocks)?;
+                let size = views.len();
+                safe(Certificate::Views(Arc::new(views)), size)
+            }
             Evidence::Products { shared, local, members } => {
                 let shared = each_row(shared, |i| self.shared(i))?;
                 let locals = each_row(local, |i| self.local(i))?;
@@ -191,6 +198,27 @@ impl<'a> Court<'a> {
                 safe(Certificate::Products(Arc::new(products)), members.len())
             }
         }
+    }
+
+    fn views(&self, blocks: &[Block]) -> Result<Vec<Config>, Fault> {
+        let pairs =
+            blocks.iter().fold(0, |n: usize, b| n.saturating_add(b.1.len().saturating_mul(b.2.len())));
+        if pairs > MOST_VIEWS {
+            return invalid(format!("the blocks stand for more than {MOST_VIEWS} views"));
+        }
+        let mut views = Vec::new();
+        for (s, left, right) in blocks {
+            let s = self.shared(*s)?;
+            let left = left.iter().map(|&l| self.local(l)).collect::<Result<Vec<Local>, _>>()?;
+            let right = right.iter().map(|&l| self.local(l)).collect::<Result<Vec<Local>, _>>()?;
+            let mut add = |threads: &[Local]| views.push(Config::new(s, threads.iter().copied().collect()));
+            match (&left[..], &right[..]) {
+                ([], []) => add(&[]),
+                (alone, []) | ([], alone) => alone.iter().for_each(|&l| add(&[l])),
+                (left, right) => left.iter().for_each(|&a| right.iter().for_each(|&b| add(&[a, b]))),
+            }
+        }
+        Ok(views)
     }
 
     /// A run: which step each is, is not written, so any that fits will do. The rules replay it.
