@@ -38,6 +38,7 @@ pub struct Interpreter {
     local: Words<(u32, Cube)>,
     /// What a step was: the move, and the values that bystanders see.
     deeds: Words<(u32, Values)>,
+    index: model::Index,
     gave_up: OnceLock<String>,
 }
 
@@ -209,14 +210,17 @@ impl Plan<'_> {
 impl Interpreter {
     /// Of a program text; `None` if it is refused.
     pub fn new(text: &str, keep_ended: bool) -> Option<Interpreter> {
-        Some(Interpreter {
+        let mut interpreter = Interpreter {
             control: Control::new(bp::resolved(text)?),
+            index: model::Index::default(),
             keep_ended,
             shared: Words::new(),
             local: Words::new(),
             deeds: Words::new(),
             gave_up: OnceLock::new(),
-        })
+        };
+        interpreter.index = model::Index::new(&interpreter);
+        Some(interpreter)
     }
 
     fn program(&self) -> &Resolved {
@@ -326,26 +330,51 @@ impl Interpreter {
         }
     }
 
-    /// Reads a variable; `other` is where the variables of the bystander's call begin. Without a bystander its variables are anything.
-    fn read(plan: &Plan, values: &Values, r: &Ref, base: usize, other: Option<usize>) -> Result<u8, Slot> {
-        if r.name.is_other() && other.is_none() {
-            return Ok(FREE);
-        }
+    /// The slot of a variable; `other` is where the variables of the bystander's call begin.
+    fn slot(plan: &Plan, r: &Ref, base: usize, other: usize) -> Slot {
         if r.primed {
             if let Some(k) = plan.names.iter().position(|n| *n == r.name) {
-                return values.read(Slot::New(k));
+                return Slot::New(k);
             }
             if let Some(k) = plan.theirs.iter().position(|t| t.0 == r.name) {
-                return values.read(Slot::OtherNew(k));
+                return Slot::OtherNew(k);
             }
         }
-        values.read(match r.name {
+        match r.name {
             Name::Shared(i) => Slot::Shared(i as usize),
             Name::ThreadLocal(i) => Slot::Local(i as usize),
             Name::Local(i) => Slot::Local(base + i as usize),
             Name::OtherThreadLocal(i) => Slot::Other(i as usize),
-            Name::OtherLocal(i) => Slot::Other(other.unwrap_or(0) + i as usize),
-        })
+            Name::OtherLocal(i) => Slot::Other(other + i as usize),
+        }
+    }
+
+    /// Reads a variable; without a bystander, its variables are anything.
+    fn read(plan: &Plan, values: &Values, r: &Ref, base: usize, other: Option<usize>) -> Result<u8, Slot> {
+        match other {
+            None if r.name.is_other() => Ok(FREE),
+            other => values.read(Self::slot(plan, r, base, other.unwrap_or(0))),
+        }
+    }
+
+    /// What bystanders see of the acting thread: nothing else tells steps of a move apart for them.
+    fn seen(plan: &Plan, values: &Values) -> Values {
+        let free = |cube: &Cube| std::iter::repeat_n(FREE, cube.len()).collect::<Cube>();
+        let mut seen = Values {
+            shared: free(&values.shared),
+            local: free(&values.local),
+            new: free(&values.new),
+            ..Values::default()
+        };
+        for e in plan.passive() {
+            e.each_var(&mut |r| {
+                if !r.name.is_other() {
+                    let slot = Self::slot(plan, r, plan.base, 0);
+                    *seen.at(slot) = values.read(slot).unwrap_or(FREE);
+                }
+            });
+        }
+        seen
     }
 
     /// The acting thread's part. Backward, a new value that may be anything and that nobody reads need not be computed.

@@ -25,6 +25,47 @@ impl Cubes for Interpreter {
     }
 }
 
+/// Moves by what they may lead to.
+#[derive(Default)]
+pub(super) struct Index {
+    /// The thread, or its child, goes to this place.
+    into: Vec<Vec<u32>>,
+    ends: Vec<u32>,
+    wakes: Vec<u32>,
+    passive: Vec<u32>,
+    /// It may change the shared state.
+    shared: Vec<u32>,
+    /// Places that a thread may be woken to.
+    woken: Vec<u32>,
+}
+
+impl Index {
+    pub(super) fn new(of: &Interpreter) -> Index {
+        let mut index = Index { into: vec![Vec::new(); of.control.spots.len()], ..Index::default() };
+        index.woken = of.control.spots.iter().filter_map(|spot| spot.woken).collect();
+        for (id, m) in (0..).zip(&of.control.moves) {
+            let plan = of.plan(m);
+            for &to in m.to.iter().chain(m.child.iter().filter(|&&c| Some(c) != m.to)) {
+                index.into[to as usize].push(id);
+            }
+            let flips = of.inside(m.to) != of.inside(Some(m.from));
+            if flips || plan.assigns.iter().any(|a| matches!(a.0, super::To::Shared(_))) {
+                index.shared.push(id);
+            }
+            if matches!(of.move_kind(m), Kind::Signal { .. } | Kind::Broadcast { .. }) {
+                index.wakes.push(id);
+            }
+            if plan.is_passive() {
+                index.passive.push(id);
+            }
+            if m.to.is_none() {
+                index.ends.push(id);
+            }
+        }
+        index
+    }
+}
+
 impl Interpreter {
     fn spot(&self, spot: u32) -> Option<&Spot> {
         self.control.spots.get(spot as usize)
@@ -53,8 +94,7 @@ impl Interpreter {
             _ if plan.is_passive() => Others::Move,
             _ => Others::Stay,
         };
-        // Bystanders must see the same values, however often they ask.
-        let seen = if plan.is_passive() { values.clone() } else { Values::default() };
+        let seen = if plan.is_passive() { Interpreter::seen(plan, values) } else { Values::default() };
         Step {
             from,
             to: self.shared_word(self.inside(m.to), &shared),
@@ -103,10 +143,6 @@ impl Interpreter {
         let plan = self.plan(&self.control.moves[id as usize]);
         let free = std::iter::repeat_n(FREE, plan.width).collect();
         self.backward(id, flag, shared, &free, out);
-    }
-
-    fn ids(&self) -> std::ops::Range<u32> {
-        0..self.control.moves.len() as u32
     }
 
     /// Where the variables begin that a passive move sees of a bystander; `None` if it takes no part.
@@ -225,43 +261,21 @@ impl Model for Interpreter {
     fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
         let (flag, shared) = self.shared_cube(s);
         let (at, local) = self.local_cube(l);
-        let woken_here = self.control.spots.iter().any(|spot| spot.woken == Some(at));
-        for id in self.ids() {
-            let m = &self.control.moves[id as usize];
-            // A new thread has its parent's variables.
-            if m.to == Some(at) || m.child == Some(at) {
-                self.backward(id, flag, &shared, &local, out);
-                continue;
-            }
-            let ends = m.to.is_none() && self.spot(at).is_none();
-            let wakes =
-                woken_here && matches!(self.move_kind(m), Kind::Signal { .. } | Kind::Broadcast { .. });
-            if ends || wakes || self.is_passive(id) && self.attends(&self.plan(m), at).is_some() {
-                self.backward_anywhere(id, flag, &shared, out);
-            }
+        // A new thread has its parent's variables.
+        for &id in self.index.into.get(at as usize).into_iter().flatten() {
+            self.backward(id, flag, &shared, &local, out);
         }
-        // Somebody may be carried along into where the acting thread, or its child, also goes.
-        for id in self.ids() {
-            let m = &self.control.moves[id as usize];
-            let arrives = m.to == Some(at) || m.child == Some(at);
-            let wakes =
-                woken_here && matches!(self.move_kind(m), Kind::Signal { .. } | Kind::Broadcast { .. });
-            if arrives && (wakes || self.is_passive(id) && self.attends(&self.plan(m), at).is_some()) {
-                self.backward_anywhere(id, flag, &shared, out);
-            }
+        let ends = self.index.ends.iter().filter(|_| self.spot(at).is_none());
+        let wakes = self.index.wakes.iter().filter(|_| self.index.woken.contains(&at));
+        let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
+        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
+            self.backward_anywhere(id, flag, &shared, out);
         }
     }
 
     fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
         let (flag, shared) = self.shared_cube(s);
-        for id in self.ids() {
-            let m = &self.control.moves[id as usize];
-            let flips = self.inside(m.to) != self.inside(Some(m.from));
-            let assigns = self.plan(m).assigns.iter().any(|a| matches!(a.0, super::To::Shared(_)));
-            if flips || assigns {
-                self.backward_anywhere(id, flag, &shared, out);
-            }
-        }
+        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, out));
     }
 
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
@@ -328,7 +342,8 @@ impl Model for Interpreter {
     }
 
     fn blocking(&self) -> Option<String> {
-        let m = self.control.moves.iter().find(|m| self.plan(m).is_passive() && self.blocks(m))?;
+        let mut passive = self.index.passive.iter().map(|&id| &self.control.moves[id as usize]);
+        let m = passive.find(|m| self.blocks(m))?;
         let at = &self.control.spots[m.from as usize].name;
         Some(format!("a thread can block `{at}` by its mere presence"))
     }
@@ -338,8 +353,7 @@ impl Model for Interpreter {
     }
 
     fn moves_others(&self) -> bool {
-        let wakes = |m: &Move| matches!(self.move_kind(m), Kind::Signal { .. } | Kind::Broadcast { .. });
-        self.ids().any(|id| self.is_passive(id) || wakes(&self.control.moves[id as usize]))
+        !self.index.passive.is_empty() || !self.index.wakes.is_empty()
     }
 
     fn spawns(&self) -> bool {
@@ -431,11 +445,5 @@ impl Model for Interpreter {
         let (function, node) = spot.top();
         let node = &self.program().functions[function].nodes[node];
         Place { text: format!("{} ({})", node.text, spot.name), ..Place::default() }
-    }
-}
-
-impl Interpreter {
-    fn is_passive(&self, id: u32) -> bool {
-        self.plan(&self.control.moves[id as usize]).is_passive()
     }
 }
