@@ -144,6 +144,16 @@ pub enum Property {
     Covers(Vec<Configuration>),
 }
 
+impl Property {
+    /// What the target of a program with this name asks for ([`crate::question`] names them).
+    pub fn of_name(name: &str) -> Property {
+        let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
+        let label = after("error label ").map(Property::ErrorLabel);
+        let label = label.or_else(|| after("mutex ").map(Property::Mutex));
+        label.or_else(|| after("invariant ").map(Property::Invariant)).unwrap_or(Property::Assertions)
+    }
+}
+
 /// An answer in one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

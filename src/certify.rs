@@ -16,7 +16,8 @@ use std::fmt;
 use crate::certificate::{Claim, Count, Document, FORMAT, Most, Start, VERSION, hash};
 use crate::lang::load::{Format, Loaded, Reading};
 use crate::limits::Limits;
-use crate::verdict::Unknown;
+use crate::problem::Problem;
+use crate::verdict::{Unknown, Verdict};
 
 /// Why a certificate was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,6 +101,12 @@ pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<
         bound: bound_text(document.problem.bound),
         notes,
     })
+}
+
+/// The answers of a certificate in the words of `problem`, for those targets that ask for the same, to be tried on an input that may
+/// have changed. Nothing is checked: that is for [`crate::check`].
+pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
+    court::translate(loaded, document, problem)
 }
 
 fn bound_text(bound: Most) -> String {

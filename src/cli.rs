@@ -7,6 +7,7 @@ mod certify;
 mod check;
 mod console;
 mod cutoff;
+mod files;
 mod reach;
 mod simulate;
 mod translate;
@@ -84,9 +85,15 @@ struct CheckArgs {
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also write a web page to look at the run or the proof; it needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
+    /// Try the evidence of this certificate first, and search only for what it no longer shows
+    #[arg(long, value_name = "CERT", help_heading = "Limits")]
+    reuse: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }

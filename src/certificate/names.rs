@@ -5,13 +5,13 @@
 //! in text order, `main:+4` is the fifth of a function without labels before it; callers come first, `main:+1 > f:+0`.
 //! So a name survives changes of line numbers, comments, and of other functions.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::lang::bp::Jit;
-use crate::model::program::expr::FREE;
-use crate::model::program::{Cubes, Program, Variable};
+use crate::model::program::expr::{Cube, FREE, ONE, ZERO};
+use crate::model::program::{Coded, Cubes, Program, Variable};
 use crate::model::table::Table;
 use crate::model::{Local, Shared};
 
@@ -129,6 +129,82 @@ impl<'a> ProgramNames<'a> {
     }
 }
 
+impl ProgramNames<'_> {
+    /// The states with these names, as far as the program has them.
+    pub fn words(
+        &self,
+        shared: &[SharedName],
+        locals: &[LocalName],
+    ) -> (Vec<Result<Shared, String>>, Vec<Result<Local, String>>) {
+        let program = self.program();
+        let points: HashMap<String, u32> =
+            (0..program.points.len() as u32).map(|p| (self.at(p), p)).collect();
+        let shared = shared.iter().map(|name| {
+            let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
+            let masks = masks(program.shared.iter().map(|v| v.name.clone()), &state.values)?;
+            Ok(self.jit.shared_word(state.atomic, &masks))
+        });
+        let locals = locals.iter().map(|name| {
+            let LocalName::Values(state) = name else { return Err("a local state without a place".into()) };
+            if state.at.is_empty() && self.jit.keeps_ended() {
+                return Ok(self.jit.local_word(program.points.len() as u32, &vec![ZERO; program.slots]));
+            }
+            let Some(&point) = points.get(&state.at) else {
+                return Err(format!("the program has no place `{}`", state.at));
+            };
+            let mut masks = masks(self.variables(point).into_iter(), &state.values)?;
+            masks.resize(program.slots, ZERO);
+            Ok(self.jit.local_word(point, &masks))
+        });
+        (shared.collect(), locals.collect())
+    }
+
+    /// The calls of a point, outermost first: instance and node.
+    fn frames(&self, point: u32) -> Vec<(usize, usize)> {
+        let program = self.program();
+        let p = &program.points[point as usize];
+        let mut frames = vec![(p.instance, p.node)];
+        while let Some(caller) = frames.last().and_then(|&(i, _)| program.instances[i].caller) {
+            frames.push(caller);
+        }
+        frames.reverse();
+        frames
+    }
+
+    fn at(&self, point: u32) -> String {
+        let place =
+            |(i, node): (usize, usize)| self.places[self.program().instances[i].function][node].as_str();
+        self.frames(point).into_iter().map(place).collect::<Vec<_>>().join(" > ")
+    }
+
+    /// The variables in the slots that are used at a point.
+    fn variables(&self, point: u32) -> Vec<String> {
+        let program = self.program();
+        let mut names: Vec<String> = program.thread_locals.iter().map(|v| v.name.clone()).collect();
+        for (i, _) in self.frames(point) {
+            let function = &program.functions[program.instances[i].function];
+            names.extend(function.variables.iter().map(|v| local_variable(&function.name, v)));
+        }
+        names
+    }
+}
+
+/// The masks of all variables, given the values of some.
+pub fn masks(names: impl Iterator<Item = String>, values: &BTreeMap<String, u8>) -> Result<Cube, String> {
+    let mut left: HashMap<&str, u8> = values.iter().map(|(n, &v)| (n.as_str(), v)).collect();
+    let mask = |name: String| match left.remove(name.as_str()) {
+        None => Ok(FREE),
+        Some(0) => Ok(ZERO),
+        Some(1) => Ok(ONE),
+        Some(v) => Err(format!("`{name}` cannot be {v}")),
+    };
+    let masks: Cube = names.map(mask).collect::<Result<_, _>>()?;
+    match left.keys().min() {
+        None => Ok(masks),
+        Some(name) => Err(format!("there is no variable `{name}`")),
+    }
+}
+
 impl Namer for ProgramNames<'_> {
     fn shared(&self, s: Shared) -> SharedName {
         let (atomic, masks) = self.jit.shared_cube(s);
@@ -139,24 +215,12 @@ impl Namer for ProgramNames<'_> {
     fn local(&self, l: Local) -> LocalName {
         let (point, masks) = self.jit.local_cube(l);
         let program = self.program();
-        let Some(p) = program.points.get(point as usize) else {
+        if program.points.len() == point as usize {
             return LocalName::Values(LocalValues { at: String::new(), values: BTreeMap::new() });
-        };
-        let mut frames = vec![(p.instance, p.node)];
-        while let Some(caller) = frames.last().and_then(|&(i, _)| program.instances[i].caller) {
-            frames.push(caller);
         }
-        frames.reverse();
-        let own = program.thread_locals.iter().map(|v| v.name.clone());
-        let mut known = values(own, &masks);
-        let mut at = Vec::new();
-        for (i, node) in frames {
-            let instance = &program.instances[i];
-            let function = &program.functions[instance.function];
-            at.push(self.places[instance.function][node].as_str());
-            let names = function.variables.iter().map(|v| local_variable(&function.name, v));
-            known.extend(values(names, &masks[instance.base..]));
-        }
-        LocalName::Values(LocalValues { at: at.join(" > "), values: known })
+        LocalName::Values(LocalValues {
+            at: self.at(point),
+            values: values(self.variables(point).into_iter(), &masks),
+        })
     }
 }

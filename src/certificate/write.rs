@@ -262,19 +262,11 @@ fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
     Start::Families(problem.initial.iter().map(family).collect())
 }
 
-/// A program's targets are called by what was asked for ([`crate::question`]).
 fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Property {
     if let load::Input::System(_) = origin.loaded.input {
         return Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect());
     }
-    let after = |prefix: &str| target.name.strip_prefix(prefix).map(str::to_string);
-    if let Some(label) = after("error label ") {
-        return Property::ErrorLabel(label);
-    }
-    if let Some(label) = after("mutex ") {
-        return Property::Mutex(label);
-    }
-    after("invariant ").map_or(Property::Assertions, Property::Invariant)
+    Property::of_name(&target.name)
 }
 
 fn states(loaded: &Loaded, numbers: &Numbers) -> States {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Fault;
 use super::interpreter::Interpreter;
-use crate::certificate::names::{LocalName, SharedName};
+use crate::certificate::names::{LocalName, ProgramNames, SharedName};
 use crate::certificate::{
     Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
 };
@@ -27,9 +27,12 @@ const MOST_VIEWS: usize = 1 << 26;
 pub(super) struct Court<'a> {
     document: &'a Document,
     problem: Problem,
-    shared: Vec<Shared>,
-    locals: Vec<Local>,
+    /// The states of the certificate; one that the input does not have is missing.
+    shared: Vec<Result<Shared, String>>,
+    locals: Vec<Result<Local, String>>,
     program: Option<Arc<Interpreter>>,
+    /// Leave out elements with states that the input does not have; what is left must stand all the same.
+    lenient: bool,
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {
@@ -55,12 +58,12 @@ impl<'a> Court<'a> {
         };
         let (model, shared, locals): (Arc<dyn Model>, _, _) = match (&loaded.input, &program) {
             (Input::System(system), _) => {
-                let (s, l) = system_states(&system.table, shared, locals)?;
+                let (s, l) = system_states(&system.table, shared, locals);
                 (system.table.clone(), s, l)
             }
             (_, Some(program)) => {
-                let s: Vec<Shared> = each(shared, |n| program.shared_named(n))?;
-                (program.clone(), s, each(locals, |n| program.local_named(n))?)
+                let s = shared.iter().map(|n| program.shared_named(n)).collect();
+                (program.clone(), s, locals.iter().map(|n| program.local_named(n)).collect())
             }
             (Input::Program(_), None) => return invalid("there is no program"),
         };
@@ -77,7 +80,7 @@ impl<'a> Court<'a> {
         }
         let problem =
             Problem { model, initial: Vec::new(), initial_text: String::new(), targets: Vec::new(), bound };
-        let mut court = Court { document, problem, shared, locals, program };
+        let mut court = Court { document, problem, shared, locals, program, lenient: false };
         court.problem.initial = court.initial()?;
         court.problem.targets = document.targets.iter().map(|t| court.target(t)).collect::<Result<_, _>>()?;
         Ok(court)
@@ -248,21 +251,16 @@ impl<'a> Court<'a> {
     }
 
     fn shared(&self, i: u32) -> Result<Shared, Fault> {
-        let found = self.shared.get(i as usize).copied();
-        found.ok_or_else(|| {
-            Fault::Invalid(format!("there is no shared state number {i} in the list of states"))
-        })
+        named(&self.shared, i, "shared")
     }
 
     fn local(&self, i: u32) -> Result<Local, Fault> {
-        let found = self.locals.get(i as usize).copied();
-        found.ok_or_else(|| {
-            Fault::Invalid(format!("there is no local state number {i} in the list of states"))
-        })
+        named(&self.locals, i, "local")
     }
 
     fn configs(&self, configs: &[Configuration], omega: bool) -> Result<Vec<Config>, Fault> {
-        configs.iter().map(|c| self.config(c, omega)).collect()
+        let found = configs.iter().map(|c| self.config(c, omega));
+        found.filter(|c| c.is_ok() || !self.lenient).collect()
     }
 
     fn config(&self, (shared, threads): &Configuration, omega: bool) -> Result<Config, Fault> {
@@ -295,20 +293,27 @@ fn fault(target: &str, flaw: Flaw) -> Fault {
     }
 }
 
-fn each<N, W>(names: &[N], find: impl Fn(&N) -> Result<W, String>) -> Result<Vec<W>, Fault> {
-    names.iter().map(|n| find(n).map_err(Fault::Invalid)).collect()
+fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W, Fault> {
+    match states.get(i as usize) {
+        Some(Ok(word)) => Ok(*word),
+        Some(Err(why)) => invalid(format!("{kind} state number {i}: {why}")),
+        None => invalid(format!("there is no {kind} state number {i} in the list of states")),
+    }
 }
 
 fn each_row<W>(rows: &[Vec<u32>], find: impl Fn(u32) -> Result<W, Fault>) -> Result<Vec<Vec<W>>, Fault> {
     rows.iter().map(|row| row.iter().map(|&i| find(i)).collect()).collect()
 }
 
+/// States by name; one that the input does not have is missing.
+type Found<W> = Vec<Result<W, String>>;
+
 /// The states of a system by name.
 fn system_states(
     table: &Table,
     shared: &[SharedName],
     locals: &[LocalName],
-) -> Result<(Vec<Shared>, Vec<Local>), Fault> {
+) -> (Found<Shared>, Found<Local>) {
     let index = |names: &Names| -> HashMap<String, u64> {
         match names {
             Names::Numbers(_) => HashMap::new(),
@@ -323,14 +328,45 @@ fn system_states(
         };
         found.ok_or_else(|| format!("the input has no state `{name}`"))
     };
-    let odd = "a state of a program, but the input is a system".to_string();
-    let shared = each(shared, |n| match n {
+    let odd = || "a state of a program, but the input is a system".to_string();
+    let shared = shared.iter().map(|n| match n {
         SharedName::Name(name) => find(table.shared(), &by_shared, name).map(Shared),
-        SharedName::Values(_) => Err(odd.clone()),
-    })?;
-    let locals = each(locals, |n| match n {
+        SharedName::Values(_) => Err(odd()),
+    });
+    let locals = locals.iter().map(|n| match n {
         LocalName::Name(name) => find(table.locals(), &by_local, name).map(Local),
-        LocalName::Values(_) => Err(odd.clone()),
-    })?;
-    Ok((shared, locals))
+        LocalName::Values(_) => Err(odd()),
+    });
+    (shared.collect(), locals.collect())
+}
+
+/// The answers of a certificate in the words of another question's model, for those targets that ask for the same. Nothing is checked.
+pub(super) fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
+    let (shared, locals) = (&document.states.shared, &document.states.local);
+    let (shared, locals) = match &loaded.input {
+        Input::System(system) => system_states(&system.table, shared, locals),
+        Input::Program(jit) => ProgramNames::new(jit).words(shared, locals),
+    };
+    let court = Court {
+        document,
+        problem: Problem { targets: Vec::new(), ..problem.clone() },
+        shared,
+        locals,
+        program: None,
+        lenient: true,
+    };
+    let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
+    let of = |target: &Target| {
+        let same = |a: &&Answered| match &a.property {
+            Property::Covers(configs) => court.configs(configs, false).is_ok_and(|c| c == target.configs),
+            words => matches!(loaded.input, Input::Program(_)) && *words == Property::of_name(&target.name),
+        };
+        let answered = document.targets.iter().find(same)?;
+        let verdict = decoded.entry(answered.evidence).or_insert_with(|| {
+            let evidence = document.evidence.get(answered.evidence as usize)?;
+            court.verdict(evidence).ok().map(|v| v.0)
+        });
+        verdict.clone()
+    };
+    problem.targets.iter().map(of).collect()
 }

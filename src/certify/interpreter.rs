@@ -10,7 +10,6 @@
 mod control;
 mod model;
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -19,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use self::control::{Control, Move};
 use crate::certificate::Property;
-use crate::certificate::names::{LocalName, SharedName, local_variable};
+use crate::certificate::names::{LocalName, SharedName, local_variable, masks};
 use crate::lang::bp;
 use crate::lang::bp::function::{Kind, Name, Ref, Resolved};
 use crate::model::program::Cubes;
@@ -549,7 +548,7 @@ impl Interpreter {
     pub fn shared_named(&self, name: &SharedName) -> Result<Shared, String> {
         let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
         let names = self.program().shared.iter().map(|v| v.name.clone());
-        let masks = fill(names, &state.values)?;
+        let masks = masks(names, &state.values)?;
         Ok(self.shared_word(state.atomic, &masks))
     }
 
@@ -565,7 +564,7 @@ impl Interpreter {
         let Some(&spot) = self.control.named.get(&state.at) else {
             return Err(format!("the program has no place `{}`", state.at));
         };
-        Ok(self.local_word(spot, &fill(self.variables(spot).into_iter(), &state.values)?))
+        Ok(self.local_word(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
     }
 
     /// Names of the variables of a thread at a place.
@@ -576,24 +575,5 @@ impl Interpreter {
             names.extend(function.variables.iter().map(|v| local_variable(&function.name, v)));
         }
         names
-    }
-}
-
-/// The masks of all variables, given the values of some.
-fn fill(
-    names: impl Iterator<Item = String>,
-    values: &std::collections::BTreeMap<String, u8>,
-) -> Result<Cube, String> {
-    let mut left: HashMap<&str, u8> = values.iter().map(|(n, &v)| (n.as_str(), v)).collect();
-    let mask = |name: String| match left.remove(name.as_str()) {
-        None => Ok(FREE),
-        Some(0) => Ok(ZERO),
-        Some(1) => Ok(ONE),
-        Some(v) => Err(format!("`{name}` cannot be {v}")),
-    };
-    let masks: Cube = names.map(mask).collect::<Result<_, _>>()?;
-    match left.keys().min() {
-        None => Ok(masks),
-        Some(name) => Err(format!("there is no variable `{name}`")),
     }
 }

@@ -1,19 +1,22 @@
 //! `throng certify`, and writing certificates.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use serde::Serialize;
-
 use super::console::{Console, Failure, stop_on_interrupt};
-use super::{CertifyArgs, limits};
-use crate::certificate::{Claim, write::write};
-use crate::certify::{Certified, Fault, certify, read, reading};
-use crate::lang::load::{LARGEST, load};
-use crate::report::plural;
+use super::{CertifyArgs, files, limits};
+use crate::certificate::Claim;
+use crate::certificate::write::{Origin, document, write};
+use crate::certify::{Certified, Fault, certify, read, reading, translate};
+use crate::check::check_all;
+use crate::engine::{Answer, Engine, Statistics, Watch};
+use crate::lang::load::{LARGEST, Loaded, load};
+use crate::limits::Limits;
+use crate::problem::Problem;
+use crate::report::{Written, plural};
+use crate::verdict::{Unknown, Verdict};
+use crate::verify::Error;
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -115,21 +118,91 @@ fn json(
     format!("{document:#}\n")
 }
 
-/// Writes a certificate: beside its place first, then all at once, so that nobody ever sees half of one. Returns its size.
-pub(super) fn save(path: &Path, document: &impl Serialize) -> Result<u64, Failure> {
-    let failed = |why: std::io::Error| Failure::Other(format!("cannot write {}: {why}", path.display()));
-    let mut beside = OsString::from(path);
-    beside.push(format!(".{}.part", std::process::id()));
-    let done = File::create(&beside).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
-        write(document, &mut out)?;
-        out.flush()?;
-        let size = out.get_ref().metadata()?.len();
-        fs::rename(&beside, path)?;
-        Ok(size)
-    });
-    if done.is_err() {
-        let _ = fs::remove_file(&beside);
+/// Writes the certificate of these verdicts, and checks it unless told not to: one that does not stand is a bug. Nothing is written if nothing is
+/// decided.
+pub(super) fn save(
+    path: &Path,
+    origin: &Origin<'_>,
+    verdicts: &[Verdict],
+    checks: bool,
+) -> Result<Option<Written>, Failure> {
+    if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
+        return Ok(None);
     }
-    done.map_err(failed)
+    let document =
+        document(origin, verdicts).map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
+    files::stream(path, |out| write(&document, out))?;
+    let mut written = Written { file: path.display().to_string(), bytes: 0, seconds: None };
+    // A pipe cannot be read again.
+    let Some(size) = fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()) else {
+        return Ok(Some(written));
+    };
+    written.bytes = size;
+    if checks {
+        let began = Instant::now();
+        let bytes = slurp(path).map_err(|why| Failure::Other(format!("{}: {why}", path.display())))?;
+        let done = read(&bytes).and_then(|document| certify(origin.loaded, &document, &Limits::none()));
+        match done {
+            Ok(_) => written.seconds = Some(began.elapsed().as_secs_f64()),
+            Err(Fault::Limit(_)) => {}
+            Err(fault) => {
+                let why = format!("the certificate {} does not stand: {fault}", path.display());
+                return Err(Error::Flawed(why).into());
+            }
+        }
+    }
+    Ok(Some(written))
+}
+
+/// Tries old evidence first; another engine searches for what that does not show.
+pub(super) struct Reusing<'a> {
+    old: Vec<Option<Verdict>>,
+    then: Box<dyn Engine + 'a>,
+}
+
+impl<'a> Reusing<'a> {
+    pub(super) fn new(
+        path: &Path,
+        loaded: &Loaded,
+        problem: &Problem,
+        then: Box<dyn Engine + 'a>,
+    ) -> Result<Reusing<'a>, Failure> {
+        let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
+        let bytes = slurp(path).map_err(unreadable)?;
+        let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
+        Ok(Reusing { old: translate(loaded, &document, problem), then })
+    }
+}
+
+impl Engine for Reusing<'_> {
+    fn name(&self) -> &'static str {
+        "reuse"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let began = Instant::now();
+        let stands = |(i, old): (usize, &Option<Verdict>)| {
+            old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
+        };
+        let old: Vec<Option<Verdict>> = self.old.iter().enumerate().map(stands).collect();
+        let checking = began.elapsed();
+        let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
+        let mut answer = Answer::new(Vec::new(), Statistics::default());
+        answer.checked = true;
+        if !open.is_empty() {
+            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
+            answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
+        }
+        let mut found = answer.verdicts.into_iter().zip(answer.by);
+        let (mut verdicts, mut by) = (Vec::new(), Vec::new());
+        for old in old {
+            let (verdict, who) = match old {
+                Some(verdict) => (verdict, Some(self.name())),
+                None => found.next().unwrap_or((Verdict::Unknown(Unknown::Cancelled), None)),
+            };
+            verdicts.push(verdict);
+            by.push(who.or(Some(self.then.name())));
+        }
+        Answer { verdicts, by, checking: answer.checking + checking, ..answer }
+    }
 }

@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
-use super::certify::save;
+use super::certify::{self, Reusing};
 use super::console::{Console, Failure, stop_on_interrupt};
-use super::{CheckArgs, EngineName};
-use crate::certificate::write::{Origin, document};
+use super::{CheckArgs, EngineName, files};
+use crate::certificate::write::Origin;
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
@@ -16,29 +16,34 @@ use crate::engine::plain::Plain;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::problem::Bound;
-use crate::report::{Report, json, text};
+use crate::report::{Report, json, page, text};
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
+    args.html.iter().chain(&args.certificate).try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let engine = engine(args);
+    let mut engine = engine(args);
+    if let Some(path) = &args.reuse {
+        engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
+    }
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
-    if let Some(path) = &args.certificate {
-        let origin = Origin { loaded: &loaded, reading: &args.input.reading(), problem: &outcome.problem };
-        let document = document(&origin, &outcome.answer.verdicts)
-            .map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
-        let size = save(path, &document)?;
-        console.note(&format!("certificate: {}, {size} bytes", path.display()));
-    }
+    let certificate = match &args.certificate {
+        Some(path) => {
+            let origin =
+                Origin { loaded: &loaded, reading: &args.input.reading(), problem: &outcome.problem };
+            certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)?
+        }
+        None => None,
+    };
     let report = Report {
         file: &loaded.source.name,
         problem: &outcome.problem,
@@ -46,6 +51,8 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         engine: &outcome.answered_by(),
         answer: &outcome.shown(),
         checked: outcome.checked,
+        checking: outcome.answer.checking,
+        certificate: certificate.as_ref(),
         time: began.elapsed(),
         memory: outcome.memory,
     };
@@ -55,6 +62,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
+    if let Some(path) = &args.html {
+        let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
+        files::replace(path, &page::write(&report, input))?;
+    }
     Ok(outcome.word().status())
 }
 

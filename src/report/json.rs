@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, reason};
+use super::{Report, Word, Written, reason};
 use crate::engine::Statistics;
 use crate::problem::Bound;
 use crate::verdict::Verdict;
@@ -27,6 +27,8 @@ struct Document<'a> {
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
+    /// The certificate that was written.
+    certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
 }
 
@@ -38,6 +40,9 @@ struct TargetDocument<'a> {
     checked: bool,
     threads: Option<u32>,
     steps: Option<usize>,
+    /// What the verdict rests on, and how many elements it has.
+    evidence: Option<&'static str>,
+    elements: Option<usize>,
     trace: Option<Story>,
 }
 
@@ -46,6 +51,8 @@ struct Numbers<'a> {
     #[serde(flatten)]
     search: &'a Statistics,
     seconds: f64,
+    /// How long checking the evidence took.
+    checking: f64,
     memory: u64,
 }
 
@@ -67,9 +74,11 @@ pub fn write(report: &Report) -> String {
         initial: &report.problem.initial_text,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        certificate: report.certificate,
         statistics: Numbers {
             search: &report.answer.statistics,
             seconds: report.time.as_secs_f64(),
+            checking: report.checking.as_secs_f64(),
             memory: report.memory,
         },
     };
@@ -99,6 +108,8 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 steps: trace.as_ref().map(|t| t.length),
+                evidence: verdict.evidence().map(|e| e.0),
+                elements: verdict.evidence().map(|e| e.1),
                 trace,
             }
         })

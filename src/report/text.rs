@@ -3,8 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{Report, Word, bound_text, plural, reason};
-use crate::problem::Bound;
+use super::{Report, Word, bound_text, detail, plural};
 use crate::threads::Role;
 use crate::verdict::Verdict;
 
@@ -65,23 +64,6 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     out
 }
 
-/// What stands behind the name of a target: how it is reached, or for whom it is not, or why nobody knows.
-fn detail(report: &Report, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Safe(_) => match report.problem.bound {
-            Bound::Any => format!("for any number of {}s", report.unit),
-            Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
-            Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
-        },
-        Verdict::Unsafe(trace) => format!(
-            "{}, {}",
-            plural(trace.threads().into(), report.unit),
-            plural(trace.steps.len() as u64, "step")
-        ),
-        Verdict::Unknown(_) => reason(report, verdict).unwrap_or_default(),
-    }
-}
-
 fn question(report: &Report) -> String {
     let numbers = &report.answer.statistics;
     let rows = [
@@ -100,7 +82,41 @@ fn question(report: &Report) -> String {
             ),
         ),
     ];
-    rows.iter().map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), value, 9)).collect()
+    let rows = rows.into_iter().chain(evidence(report));
+    rows.map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), &value, 9)).collect()
+}
+
+/// What the verdicts rest on, once for each piece of evidence.
+fn evidence(report: &Report) -> Vec<(&'static str, String)> {
+    let (mut kinds, mut seen) = (Vec::new(), Vec::new());
+    for verdict in &report.answer.verdicts {
+        if let Verdict::Safe(certificate) = verdict {
+            if seen.contains(&certificate.identity()) {
+                continue;
+            }
+            seen.push(certificate.identity());
+        }
+        kinds
+            .extend(verdict.evidence().map(|(kind, n)| format!("{kind} of {}", plural(n as u64, "element"))));
+    }
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let more = kinds.len().saturating_sub(4);
+    kinds.truncate(4);
+    if more > 0 {
+        kinds.push(format!("{more} more"));
+    }
+    let checked = match report.checked {
+        true => format!("checked in {:.3} s", report.checking.as_secs_f64()),
+        false => "unchecked".into(),
+    };
+    let mut rows = vec![("proof", format!("{}; {checked}", kinds.join(", ")))];
+    if let Some(written) = report.certificate {
+        let certified = written.seconds.map_or("not certified".into(), |s| format!("certified in {s:.3} s"));
+        rows.push(("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes)));
+    }
+    rows
 }
 
 /// A run, step by step.
