@@ -6,6 +6,7 @@
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -277,5 +278,125 @@ fn what_is_no_certificate_is_unreadable() {
         ["", "{}", "[]", "nonsense", "{\"format\":\"throng-certificate\",\"version\":2}", "\u{0}\u{1}"]
     {
         assert!(matches!(read(text.as_bytes()), Err(Fault::Unreadable(_))), "{text}");
+    }
+}
+
+// ── the command ──
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("throng-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Scratch(folder)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn throng(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const LOCK: &str =
+    "decl l := 0;\nvoid main() begin while * do l := 1 constrain !l; C: assert l; l := 0; od end\n";
+
+#[test]
+fn a_certificate_is_written_checked_and_reused() {
+    let scratch = Scratch::new("old");
+    let (program, certificate) = (scratch.file("lock.bp", LOCK), scratch.0.join("lock.json"));
+    let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--certificate", certificate]);
+    assert_eq!(status, Some(0), "{out}");
+    assert!(out.contains("proof:") && out.contains("certified in"), "{out}");
+    let (status, out, _) = throng(&["certify", program, certificate]);
+    assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
+    assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
+    // Only comments and names that nobody sees have changed.
+    scratch.file("lock.bp", &format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    assert!(status == Some(0) && out.contains("engine:  reuse"), "{out}");
+    // The lock is gone: the old evidence does not hold, and a search finds out why.
+    scratch.file("lock.bp", &LOCK.replace(" constrain !l", ""));
+    let (status, out, _) = throng(&["certify", program, certificate]);
+    assert!(status == Some(10) && out.starts_with("INVALID  target `"), "{out}");
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    assert!(status == Some(10) && out.starts_with("UNSAFE") && !out.contains("reuse"), "{out}");
+}
+
+#[test]
+fn exit_status_two_is_for_what_cannot_be_read() {
+    let scratch = Scratch::new("unreadable");
+    let program = scratch.file("lock.bp", LOCK);
+    let program = program.to_str().expect("UTF-8");
+    for text in ["", "{}", "\u{0}", "{\"format\":\"throng-certificate\",\"version\":1}"] {
+        let certificate = scratch.file("bad.json", text);
+        let (status, out, err) = throng(&["certify", program, certificate.to_str().expect("UTF-8")]);
+        assert!(
+            status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
+            "{err}"
+        );
+        let (status, ..) = throng(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
+        assert_eq!(status, Some(2));
+    }
+    assert_eq!(throng(&["certify", program, "no/such/file"]).0, Some(2));
+    assert_eq!(throng(&["certify", "no/such/file.bp", "no/such/file"]).0, Some(2));
+    // Nothing is left of a certificate that could not be written.
+    let (status, _, err) = throng(&["check", program, "--certificate", "/no/such/folder/x.json"]);
+    assert!(status == Some(2) && err.contains("cannot write"), "{err}");
+}
+
+#[test]
+fn unchecked_is_what_nobody_checked() {
+    let scratch = Scratch::new("nobody");
+    let program = scratch.file("lock.bp", LOCK);
+    let program = program.to_str().expect("UTF-8");
+    let (_, out, _) = throng(&["check", program, "--no-check", "--engine", "views"]);
+    assert!(out.starts_with("SAFE") && out.contains("(unchecked)"), "{out}");
+    // The default engine checks to choose among answers, whether asked to or not.
+    let (_, out, _) = throng(&["check", program, "--no-check"]);
+    assert!(out.starts_with("SAFE") && !out.contains("unchecked"), "{out}");
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn the_second_checker_accepts_the_examples() {
+    let scratch = Scratch::new("second");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/certify.py");
+    let mut command = Command::new("python3");
+    command.arg(script);
+    let mut count = 0;
+    for path in examples().iter().filter(|p| p.extension().is_some_and(|e| e != "bp")) {
+        for engine in ["auto", "views", "backward", "karp-miller", "explicit"] {
+            let certificate = scratch.0.join(format!("{count}.json"));
+            let name = certificate.to_str().expect("UTF-8");
+            let path = path.to_str().expect("UTF-8");
+            throng(&["check", path, "--engine", engine, "--timeout", "5", "--certificate", name]);
+            if certificate.exists() {
+                command.arg(path).arg(&certificate);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 8, "{count}");
+    match command.output() {
+        Err(why) => println!("skipped: python3 cannot be run ({why})"),
+        Ok(output) => {
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(told.lines().filter(|l| l.ends_with("VALID")).count(), count, "{told}");
+        }
     }
 }
