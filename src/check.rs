@@ -208,12 +208,15 @@ fn check_closed(
     Ok(())
 }
 
+/// How many threads there are of each class.
+type Shape = Vec<(u64, u32)>;
+
 /// A set of configurations, and whether all of a configuration is in it.
 struct Inside<'a> {
     model: &'a dyn Model,
     set: HashSet<&'a Config>,
     parts: Parts<'a>,
-    by_shape: OnceCell<HashMap<Vec<(u64, u32)>, Vec<&'a Config>>>,
+    by_shape: OnceCell<HashMap<Shape, Vec<&'a Config>>>,
 }
 
 impl<'a> Inside<'a> {
@@ -234,8 +237,7 @@ impl<'a> Inside<'a> {
         self.parts.pass(config, &mut |part| near.iter().any(|c| part.is_within(c, self.model)))
     }
 
-    /// How many threads there are of each class.
-    fn shape(&self, config: &Config) -> Vec<(u64, u32)> {
+    fn shape(&self, config: &Config) -> Shape {
         let class = |&(l, n): &(Local, u32)| (Local(self.model.local_class(l)), n);
         let classes: Bag = config.threads.entries().iter().map(class).collect();
         classes.entries().iter().map(|e| (e.0.0, e.1)).collect()

@@ -90,6 +90,9 @@ pub fn local_variable(function: &str, variable: &Variable) -> String {
     format!("{function}:{}", variable.name)
 }
 
+/// States by name; of one that the input does not have, why.
+pub type Found<W> = Vec<Result<W, String>>;
+
 /// Who knows the names of a model's states.
 pub trait Namer {
     /// The name of a shared state.
@@ -131,11 +134,7 @@ impl<'a> ProgramNames<'a> {
 
 impl ProgramNames<'_> {
     /// The states with these names, as far as the program has them.
-    pub fn words(
-        &self,
-        shared: &[SharedName],
-        locals: &[LocalName],
-    ) -> (Vec<Result<Shared, String>>, Vec<Result<Local, String>>) {
+    pub fn words(&self, shared: &[SharedName], locals: &[LocalName]) -> (Found<Shared>, Found<Local>) {
         let program = self.program();
         let points: HashMap<String, u32> =
             (0..program.points.len() as u32).map(|p| (self.at(p), p)).collect();

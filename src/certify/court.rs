@@ -1,11 +1,12 @@
 //! Puts the question of a certificate together again and lets the rules decide.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::Fault;
 use super::interpreter::Interpreter;
-use crate::certificate::names::{LocalName, ProgramNames, SharedName};
+use crate::certificate::names::{Found, LocalName, ProgramNames, SharedName};
 use crate::certificate::{
     Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
 };
@@ -28,8 +29,8 @@ pub(super) struct Court<'a> {
     document: &'a Document,
     problem: Problem,
     /// The states of the certificate; one that the input does not have is missing.
-    shared: Vec<Result<Shared, String>>,
-    locals: Vec<Result<Local, String>>,
+    shared: Found<Shared>,
+    locals: Found<Local>,
     program: Option<Arc<Interpreter>>,
     /// Leave out elements with states that the input does not have; what is left must stand all the same.
     lenient: bool,
@@ -129,12 +130,11 @@ impl<'a> Court<'a> {
                 let (name, kind) = (&answered.name, evidence.kind());
                 return invalid(format!("{kind} is no evidence for this verdict about `{name}`"));
             }
-            if !decoded.contains_key(&answered.evidence) {
-                let found = self.verdict(evidence).map_err(|fault| match fault {
+            if let Entry::Vacant(vacant) = decoded.entry(answered.evidence) {
+                vacant.insert(self.verdict(evidence).map_err(|fault| match fault {
                     Fault::Invalid(why) => Fault::Invalid(format!("target `{}`: {why}", answered.name)),
                     fault => fault,
-                })?;
-                decoded.insert(answered.evidence, found);
+                })?);
             }
         }
         let of = |a: &Answered| &decoded[&a.evidence];
@@ -304,9 +304,6 @@ fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W,
 fn each_row<W>(rows: &[Vec<u32>], find: impl Fn(u32) -> Result<W, Fault>) -> Result<Vec<Vec<W>>, Fault> {
     rows.iter().map(|row| row.iter().map(|&i| find(i)).collect()).collect()
 }
-
-/// States by name; one that the input does not have is missing.
-type Found<W> = Vec<Result<W, String>>;
 
 /// The states of a system by name.
 fn system_states(

@@ -55,8 +55,8 @@ impl Config {
         if model.is_exact() {
             return above.covers(self);
         }
-        let (endless, finite): (Vec<(Local, u32)>, Vec<(Local, u32)>) =
-            self.threads.entries().iter().partition(|e| e.1 == super::OMEGA);
+        let entries = self.threads.entries().iter().copied();
+        let (endless, finite): (Vec<_>, Vec<_>) = entries.partition(|e| e.1 == super::OMEGA);
         let fits = |have: Local, want: Local| model.within_local(want, have);
         let mut room = above.threads.entries().iter().filter(|e| e.1 == super::OMEGA);
         model.within_shared(self.shared, above.shared)
