@@ -73,7 +73,7 @@ impl Jit {
                 Ok(self.invariant(text.trim(), &e))
             }
             _ => Err(Diagnostic::error(
-                "E602",
+                "E609",
                 Span::new(0, text.len()),
                 "expected one expression over the shared variables",
             )),
