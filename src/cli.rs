@@ -84,6 +84,9 @@ struct CheckArgs {
     /// Also write a web page to look at the run or the proof; it needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
+    /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sarif: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
