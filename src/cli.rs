@@ -321,7 +321,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
-            exact_copies: false,
+            ..Reading::default()
         }
     }
 }
