@@ -79,7 +79,7 @@ pub fn reading(document: &Document, from: Option<Format>) -> Reading {
         from,
         init_free: document.problem.init_free,
         keep_ended: !document.problem.slot_reuse,
-        exact_copies: false,
+        ..Reading::default()
     }
 }
 

@@ -7,6 +7,7 @@ mod certify;
 mod check;
 mod console;
 mod cutoff;
+mod explain;
 mod files;
 mod reach;
 mod simulate;
@@ -61,6 +62,8 @@ enum Command {
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
     Simulate(SimulateArgs),
+    /// What an error or warning means, with an example
+    Explain(ExplainArgs),
 }
 
 /// Options of `throng check`.
@@ -88,6 +91,9 @@ struct CheckArgs {
     /// Also write a web page to look at the run or the proof; it needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
+    /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sarif: Option<PathBuf>,
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
@@ -213,6 +219,13 @@ struct SimulateArgs {
     output: OutputArgs,
 }
 
+/// Options of `throng explain`.
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    /// The code, such as E101; without it, all of them
+    code: Option<String>,
+}
+
 /// What to read.
 #[derive(Debug, Args)]
 struct InputArgs {
@@ -289,7 +302,7 @@ struct SearchArgs {
 }
 
 /// How to talk.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 struct OutputArgs {
     /// Verdicts only: no warnings, no traces
     #[arg(long, short, help_heading = "Output")]
@@ -345,7 +358,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
-            exact_copies: false,
+            ..Reading::default()
         }
     }
 }
@@ -428,6 +441,7 @@ impl Command {
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
+            Command::Explain(_) => OutputArgs::default(),
         }
     }
 }
@@ -441,6 +455,7 @@ impl Cli {
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
+            Command::Explain(args) => explain::run(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {
             console.fail(&failure);

@@ -30,7 +30,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 fn schema() -> jsonschema::Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/certificate.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas/certificate.schema.json");
     let text = std::fs::read_to_string(path).expect("the schema is there");
     jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema")
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, Written, reason};
-use crate::engine::Statistics;
+use super::{Report, Word, Written, advice, evidence, reason};
+use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
 use crate::verdict::Verdict;
 
@@ -16,6 +16,7 @@ struct Document<'a> {
     schema: u32,
     tool: &'static str,
     version: &'static str,
+    command: &'static str,
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
@@ -30,6 +31,8 @@ struct Document<'a> {
     /// The certificate that was written.
     certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
+    /// What each engine did, if several took part.
+    attempts: &'a [Attempt],
 }
 
 #[derive(Serialize)]
@@ -37,13 +40,22 @@ struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
     reason: Option<String>,
+    /// What to try next, if there is no verdict.
+    next: Vec<String>,
+    /// Who answered.
+    by: Option<&'a str>,
+    evidence: Option<Evidence>,
     checked: bool,
     threads: Option<u32>,
     steps: Option<usize>,
-    /// What the verdict rests on, and how many elements it has.
-    evidence: Option<&'static str>,
-    elements: Option<usize>,
     trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Evidence {
+    kind: &'static str,
+    /// Steps of a run, members of a certificate.
+    size: usize,
 }
 
 #[derive(Serialize)]
@@ -63,6 +75,7 @@ pub fn write(report: &Report) -> String {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
+        command: "check",
         file: report.file,
         verdict: Word::overall(&report.answer.verdicts).lower(),
         engine: report.engine,
@@ -81,6 +94,7 @@ pub fn write(report: &Report) -> String {
             checking: report.checking.as_secs_f64(),
             memory: report.memory,
         },
+        attempts: &report.answer.attempts,
     };
     to_text(&document)
 }
@@ -93,10 +107,22 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
     text
 }
 
+fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
+    match verdict {
+        Verdict::Safe(certificate) => {
+            let told = evidence::explain(certificate);
+            Some(Evidence { kind: told.kind, size: told.size })
+        }
+        Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
+        Verdict::Unknown(_) => None,
+    }
+}
+
 fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
     let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
     pairs
-        .map(|(target, verdict)| {
+        .enumerate()
+        .map(|(i, (target, verdict))| {
             let trace = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -105,11 +131,18 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                 name: &target.name,
                 verdict: Word::of(verdict).lower(),
                 reason: reason(report, verdict),
+                next: match verdict {
+                    Verdict::Unknown(why) => advice::next(report, why),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => Vec::new(),
+                },
+                by: match verdict {
+                    Verdict::Unknown(_) => None,
+                    _ => report.answer.by.get(i).copied().flatten().or(Some(report.engine)),
+                },
+                evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 steps: trace.as_ref().map(|t| t.length),
-                evidence: verdict.evidence().map(|e| e.0),
-                elements: verdict.evidence().map(|e| e.1),
                 trace,
             }
         })
