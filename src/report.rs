@@ -7,11 +7,14 @@ pub mod evidence;
 pub mod json;
 pub mod page;
 pub mod reach;
+pub mod sarif;
 pub mod story;
 pub mod text;
 
 use std::fmt;
 use std::time::Duration;
+
+use serde::Serialize;
 
 use crate::engine::Answer;
 use crate::problem::{Bound, Problem};
@@ -31,6 +34,10 @@ pub struct Report<'a> {
     pub answer: &'a Answer,
     /// Whether the evidence was checked before this report was written.
     pub checked: bool,
+    /// How long that took.
+    pub checking: Duration,
+    /// The certificate that was written.
+    pub certificate: Option<&'a Written>,
     /// How long it took, everything included.
     pub time: Duration,
     /// How long each part took.
@@ -57,6 +64,17 @@ impl Phases {
     pub fn named(&self) -> [(&'static str, Duration); 3] {
         [("reading", self.reading), ("searching", self.searching), ("checking", self.checking)]
     }
+}
+
+/// A certificate that was written to a file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Written {
+    /// The file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// How long it took to check it as `throng certify` does; null if nobody did.
+    pub seconds: Option<f64>,
 }
 
 /// A verdict without its evidence.

@@ -208,7 +208,7 @@ fn json_is_one_document_with_everything_in_it() {
         assert!(json["statistics"][key].is_number(), "{key}");
     }
     let order: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(order[..4], ["schema", "tool", "version", "file"]);
+    assert_eq!(order[..5], ["schema", "tool", "version", "command", "file"]);
 
     let file = dir.file("lock.tts", LOCK);
     let ran = throng(&[
@@ -232,7 +232,7 @@ fn json_is_one_document_with_everything_in_it() {
 fn unchecked_verdicts_say_so() {
     let dir = Scratch::new();
     let file = dir.file("nolock.tts", NO_LOCK);
-    throng(&["check", name(&file), "--target", "0|1,1", "--no-check"])
+    throng(&["check", name(&file), "--target", "0|1,1", "--no-check", "--engine", "explicit"])
         .says(10, "UNSAFE")
         .shows(&["unchecked"]);
 }

@@ -201,9 +201,9 @@ impl<'a> Board<'a> {
             .copied()
             .collect();
         let began = Instant::now();
-        let stands = check_all(self.problem, &offers, &self.limits);
+        let checked = check_all(self.problem, &offers, &self.limits);
         self.state().checking += began.elapsed();
-        if let Err((target, flaw)) = stands {
+        if let Err((target, flaw)) = checked {
             if let Flaw::Limit(why) = flaw {
                 self.state().why.get_or_insert(why);
                 return;

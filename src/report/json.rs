@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, reason};
-use crate::engine::Statistics;
+use super::{Report, Word, Written, advice, evidence, reason};
+use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
 use crate::verdict::Verdict;
 
@@ -18,6 +18,7 @@ struct Document<'a> {
     schema: u32,
     tool: &'static str,
     version: &'static str,
+    command: &'static str,
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
@@ -29,7 +30,11 @@ struct Document<'a> {
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
+    /// The certificate that was written.
+    certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
+    /// What each engine did, if several took part.
+    attempts: &'a [Attempt],
 }
 
 #[derive(Serialize)]
@@ -37,10 +42,22 @@ struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
     reason: Option<String>,
+    /// What to try next, if there is no verdict.
+    next: Vec<String>,
+    /// Who answered.
+    by: Option<&'a str>,
+    evidence: Option<Evidence>,
     checked: bool,
     threads: Option<u32>,
     steps: Option<usize>,
     trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Evidence {
+    kind: &'static str,
+    /// Steps of a run, members of a certificate.
+    size: usize,
 }
 
 #[derive(Serialize)]
@@ -51,6 +68,8 @@ struct Numbers<'a> {
     /// Seconds for each part of the run.
     phases: BTreeMap<&'static str, f64>,
     /// Bytes in use at the end.
+    /// How long checking the evidence took.
+    checking: f64,
     memory: u64,
     /// Bytes in use at most.
     peak_memory: u64,
@@ -63,6 +82,7 @@ pub fn write(report: &Report) -> String {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
+        command: "check",
         file: report.file,
         verdict: Word::overall(&report.answer.verdicts).lower(),
         engine: report.engine,
@@ -74,13 +94,16 @@ pub fn write(report: &Report) -> String {
         initial: &report.problem.initial_text,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        certificate: report.certificate,
         statistics: Numbers {
             search: &report.answer.statistics,
             seconds: report.time.as_secs_f64(),
             phases: report.phases.named().map(|(name, time)| (name, time.as_secs_f64())).into(),
+            checking: report.checking.as_secs_f64(),
             memory: report.memory,
             peak_memory: report.peak_memory,
         },
+        attempts: &report.answer.attempts,
     };
     to_text(&document)
 }
@@ -93,10 +116,22 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
     text
 }
 
+fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
+    match verdict {
+        Verdict::Safe(certificate) => {
+            let told = evidence::explain(certificate);
+            Some(Evidence { kind: told.kind, size: told.size })
+        }
+        Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
+        Verdict::Unknown(_) => None,
+    }
+}
+
 fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
     let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
     pairs
-        .map(|(target, verdict)| {
+        .enumerate()
+        .map(|(i, (target, verdict))| {
             let trace = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -105,6 +140,15 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                 name: &target.name,
                 verdict: Word::of(verdict).lower(),
                 reason: reason(report, verdict),
+                next: match verdict {
+                    Verdict::Unknown(why) => advice::next(report, why),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => Vec::new(),
+                },
+                by: match verdict {
+                    Verdict::Unknown(_) => None,
+                    _ => report.answer.by.get(i).copied().flatten().or(Some(report.engine)),
+                },
+                evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 steps: trace.as_ref().map(|t| t.length),
