@@ -8,6 +8,7 @@ pub mod explicit;
 pub mod karp_miller;
 mod levels;
 pub mod plain;
+pub mod smaller;
 pub mod symbolic;
 pub mod views;
 

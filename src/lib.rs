@@ -77,6 +77,7 @@ pub mod bdd;
 pub mod check;
 pub mod cli;
 pub mod concrete;
+pub mod contract;
 pub mod engine;
 pub mod lang;
 pub mod limits;

@@ -12,6 +12,7 @@ use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::symbolic::Symbolic;
+use crate::engine::smaller::Smaller;
 use crate::engine::views::Views;
 use crate::problem::Bound;
 use crate::report::{Report, json, text};
@@ -65,9 +66,9 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             por: !args.search.no_por,
             ..Explicit::default()
         }),
-        EngineName::KarpMiller => Box::new(KarpMiller::default()),
-        EngineName::Backward => Box::new(Backward),
-        EngineName::Views => Box::new(Views),
+        EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
+        EngineName::Backward => Box::new(Smaller(Backward)),
+        EngineName::Views => Box::new(Smaller(Views)),
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,

@@ -18,9 +18,11 @@ use std::time::Instant;
 use super::backward::Backward;
 use super::explicit::Explicit;
 use super::karp_miller::KarpMiller;
+use super::smaller::run_on;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
 use crate::check::{Flaw, check, check_all};
+use crate::contract::Contracted;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::verdict::{Unknown, Verdict};
@@ -98,6 +100,8 @@ struct Board<'a> {
     auto: &'a Auto,
     limits: Limits,
     watch: &'a dyn Watch,
+    /// The problem with fewer shared states, for those who need not report every step of the shortest run.
+    contracted: Option<Contracted>,
     state: Mutex<State>,
 }
 
@@ -118,7 +122,8 @@ impl<'a> Board<'a> {
             why: None,
             flaw: None,
         };
-        Board { problem, auto, limits: limits.part(), watch, state: Mutex::new(state) }
+        let contracted = Contracted::of(problem);
+        Board { problem, auto, limits: limits.part(), watch, contracted, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -154,7 +159,8 @@ impl<'a> Board<'a> {
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
         let ear = Ear { board: self, open: &open, engine: engine.name() };
-        let answer = engine.run(&problem, limits, &ear);
+        let contracted = self.contracted.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let answer = run_on(contracted, engine, &problem, limits, &ear);
         let mut again = false;
         let mut outcome = "decided".to_string();
         let mut offers = Vec::new();

@@ -27,7 +27,7 @@ use self::closure::Closure;
 use super::{Answer, Engine, Statistics, Watch};
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::verdict::{Certificate, Unknown, Verdict};
+use crate::verdict::{Certificate, Unknown, Verdict, Views as Certified};
 
 /// The engine `views`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,7 @@ impl Engine for Views {
         if let Err(why) = done {
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
-        let set = Arc::new(closure.views());
+        let set = Arc::new(Certified { k: 2, set: closure.views() });
         let verdicts = problem.targets.iter().map(|target| {
             if target.configs.iter().all(|bad| closure.excludes(bad)) {
                 Verdict::Safe(Certificate::Views(set.clone()))
