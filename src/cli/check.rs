@@ -7,7 +7,8 @@ use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CheckArgs, EngineName};
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
-use crate::engine::backward::Backward;
+use crate::engine::backward::Pruned;
+use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
@@ -67,8 +68,9 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             ..Explicit::default()
         }),
         EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
-        EngineName::Backward => Box::new(Smaller(Backward)),
-        EngineName::Views => Box::new(Smaller(Views)),
+        EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Backward => Box::new(Smaller(Pruned::default())),
+        EngineName::Views => Box::new(Smaller(Views::default())),
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,

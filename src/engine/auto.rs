@@ -11,12 +11,14 @@
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
-use super::backward::Backward;
+use super::backward::Pruned;
+use super::equations::Equations;
 use super::explicit::Explicit;
+use super::facts::Shelf;
 use super::karp_miller::KarpMiller;
 use super::smaller::run_on;
 use super::views::Views;
@@ -69,10 +71,14 @@ impl Engine for Auto {
             ..Explicit::default()
         };
         let karp_miller = KarpMiller::default();
-        let mut prove: Vec<&dyn Engine> = vec![&Views];
+        let shelf = Arc::new(Shelf::default());
+        let views = Views { shelf: shelf.clone() };
+        let equations = Equations { shelf: shelf.clone() };
+        let backward = Pruned { shelf };
+        let mut prove: Vec<&dyn Engine> = vec![&views];
         let mut refute: Vec<&dyn Engine> = vec![&explicit];
         if problem.bound == Bound::Any {
-            prove.push(&Backward);
+            prove.extend([&equations as &dyn Engine, &backward]);
             refute.push(&karp_miller);
         }
         if self.jobs < 2 {
@@ -91,7 +97,7 @@ impl Engine for Auto {
 
 /// How large a share an engine gets: views either prove soon or not at all.
 fn weight(engine: &dyn Engine) -> u64 {
-    if engine.name() == Views.name() { 16 } else { 1 }
+    if engine.name() == Views::default().name() { 16 } else { 1 }
 }
 
 /// What is known so far, for all engines to see.
