@@ -227,13 +227,25 @@ mod tests {
         let through = Through::new(rendezvous, &[Shared(5), Shared(6)]).unwrap();
         let [step] = through.listed().unwrap() else { panic!("one path") };
         assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
-        assert_eq!((&step.take, &step.put), (&bag(&[1, 3]), &bag(&[4, 7])), "the thread put at 2 is taken again");
+        assert_eq!(
+            (&step.take, &step.put),
+            (&bag(&[1, 3]), &bag(&[4, 7])),
+            "the thread put at 2 is taken again"
+        );
         assert_eq!(through.path(step).len(), 3);
     }
 
     #[test]
     fn dead_ends_idle_paths_and_repetitions_are_left_out() {
-        let steps = [(0, 1, 5, 2), (5, 2, 0, 1), (0, 1, 6, 2), (0, 3, 7, 4), (0, 3, 8, 4), (7, 4, 0, 3), (8, 4, 1, 4)];
+        let steps = [
+            (0, 1, 5, 2),
+            (5, 2, 0, 1),
+            (0, 1, 6, 2),
+            (0, 3, 7, 4),
+            (0, 3, 8, 4),
+            (7, 4, 0, 3),
+            (8, 4, 1, 4),
+        ];
         let through = Through::new(model(&steps), &[5, 6, 7].map(Shared)).unwrap();
         assert_eq!(through.listed().unwrap().len(), 2, "only over 8, which is not skipped");
     }

@@ -29,7 +29,14 @@ pub struct Pruning<'a> {
 impl<'a> Pruning<'a> {
     /// Prunes with these facts and what can be learned from them.
     pub fn new(problem: &'a Problem, facts: Arc<Facts>, limits: &'a Limits) -> Pruning<'a> {
-        Pruning { problem, facts, limits, system: OnceCell::new(), spent: Cell::new(0), tried: Cell::new((0, 0)) }
+        Pruning {
+            problem,
+            facts,
+            limits,
+            system: OnceCell::new(),
+            spent: Cell::new(0),
+            tried: Cell::new((0, 0)),
+        }
     }
 
     /// Whether what is known rules out `config`.

@@ -94,7 +94,13 @@ impl Equations {
         let (shared, locals) = numbers.split_at(self.shared_states.len());
         let nonzero = |&(_, n): &(_, i64)| n != 0;
         Vector {
-            shared: self.shared_states.iter().copied().zip(shared.iter().copied()).filter(|e| e.1 != 0).collect(),
+            shared: self
+                .shared_states
+                .iter()
+                .copied()
+                .zip(shared.iter().copied())
+                .filter(|e| e.1 != 0)
+                .collect(),
             locals: self.local_states.iter().copied().zip(locals.iter().copied()).filter(nonzero).collect(),
         }
     }
@@ -110,8 +116,10 @@ impl Equations {
     ) -> Result<Option<Vec<f64>>, Unknown> {
         let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
         let free = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut columns: Vec<microlp::Variable> = self.shared_states.iter().map(|_| lp.add_var(0.0, free)).collect();
-        let unbounded: FxHashSet<Local> = problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
+        let mut columns: Vec<microlp::Variable> =
+            self.shared_states.iter().map(|_| lp.add_var(0.0, free)).collect();
+        let unbounded: FxHashSet<Local> =
+            problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
         columns.extend(self.local_states.iter().map(|l| {
             // Any number of threads may start there, so they must count nothing.
             lp.add_var(1.0, (0.0, if unbounded.contains(l) { 0.0 } else { f64::INFINITY }))
@@ -140,7 +148,11 @@ impl Equations {
                     _ => {
                         let least = lp.add_var(0.0, (0.0, f64::INFINITY));
                         for l in known {
-                            lp.add_constraint([(least, 1.0), (columns[l as usize], -1.0)], ComparisonOp::Le, 0.0);
+                            lp.add_constraint(
+                                [(least, 1.0), (columns[l as usize], -1.0)],
+                                ComparisonOp::Le,
+                                0.0,
+                            );
                         }
                         least
                     }
@@ -187,7 +199,9 @@ fn solve(mut lp: microlp::Problem, limits: &Limits) -> Result<Option<microlp::So
                 interrupted.resume()
             }
             Err(Error::Infeasible | Error::Unbounded) => return Ok(None),
-            Err(why) => return Err(Unknown::Inconclusive(format!("the linear program was not solved: {why}"))),
+            Err(why) => {
+                return Err(Unknown::Inconclusive(format!("the linear program was not solved: {why}")));
+            }
         }
     }
 }

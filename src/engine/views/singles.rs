@@ -94,7 +94,11 @@ impl Singles {
     /// Whether the views rule out every configuration that covers `config`.
     pub fn excludes(&self, model: &dyn Model, config: &Config) -> bool {
         let misses = |v: &View, l: Local| {
-            if model.is_exact() { !v.locals.contains(&l) } else { !v.locals.iter().any(|&m| model.meets_local(m, l)) }
+            if model.is_exact() {
+                !v.locals.contains(&l)
+            } else {
+                !v.locals.iter().any(|&m| model.meets_local(m, l))
+            }
         };
         let excluded = |v: &View| config.threads.entries().iter().any(|e| misses(v, e.0));
         if model.is_exact() {
