@@ -6,6 +6,7 @@
 mod check;
 mod console;
 mod cutoff;
+mod files;
 mod reach;
 mod simulate;
 mod translate;
@@ -77,6 +78,9 @@ struct CheckArgs {
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also write a web page to look at the run or the proof; it needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -232,6 +236,9 @@ struct SearchArgs {
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
+    /// `explicit`: tell threads apart instead of counting them, for comparison
+    #[arg(long, hide = true, help_heading = "Limits")]
+    no_counting: bool,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,

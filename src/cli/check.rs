@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
-use super::{CheckArgs, EngineName};
+use super::{CheckArgs, EngineName, files};
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
@@ -16,13 +16,14 @@ use crate::engine::smaller::Smaller;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::problem::Bound;
-use crate::report::{Report, json, text};
+use crate::report::{Report, json, page, text};
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
+    args.html.iter().try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
@@ -48,6 +49,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
+    if let Some(path) = &args.html {
+        let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
+        files::replace(path, &page::write(&report, input))?;
+    }
     Ok(outcome.word().status())
 }
 
@@ -65,6 +70,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
             por: !args.search.no_por,
+            counting: !args.search.no_counting,
             ..Explicit::default()
         }),
         EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
