@@ -2,6 +2,8 @@
 //!
 //! `THRONG_RANDOM=20000 cargo test --release --test agreement -- --nocapture` compares that many of each shape.
 
+#![allow(clippy::print_stderr)] // who said what how often
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

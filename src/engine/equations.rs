@@ -9,7 +9,7 @@
 //!
 //! # Evidence
 //!
-//! By Farkas' lemma the equations have no rational solution iff there is a [`Vector`]: numbers for shared states, and numbers ≥ 0 for
+//! By Farkas' lemma the equations have no rational solution iff there is a [vector](crate::verdict::Vector): numbers for shared states, and numbers ≥ 0 for
 //! local states, such that no step increases the sum, and it is larger at the target than at the start. That vector is what we look
 //! for, by an LP in floating point (`lp`), and round to integers (`exact`). It stands only if it holds exactly ([`Facts::learn`], and again
 //! the checker); so a floating-point error can cost an answer, but never make a wrong one. A vector that was found for one target is tried on

@@ -32,6 +32,9 @@ enum Built {
     Singles(Singles),
 }
 
+/// The local states that fit a thread that is looked for, and how many such threads are.
+pub type Fitting = (Vec<Local>, u32);
+
 /// A vector that no possible step increases, ready to be evaluated.
 #[derive(Clone)]
 pub struct Linear {
@@ -141,7 +144,7 @@ impl Facts {
     }
 
     /// The shared states, with the local states of each thread of `config`, that a reachable configuration may have which covers it.
-    pub fn meeting(&self, config: &Config) -> Vec<(Shared, Vec<(Vec<Local>, u32)>)> {
+    pub fn meeting(&self, config: &Config) -> Vec<(Shared, Vec<Fitting>)> {
         let model = &*self.model;
         if model.is_exact() {
             let threads = config.threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect();
