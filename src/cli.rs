@@ -6,6 +6,7 @@
 mod check;
 mod console;
 mod cutoff;
+mod explain;
 mod files;
 mod reach;
 mod simulate;
@@ -54,6 +55,8 @@ enum Command {
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
     Simulate(SimulateArgs),
+    /// What an error or warning means, with an example
+    Explain(ExplainArgs),
 }
 
 /// Options of `throng check`.
@@ -81,6 +84,9 @@ struct CheckArgs {
     /// Also write a web page to look at the run or the proof; it needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
+    /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sarif: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -176,6 +182,13 @@ struct SimulateArgs {
     output: OutputArgs,
 }
 
+/// Options of `throng explain`.
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    /// The code, such as E101; without it, all of them
+    code: Option<String>,
+}
+
 /// What to read.
 #[derive(Debug, Args)]
 struct InputArgs {
@@ -252,7 +265,7 @@ struct SearchArgs {
 }
 
 /// How to talk.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 struct OutputArgs {
     /// Verdicts only: no warnings, no traces
     #[arg(long, short, help_heading = "Output")]
@@ -310,7 +323,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
-            exact_copies: false,
+            ..Reading::default()
         }
     }
 }
@@ -392,6 +405,7 @@ impl Command {
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
+            Command::Explain(_) => OutputArgs::default(),
         }
     }
 }
@@ -404,6 +418,7 @@ impl Cli {
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
+            Command::Explain(args) => explain::run(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {
             console.fail(&failure);
