@@ -14,6 +14,8 @@ pub mod smaller;
 pub mod symbolic;
 pub mod views;
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::limits::Limits;
@@ -42,6 +44,8 @@ pub struct Answer {
     pub attempts: Vec<Attempt>,
     /// Whether the verdicts have been checked already.
     pub checked: bool,
+    /// How long that took.
+    pub checking: Duration,
     /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer counts.
     pub flaw: Option<String>,
 }
@@ -55,6 +59,7 @@ impl Answer {
             statistics,
             attempts: Vec::new(),
             checked: false,
+            checking: Duration::ZERO,
             flaw: None,
         }
     }

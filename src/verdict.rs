@@ -18,6 +18,17 @@ pub enum Verdict {
     Unknown(Unknown),
 }
 
+impl Verdict {
+    /// The kind of its evidence, as certificates call it, and how many elements it has.
+    pub fn evidence(&self) -> Option<(&'static str, usize)> {
+        match self {
+            Verdict::Unsafe(trace) => Some(("trace", trace.steps.len() + 1)),
+            Verdict::Safe(certificate) => Some(certificate.measure()),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
 /// Why a target cannot be reached.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certificate {
@@ -77,6 +88,26 @@ pub struct Vector {
 }
 
 impl Certificate {
+    /// Its kind, as certificates call it, and how many elements it has.
+    pub fn measure(&self) -> (&'static str, usize) {
+        match self {
+            Certificate::Closed(set) => ("closed", set.len()),
+            Certificate::Reduced(set) => ("reduced", set.len()),
+            Certificate::Products(products) => ("products", products.members.len()),
+            Certificate::Downward(set) => ("downward", set.len()),
+            Certificate::Upward(set) => ("upward", set.len()),
+            Certificate::Views(views) => ("views", views.set.len()),
+            Certificate::Relative(relative) if relative.basis.is_empty() => {
+                ("linear", relative.views.set.len() + relative.vectors.len())
+            }
+            Certificate::Relative(relative) => {
+                let Relative { views, vectors, basis } = &**relative;
+                ("relative", views.set.len() + vectors.len() + basis.len())
+            }
+            Certificate::Through(_, proof) => proof.measure(),
+        }
+    }
+
     /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
     pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
         let address = match self {

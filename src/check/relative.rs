@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::views::Set;
 use super::{Flaw, check_basis};
 use crate::limits::Ticker;
-use crate::model::{Bag, Config, Local, Shared};
+use crate::model::{Bag, Config, Local, Others, Shared};
 use crate::problem::{Problem, Target};
 use crate::verdict::{Relative, Vector};
 
@@ -62,12 +62,14 @@ impl Linear {
         }
         views.each_possible_step(&mut |group, step| {
             ticker.tick()?;
-            let after = linear.value(step.to, &step.put) + linear.of_threads(&step.spawn);
-            if after > linear.value(step.from, &step.take) {
+            let arrived = step.put.entries().iter().chain(step.spawn.entries());
+            let threads: i128 = arrived.map(|&(l, n)| linear.most_of_local(views, l) * i128::from(n)).sum();
+            if linear.most_of_shared(views, step.to) + threads > linear.value(step.from, &step.take) {
                 return Err(Flaw::Grows(views.model.edge_place(step.edge).text));
             }
-            for &b in group.singles.iter().filter(|_| step.others != crate::model::Others::Stay) {
-                if views.fates(step, b).iter().any(|&l| linear.of_local(l) > linear.of_local(b)) {
+            for &b in group.singles.iter().filter(|_| step.others != Others::Stay) {
+                let grows = |&l: &Local| linear.most_of_local(views, l) > linear.of_local(b);
+                if views.fates(step, step.to, b).iter().any(grows) {
                     return Err(Flaw::Grows(views.model.edge_place(step.edge).text));
                 }
             }
@@ -82,6 +84,21 @@ impl Linear {
 
     fn of_local(&self, l: Local) -> i128 {
         self.locals.get(&l).copied().unwrap_or(0).into()
+    }
+
+    /// What a shared state that is arrived at may count; if views were rounded, it may have been taken for any that it meets.
+    fn most_of_shared(&self, views: &Set, s: Shared) -> i128 {
+        let known = views.groups.keys().filter(|&&t| views.rounded.get() && views.model.meets_shared(s, t));
+        known.map(|&t| self.of_shared(t)).max().unwrap_or_else(|| self.of_shared(s))
+    }
+
+    /// The same for a local state.
+    fn most_of_local(&self, views: &Set, l: Local) -> i128 {
+        if !views.rounded.get() {
+            return self.of_local(l);
+        }
+        let counting = self.locals.iter().filter(|&(&m, _)| views.model.meets_local(l, m));
+        counting.map(|(_, &n)| n.into()).max().unwrap_or(0)
     }
 
     // At most 2³² threads in each of 2³² local states, 2⁶³ each: 128 bits are enough.
