@@ -3,6 +3,7 @@
 //! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
 //! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
 
+mod bench;
 mod check;
 mod console;
 mod cutoff;
@@ -18,6 +19,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crate::lang::load::{Format, Reading};
 use crate::limits::Limits;
 use crate::question::Question;
+use bench::BenchArgs;
 use console::{Console, Failure};
 
 const EXAMPLES: &str = "\
@@ -53,6 +55,8 @@ enum Command {
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
     Simulate(SimulateArgs),
+    /// Run and compare engines, and other tools, on a folder of inputs
+    Bench(BenchArgs),
 }
 
 /// Options of `throng check`.
@@ -383,6 +387,7 @@ impl Command {
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
+            Command::Bench(args) => args.output,
         }
     }
 }
@@ -395,6 +400,7 @@ impl Cli {
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
+            Command::Bench(args) => bench::run(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {
             console.fail(&failure);

@@ -74,6 +74,7 @@
 //! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
 pub mod bdd;
+pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod concrete;

@@ -127,6 +127,21 @@ pub enum Unknown {
     NotForThisModel(String),
 }
 
+impl Unknown {
+    /// The kind of reason, in one word, for scripts.
+    pub fn cause(&self) -> &'static str {
+        match self {
+            Unknown::Time(_) => "time",
+            Unknown::Memory(_) => "memory",
+            Unknown::Cancelled => "stopped",
+            Unknown::Work => "work",
+            Unknown::Bound(_) => "bound",
+            Unknown::Inconclusive(_) => "inconclusive",
+            Unknown::NotForThisModel(_) => "refused",
+        }
+    }
+}
+
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("reduction", &["model", "problem"]),
     ("limits", &["verdict"]),
     ("bdd", &[]),
+    ("bench", &[]),
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),

@@ -34,6 +34,8 @@ struct Document<'a> {
 struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
+    /// Why there is no verdict, in one word.
+    cause: Option<&'static str>,
     reason: Option<String>,
     checked: bool,
     threads: Option<u32>,
@@ -95,6 +97,10 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
             TargetDocument {
                 name: &target.name,
                 verdict: Word::of(verdict).lower(),
+                cause: match verdict {
+                    Verdict::Unknown(why) => Some(why.cause()),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+                },
                 reason: reason(report, verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
