@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::Question;
+
 /// A file with a question about it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Instance {
@@ -37,10 +39,28 @@ impl Instance {
         }
     }
 
+    /// What is asked, as [`super::Run::question`] says it.
+    pub fn question(&self) -> Question<'_> {
+        (&self.file, self.threads.unwrap_or(u32::MAX), &self.initial, &self.property)
+    }
+
     /// The same question for another thread bound.
     pub fn with_bound(&self, threads: Option<u32>) -> Instance {
         Instance { expected: self.expected_for(threads).into(), threads, ..self.clone() }
     }
+}
+
+/// Every instance with each of these thread bounds, each question once.
+pub fn with_bounds(instances: &[Instance], bounds: &[Option<u32>]) -> Vec<Instance> {
+    let mut found: Vec<Instance> = Vec::new();
+    for new in instances.iter().flat_map(|i| bounds.iter().map(|n| i.with_bound(*n))) {
+        match found.iter_mut().find(|old| old.question() == new.question()) {
+            Some(old) if old.expected == "?" => *old = new,
+            Some(_) => {}
+            None => found.push(new),
+        }
+    }
+    found
 }
 
 /// A row of a manifest.

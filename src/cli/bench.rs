@@ -1,5 +1,6 @@
 //! `throng bench`
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,7 @@ use clap::{Args, Parser, ValueEnum};
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{Cli, EngineName, OutputArgs, seconds};
 use crate::bench::compare::{Change, compare};
-use crate::bench::instances::{Instance, instances};
+use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
 use crate::bench::schedule::{self, Plan, Progress};
 use crate::bench::store::{self, Store};
@@ -198,7 +199,7 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Instance>, Failure> {
         return Err(Failure::Other(format!("{}: no instance has such a name", args.path.display())));
     }
     if !args.threads.is_empty() {
-        found = found.iter().flat_map(|i| args.threads.iter().map(|n| i.with_bound(*n))).collect();
+        found = with_bounds(&found, &args.threads);
     }
     Ok(found)
 }
@@ -222,17 +223,11 @@ fn newer(one: &Path, other: &Path) -> bool {
     matches!((changed(one), changed(other)), (Some(one), Some(other)) if one > other)
 }
 
-/// The runs that count for what was asked now; a folder may hold others.
+/// The runs that count for what was asked now, in that order; a folder may hold others.
 fn counted(runs: &[Run], pairs: &[(Instance, Tool)]) -> Vec<Run> {
-    let mut found = store::best(runs);
-    found.retain(|r| pairs.iter().any(|(i, t)| is_of(r, i, t)));
-    found
-}
-
-fn is_of(run: &Run, instance: &Instance, tool: &Tool) -> bool {
-    run.tool == tool.name
-        && (&run.file, run.threads, &run.initial, &run.property)
-            == (&instance.file, instance.threads, &instance.initial, &instance.property)
+    let best = store::best(runs);
+    let by: BTreeMap<_, &Run> = best.iter().map(|r| ((r.question(), r.tool.as_str()), r)).collect();
+    pairs.iter().filter_map(|(i, t)| by.get(&(i.question(), t.name.as_str())).map(|r| (*r).clone())).collect()
 }
 
 fn changed(runs: &[Run], old: Option<&[Run]>) -> Vec<Change> {
@@ -241,7 +236,9 @@ fn changed(runs: &[Run], old: Option<&[Run]>) -> Vec<Change> {
 
 fn suspects(pairs: &[(Instance, Tool)], changes: &[Change]) -> Vec<(Instance, Tool)> {
     let worse: Vec<&Run> = changes.iter().flat_map(|c| &c.regressions).map(|r| &r.new).collect();
-    pairs.iter().filter(|(i, t)| worse.iter().any(|r| is_of(r, i, t))).cloned().collect()
+    let is_worse =
+        |i: &Instance, t: &Tool| worse.iter().any(|r| r.tool == t.name && r.question() == i.question());
+    pairs.iter().filter(|(i, t)| is_worse(i, t)).cloned().collect()
 }
 
 /// The pairs of tools that are compared.
