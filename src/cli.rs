@@ -236,6 +236,9 @@ struct SearchArgs {
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
+    /// `explicit`: tell threads apart instead of counting them, for comparison
+    #[arg(long, hide = true, help_heading = "Limits")]
+    no_counting: bool,
     /// Stop after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,

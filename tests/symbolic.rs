@@ -99,6 +99,11 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
     let context = format!("{names:?}, initially {initial:?} of {bound}\n{text}");
     let reduced = Explicit { shortest: false, ..Explicit::default() };
     assert_eq!(summary(&run(&reduced, &problem), false), threads, "explicit, reduced: {context}");
+    for por in [false, true] {
+        let slots = Explicit { counting: false, por, shortest: false, ..Explicit::default() };
+        let found = summary(&run(&slots, &problem), false);
+        assert_eq!(found, threads, "explicit without counting, {por}: {context}");
+    }
     told_as_answered(&problem, &full, &context);
     let auto = Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true };
     let answer = run(&auto, &problem);

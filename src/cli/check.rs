@@ -63,6 +63,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
             por: !args.search.no_por,
+            counting: !args.search.no_counting,
             ..Explicit::default()
         }),
         EngineName::KarpMiller => Box::new(KarpMiller::default()),

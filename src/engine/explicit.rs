@@ -31,13 +31,15 @@
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in `engine::levels`.
+//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in `engine::levels`. `slots` tells threads apart
+//! instead of counting them, to measure what counting brings.
 
 mod batch;
 pub(super) mod ids;
 mod pack;
 mod parallel;
 mod search;
+mod slots;
 mod steps;
 mod store;
 mod targets;
@@ -69,11 +71,20 @@ pub struct Explicit {
     pub por: bool,
     /// Look for a shortest run even if reduction has found one.
     pub shortest: bool,
+    /// Counter abstraction; without it, each thread has a slot of its own. For comparison only.
+    pub counting: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit { jobs: 1, max_threads: None, stop_at_first: false, por: true, shortest: true }
+        Explicit {
+            jobs: 1,
+            max_threads: None,
+            stop_at_first: false,
+            por: true,
+            shortest: true,
+            counting: true,
+        }
     }
 }
 
@@ -83,6 +94,9 @@ impl Engine for Explicit {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        if let Some(why) = self.refusal(problem) {
+            return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], Statistics::default());
+        }
         let reduction = if self.por { Reduction::of(problem) } else { None };
         let reduced = reduction.is_some();
         let mut shortening =
@@ -91,7 +105,7 @@ impl Engine for Explicit {
         let quiet = Quiet(watch);
         // What is about to be replaced by a shorter run is not told.
         let told: &dyn Watch = if shortening.is_some() { &quiet } else { watch };
-        let mut search = Search::new(problem, self.jobs, self.stop_at_first, reduction, limits, told);
+        let mut search = Search::new(problem, self, reduction, limits, told);
         let mut statistics = Statistics::default();
         let outcome = self.climb(&mut search, shortening, &mut statistics);
         statistics.steps = search.fired;
@@ -145,6 +159,15 @@ impl Shortening<'_> {
 }
 
 impl Explicit {
+    /// Why there is no answer without counting, if so.
+    fn refusal(&self, problem: &Problem) -> Option<Unknown> {
+        let starts = problem.initial.iter().map(|family| family.threads.size()).max().unwrap_or(0);
+        let fits = !matches!(problem.bound, Bound::Tokens(_)) && starts <= slots::MOST;
+        let why =
+            "without counting, every thread has a slot of its own: not for nets, nor for very many threads";
+        (!self.counting && !fits).then(|| Unknown::NotForThisModel(why.into()))
+    }
+
     /// Searches level after level; `Ok` if there are no more.
     fn climb(
         &self,

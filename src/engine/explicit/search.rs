@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::Explicit;
 use super::batch::{Batch, Filling};
-use super::pack::{Packer, Unpacked};
 use super::parallel;
 use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
@@ -69,14 +69,19 @@ impl<'p> Search<'p> {
     /// A search that has not begun.
     pub fn new(
         problem: &'p Problem,
-        jobs: usize,
-        stop_at_first: bool,
+        options: &Explicit,
         reduction: Option<Reduction>,
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        let search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
-        Search { stop_at_first, ..search }
+        let Explicit { jobs, stop_at_first, counting, .. } = *options;
+        let mut search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
+        search.stop_at_first = stop_at_first;
+        if !counting {
+            search.steps.stop_counting();
+            search.scratch = search.steps.scratch();
+        }
+        search
     }
 
     /// A search that has not begun and looks for nothing in particular.
@@ -164,13 +169,18 @@ impl<'p> Search<'p> {
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         let mut found = Vec::with_capacity(self.store.len());
         let mut ticker = Ticker::new(self.limits);
-        let mut config = Unpacked::default();
+        let mut config = self.steps.scratch().config;
         let mut at = 0;
         while at < self.store.end() {
             ticker.tick()?;
             let length = config.read(self.store.packed(at as Id));
             found.push(self.steps.config(&config));
             at = Store::after(at as Id, length);
+        }
+        if config.slots {
+            // Many orders of the same threads.
+            found.sort_unstable();
+            found.dedup();
         }
         Ok(found)
     }
@@ -190,7 +200,7 @@ impl<'p> Search<'p> {
     /// Stores the initial configurations after level `below` and up to `level`.
     fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Stop> {
         let Search { levels, steps, store, suspects, ticker, .. } = self;
-        let mut packer = Packer::default();
+        let mut packer = steps.scratch().packer;
         levels.starts(below, level, &mut |config| {
             ticker.tick()?;
             let config = steps.unpacked(&config);
@@ -279,7 +289,7 @@ impl<'p> Search<'p> {
     /// The run that led to `id`: its predecessors, and between them any step that fits.
     fn trace(&self, id: Id) -> Trace {
         let mut configs = Vec::new();
-        let mut unpacked = Unpacked::default();
+        let mut unpacked = self.steps.scratch().config;
         let mut at = Some(id);
         while let Some(id) = at {
             unpacked.read(self.store.packed(id));

@@ -6,10 +6,13 @@
 //! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
 //! several threads can expand at the same time.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::ids::Ids;
 use super::pack::{Packer, Unpacked, saturated};
+use super::slots::{self, InSlots};
 use super::targets::Targets;
 use crate::engine::levels::Room;
 use crate::model::{Bag, Config, Footprint, Local, Model, Others, Shared, Step};
@@ -22,6 +25,8 @@ pub struct Steps<'m> {
     targets: Targets<'m>,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
+    /// Whether threads are counted, rather than told apart by their slots.
+    counting: bool,
     /// For each local id, what threads there read and write; only with a reduction.
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
@@ -64,8 +69,9 @@ struct Pair {
 }
 
 /// A step over dense ids.
-struct Compiled {
-    to: u32,
+pub struct Compiled {
+    /// Shared state afterwards.
+    pub to: u32,
     /// What it takes; sorted.
     take: Vec<(u32, i64)>,
     /// Whether it takes one thread, which then is its leader and known to be there.
@@ -77,10 +83,14 @@ struct Compiled {
     taken: u64,
     put: u64,
     spawned: u64,
-    others: Others,
+    /// What bystanders do.
+    pub others: Others,
     /// Index in `Steps::moving`, for [`Others::Move`].
     moving: u32,
-    may_hit: bool,
+    /// Whether it may lead to a target.
+    pub may_hit: bool,
+    /// The same for threads in slots; only if they are not counted.
+    pub in_slots: InSlots,
 }
 
 /// Who gets the successors.
@@ -102,9 +112,10 @@ pub struct Scratch {
     pub config: Unpacked,
     /// What [`Steps::ready`] found: a pair for each entry.
     pairs: Vec<u32>,
-    packer: Packer,
+    pub(super) packer: Packer,
     changes: Vec<(u32, i64)>,
-    entries: Vec<(u32, u32)>,
+    pub(super) entries: Vec<(u32, u32)>,
+    pub(super) taken: Vec<usize>,
     footprints: Vec<(Footprint, u32)>,
 }
 
@@ -115,6 +126,7 @@ impl<'m> Steps<'m> {
             model,
             targets,
             reduction,
+            counting: true,
             footprints: Vec::new(),
             dense_bads: Vec::new(),
             shared: Ids::default(),
@@ -137,7 +149,23 @@ impl<'m> Steps<'m> {
 
     /// A configuration over dense ids.
     pub fn unpacked(&mut self, config: &Config) -> Unpacked {
-        Unpacked { shared: self.shared_id(config.shared), entries: self.dense(&config.threads) }
+        let (shared, mut entries) = (self.shared_id(config.shared), self.dense(&config.threads));
+        if !self.counting {
+            entries = slots::one_each(&entries).map(|l| (l, 1)).collect();
+        }
+        Unpacked { shared, entries, slots: !self.counting }
+    }
+
+    /// Memory for expanding configurations.
+    pub fn scratch(&self) -> Scratch {
+        let slots = !self.counting;
+        let config = Unpacked { slots, ..Unpacked::default() };
+        Scratch { config, packer: Packer::new(slots), ..Scratch::default() }
+    }
+
+    /// Tells threads apart by their slots from now on; nothing is compiled yet.
+    pub fn stop_counting(&mut self) {
+        self.counting = false;
     }
 
     /// A configuration in the model's words.
@@ -241,10 +269,15 @@ impl<'m> Steps<'m> {
         let first = self.goes_first(scratch);
         let pairs = std::mem::take(&mut scratch.pairs);
         let led = match first {
-            Some(i) => &pairs[i..=i],
-            None => &pairs[..],
+            Some(i) => i..i + 1,
+            None => 0..pairs.len(),
         };
-        let led = led.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        if !self.counting {
+            fired += self.expand_slots(&pairs, led, scratch, room, sink)?;
+            scratch.pairs = pairs;
+            return Ok(fired);
+        }
+        let led = pairs[led].iter().flat_map(|&p| &self.pairs[p as usize].steps);
         for step in alone.chain(led) {
             if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
                 fired += 1;
@@ -253,6 +286,43 @@ impl<'m> Steps<'m> {
         }
         scratch.pairs = pairs;
         Ok(fired)
+    }
+
+    /// The same where threads are not counted: each slot of `led` leads its own steps.
+    fn expand_slots(
+        &self,
+        pairs: &[u32],
+        led: Range<usize>,
+        scratch: &mut Scratch,
+        room: Room,
+        sink: &mut impl Sink,
+    ) -> Result<u64, Unknown> {
+        let size = scratch.config.size();
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten().map(|step| (step, None));
+        let led =
+            led.flat_map(|i| self.pairs[pairs[i] as usize].steps.iter().map(move |step| (step, Some(i))));
+        let mut fired = 0;
+        for (step, leader) in alone.chain(led) {
+            let creates = self.creates(step, size, room);
+            fired += slots::fire(self, step, leader, creates, scratch, room, sink)?;
+        }
+        Ok(fired)
+    }
+
+    /// Whether a step creates the threads it would, with `size` threads before it.
+    fn creates(&self, step: &Compiled, size: u64, room: Room) -> bool {
+        let rest = size.saturating_sub(step.taken) + step.put;
+        step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
+    }
+
+    /// Where a thread at `l` goes when it is woken.
+    pub fn woken(&self, l: u32) -> Option<u32> {
+        self.woken[l as usize]
+    }
+
+    /// What may become of a bystander at `l` of a step that moves bystanders.
+    pub fn fates(&self, step: &Compiled, l: u32) -> &[Option<u32>] {
+        &self.fates[&(step.moving, l)]
     }
 
     /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
@@ -278,7 +348,7 @@ impl<'m> Steps<'m> {
         sink: &mut impl Sink,
     ) -> Result<(), Unknown> {
         let rest = size - step.taken + step.put;
-        let creates = step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n));
+        let creates = self.creates(step, size, room);
         let (after, change) = if creates { (rest + step.spawned, &step.grown) } else { (rest, &step.change) };
         if step.others == Others::Move {
             return self.fire_moving(step, creates, scratch, room, sink);
@@ -320,11 +390,11 @@ impl<'m> Steps<'m> {
         for &(l, n) in &config.entries {
             let others = i64::from(n) - taken(step, l);
             if others > 0 {
-                let fates = &self.fates[&(step.moving, l)];
+                let fates = self.fates(step, l);
                 if fates.is_empty() {
                     return Ok(());
                 }
-                groups.push((saturated(others), &fates[..]));
+                groups.push((saturated(others), fates));
             }
         }
         // What arrives: the change, with what was taken given back.
@@ -436,8 +506,9 @@ impl<'m> Steps<'m> {
         let signed = |entries: Vec<(u32, u32)>| -> Vec<(u32, i64)> {
             entries.into_iter().map(|(l, n)| (l, i64::from(n))).collect()
         };
-        let (take, put, spawn) =
-            (signed(self.dense(&step.take)), signed(self.dense(&step.put)), signed(self.dense(&step.spawn)));
+        let (take, put, spawn) = (self.dense(&step.take), self.dense(&step.put), self.dense(&step.spawn));
+        let in_slots = if self.counting { InSlots::default() } else { InSlots::new(&take, &put, &spawn) };
+        let (take, put, spawn) = (signed(take), signed(put), signed(spawn));
         let mut change = put;
         for &(l, n) in &take {
             add(&mut change, l, -n);
@@ -468,6 +539,7 @@ impl<'m> Steps<'m> {
             others: step.others,
             moving,
             may_hit,
+            in_slots,
         };
         if step.others == Others::Move {
             self.moving.push(step);
@@ -478,7 +550,7 @@ impl<'m> Steps<'m> {
 
 impl Room {
     /// Whether there may be `size` threads; tells `sink` if only the level is too low for that.
-    fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
+    pub(super) fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
         if size <= u64::from(self.level) {
             return true;
         }
@@ -519,10 +591,10 @@ fn merge(entries: &mut Vec<(u32, u32)>) {
 }
 
 /// Some bystanders in one state, and what may become of each.
-type Group<'a> = (u32, &'a [Option<u32>]);
+pub type Group<'a> = (u32, &'a [Option<u32>]);
 
 /// Every way to let the members of each group meet their fates, `option` of the first group and later ones still to be chosen.
-fn deal(
+pub fn deal(
     groups: &[Group<'_>],
     option: usize,
     chosen: &mut Vec<(Option<u32>, u32)>,
