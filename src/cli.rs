@@ -75,6 +75,12 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
+    /// Explore everything that can be reached and answer nothing, for benchmarks
+    #[arg(long, hide = true, help_heading = "Limits")]
+    exhaust: bool,
+    /// Write the whole model out as a table first, for benchmarks
+    #[arg(long, hide = true, help_heading = "Limits")]
+    unfold: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,

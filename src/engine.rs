@@ -4,6 +4,7 @@
 pub mod auto;
 pub mod backward;
 pub mod cutoff;
+pub mod exhaust;
 pub mod explicit;
 pub mod karp_miller;
 mod levels;

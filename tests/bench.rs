@@ -61,7 +61,7 @@ fn a_folder_is_run_with_several_tools_and_everything_is_written() {
     let (status, out, err) = folder.bench(&[&["in", "--jobs", "2"], &tools[..]].concat());
     assert_eq!(status, 0, "{out}{err}");
     assert!(out.contains("| auto | 2 | 2 | 1 | 1 | 0 |"), "{out}");
-    assert!(out.contains("| locks | 2 of 2 | 2 of 2 |"), "{out}");
+    assert!(out.contains("| in/locks | 2 of 2 | 2 of 2 |"), "{out}");
     let runs = folder.lines("throng-bench");
     assert_eq!(runs.len(), 4);
     for run in &runs {
@@ -166,9 +166,9 @@ fn regressions_beyond_noise_end_with_1() {
     let (status, out, err) =
         folder.bench(&["in", "--engine", "views", "--out", "views", "--compare", "old/runs.jsonl"]);
     assert_eq!(status, 1, "{out}");
-    assert!(out.contains("**no longer solved**: views, locks/spinlock-broken.bp"), "{out}");
+    assert!(out.contains("**no longer solved**: views, in/locks/spinlock-broken.bp"), "{out}");
     assert!(err.contains("run again"), "{err}");
-    let tries = folder.lines("views").iter().filter(|r| r["file"] == "locks/spinlock-broken.bp").count();
+    let tries = folder.lines("views").iter().filter(|r| r["file"] == "in/locks/spinlock-broken.bp").count();
     assert_eq!(tries, 3, "what seems worse is run twice more");
 }
 

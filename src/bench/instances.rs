@@ -126,13 +126,15 @@ fn family(file: &str) -> String {
     folders.join("/")
 }
 
-/// Every file below a folder that Throng reads, sorted by name. A line `// expect: VERDICT` in it says what to expect.
+/// Every file below a folder that Throng reads, sorted by name; names begin with that of the folder. A line `// expect: VERDICT` in it says what to expect.
 fn folder(root: &Path) -> Result<Vec<Instance>, String> {
     let mut files = Vec::new();
     collect(root, &mut files).map_err(|(path, why)| format!("{}: {why}", path.display()))?;
     files.sort();
+    let name = root.canonicalize().ok().and_then(|r| Some(r.file_name()?.to_string_lossy().into_owned()));
+    let name = name.unwrap_or_default();
     let instance = |path: PathBuf| {
-        let file = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        let file = format!("{name}/{}", path.strip_prefix(root).unwrap_or(&path).display());
         let text = fs::read(&path).unwrap_or_default();
         Instance {
             family: family(&file),

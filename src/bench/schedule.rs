@@ -110,7 +110,7 @@ fn gave_up(store: &Store, instance: &Instance, tool: &Tool, plan: &Plan) -> bool
     store.runs.iter().any(|r| {
         let same = (&r.file, &r.initial, &r.property, &r.tool, &r.command)
             == (&like.file, &like.initial, &like.property, &like.tool, &like.command);
-        let limit = matches!(r.result, Ending::Timeout | Ending::Memory);
+        let limit = matches!(r.result, Ending::Timeout | Ending::Memory | Ending::Unknown);
         same && limit && r.threads.is_some() && r.threads < like.threads && r.timeout == plan.timeout
     })
 }
@@ -160,7 +160,7 @@ fn one(
         return Ok(None);
     }
     let output = Output { status: measured.status, out: &measured.out, err: &measured.err };
-    let said = tool.read(&output, instance.threads);
+    let said = tool.read(&output);
     Ok(Some(Run {
         result: ending(&measured, &said),
         cpu: measured.cpu.as_secs_f64(),

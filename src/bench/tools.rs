@@ -153,9 +153,9 @@ impl Tool {
     }
 
     /// Reads what it said.
-    pub fn read(&self, output: &Output, bound: Option<u32>) -> Said {
+    pub fn read(&self, output: &Output) -> Said {
         match &self.kind {
-            Kind::Own(_) => read_own(output, bound),
+            Kind::Own(_) => read_own(output),
             Kind::Other(described) => described.read(output),
         }
     }
@@ -223,7 +223,7 @@ fn fill(described: &Described, instance: &Instance, throng: &Path, timeout: f64,
 }
 
 /// What `throng check --json` said.
-fn read_own(output: &Output, bound: Option<u32>) -> Said {
+fn read_own(output: &Output) -> Said {
     let first_complaint =
         || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();
     let Ok(document) = serde_json::from_str::<serde_json::Value>(output.out) else {
@@ -234,14 +234,13 @@ fn read_own(output: &Output, bound: Option<u32>) -> Said {
     let number = |key: &str| document["statistics"][key].as_u64();
     let open = document["targets"].as_array().into_iter().flatten().find(|t| t["cause"].is_string());
     let told = |key: &str| open.and_then(|t| t[key].as_str()).unwrap_or_default();
-    let complete = bound.is_some() && number("complete_up_to") >= bound.map(u64::from);
     let ending = match (document["verdict"].as_str(), told("cause")) {
         (Some("safe"), _) => Some(Ending::Safe),
         (Some("unsafe"), _) => Some(Ending::Unsafe),
         (Some("unknown"), "time") => Some(Ending::Timeout),
         (Some("unknown"), "memory") => Some(Ending::Memory),
         (Some("unknown"), "refused") => Some(Ending::Refused),
-        (Some("unknown"), _) if complete => Some(Ending::Finished),
+        (Some("unknown"), "explored") => Some(Ending::Finished),
         (Some("unknown"), _) => Some(Ending::Unknown),
         _ => None,
     };
@@ -351,7 +350,7 @@ mod tests {
     #[test]
     fn foreign_verdicts_are_read_from_texts_and_statuses() {
         let tools = read(TOOLS).unwrap();
-        let read = |status, out| tools[1].read(&Output { status, out, err: "" }, None).ending;
+        let read = |status, out| tools[1].read(&Output { status, out, err: "" }).ending;
         assert_eq!(read(Some(0), "it was PROVED"), Some(Ending::Safe));
         assert_eq!(read(Some(7), ""), Some(Ending::Unsafe));
         assert_eq!(read(Some(0), ""), Some(Ending::Unknown));

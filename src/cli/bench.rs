@@ -47,8 +47,9 @@ before its end, 2 wrong input or call.";
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(super) struct BenchArgs {
-    /// A folder of inputs, or a manifest: CSV with the columns path, property, initial, expected
-    path: PathBuf,
+    /// Folders of inputs, or manifests: CSV with the columns path, property, initial, expected
+    #[arg(required = true, value_name = "FOLDER|MANIFEST")]
+    paths: Vec<PathBuf>,
     /// Run this engine of throng. May be repeated; without any tool, auto
     #[arg(long, value_enum, help_heading = "Tools")]
     engine: Vec<EngineName>,
@@ -191,12 +192,15 @@ fn tools(args: &BenchArgs) -> Result<Vec<Tool>, Failure> {
 
 /// The instances that were asked for.
 fn chosen(args: &BenchArgs) -> Result<Vec<Instance>, Failure> {
-    let mut found = instances(&args.path).map_err(Failure::Other)?;
+    let mut found = Vec::new();
+    for path in &args.paths {
+        found.extend(instances(path).map_err(Failure::Other)?);
+    }
     if !args.only.is_empty() {
         found.retain(|i| args.only.iter().any(|text| i.file.contains(text.as_str())));
     }
     if found.is_empty() {
-        return Err(Failure::Other(format!("{}: no instance has such a name", args.path.display())));
+        return Err(Failure::Other("no instance has such a name".into()));
     }
     if !args.threads.is_empty() {
         found = with_bounds(&found, &args.threads);
@@ -259,7 +263,8 @@ fn compared(args: &BenchArgs, runs: &[Run]) -> Result<Vec<(String, String)>, Fai
 }
 
 fn write(args: &BenchArgs, text: &str, runs: &[Run]) -> Result<(), Failure> {
-    let title = format!("throng bench {}", args.path.display());
+    let paths: Vec<String> = args.paths.iter().map(|p| p.display().to_string()).collect();
+    let title = format!("throng bench {}", paths.join(" "));
     let pictures = pictures(runs, &compared(args, runs)?);
     let csv = store::csv(runs).map_err(|why| Failure::Other(why.to_string()))?;
     let mut files = vec![

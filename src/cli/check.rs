@@ -1,6 +1,7 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
@@ -8,13 +9,17 @@ use super::{CheckArgs, EngineName};
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
+use crate::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
-use crate::problem::Bound;
+use crate::limits::Limits;
+use crate::problem::{Bound, Problem};
 use crate::report::{Report, json, text};
+use crate::unfold::unfold;
+use crate::verdict::Unknown;
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
@@ -27,7 +32,15 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let engine = engine(args);
+    let mut engine = if args.exhaust { aimless(args)? } else { engine(args) };
+    let problem = match args.unfold.then(|| as_table(&problem, &limits)) {
+        None => problem,
+        Some(Ok(table)) => table,
+        Some(Err(why)) => {
+            engine = Box::new(GaveUp(why));
+            problem
+        }
+    };
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let report = Report {
@@ -47,6 +60,29 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
     Ok(outcome.word().status())
+}
+
+/// The engine that was asked for, without a question.
+fn aimless(args: &CheckArgs) -> Result<Box<dyn Engine>, Failure> {
+    match args.search.engine {
+        EngineName::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
+        EngineName::Explicit | EngineName::Symbolic | EngineName::Plain => {
+            Ok(Box::new(Exhaust(engine(args))))
+        }
+        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
+    }
+}
+
+/// The same problem with its model written out.
+fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
+    let unfolded = unfold(problem, limits)?;
+    Ok(Problem {
+        model: Arc::new(unfolded.table),
+        initial: unfolded.initial,
+        targets: unfolded.targets,
+        initial_text: unfolded.initial_text,
+        bound: problem.bound,
+    })
 }
 
 /// The engine that was asked for, set up as asked.

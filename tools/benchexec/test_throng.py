@@ -52,7 +52,7 @@ class Throng(unittest.TestCase):
 
     def test_results(self):
         self.assertEqual(self.run_it("spinlock.bp")[0], result.RESULT_TRUE_PROP)
-        found, output = self.run_it("spinlock-broken.bp")
+        found, output = self.run_it("spinlock-broken.bp", ["--engine", "explicit"])
         self.assertEqual(found, result.RESULT_FALSE_PROP)
         self.assertEqual(self.tool.get_value_from_output(output, "engine"), "explicit")
         self.assertTrue(int(self.tool.get_value_from_output(output, "configurations")) > 0)
