@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod console;
 mod cutoff;
+mod files;
 mod reach;
 mod simulate;
 mod translate;
@@ -87,6 +88,9 @@ struct CheckArgs {
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also write a web page to look at the run or the proof; it needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }

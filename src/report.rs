@@ -1,8 +1,11 @@
 //! Answers for people and for programs: the verdicts of a run, with the question that was asked, in a form
 //! that [`text`] and [`json`] write down. Nothing here prints.
 
+pub mod advice;
 pub mod cutoff;
+pub mod evidence;
 pub mod json;
+pub mod page;
 pub mod reach;
 pub mod story;
 pub mod text;
@@ -107,6 +110,33 @@ fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
         Some(k) if k > 0 => format!("{why}; no violation with up to {}", plural(k.into(), report.unit)),
         _ => why.to_string(),
     })
+}
+
+/// What stands behind the name of a target: how it is reached, or for whom it is not, or why nobody knows.
+fn detail(report: &Report, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Safe(_) => match report.problem.bound {
+            Bound::Any => format!("for any number of {}s", report.unit),
+            Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
+            Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
+        },
+        Verdict::Unsafe(trace) => format!(
+            "{}, {}",
+            plural(trace.threads().into(), report.unit),
+            plural(trace.steps.len() as u64, "step")
+        ),
+        Verdict::Unknown(_) => reason(report, verdict).unwrap_or_default(),
+    }
+}
+
+/// `7 ms`, `2.31 s`, `12 min 3 s`
+pub fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        0 if time.as_millis() == 0 => "under 1 ms".into(),
+        0 => format!("{} ms", time.as_millis()),
+        1..60 => format!("{:.2} s", time.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
 }
 
 /// `1 thread`, `2 threads`

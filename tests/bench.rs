@@ -243,3 +243,49 @@ fn the_benchexec_module_passes_its_tests() {
         }
     }
 }
+
+/// The options that only benchmarks use: searches without a question, and models written out first.
+#[test]
+fn searches_without_a_question_explore_all_and_tables_answer_the_same() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let check = |file: &str, options: &str| {
+        let words = options.split_whitespace();
+        let done = Command::new(THRONG)
+            .args(["check", "--json"])
+            .args(words)
+            .arg(examples.join(file))
+            .output()
+            .unwrap();
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
+    };
+    let mut stored = Vec::new();
+    for options in [
+        "--engine explicit",
+        "--engine explicit --no-por",
+        "--engine symbolic",
+        "--engine plain",
+        "--engine karp-miller",
+    ] {
+        let bound = if options.contains("karp-miller") { "" } else { "--threads 3" };
+        let said = check("producer-broken.bp", &format!("--exhaust {bound} {options}"));
+        assert_eq!(
+            (&said["verdict"], &said["targets"][0]["cause"]),
+            (&"unknown".into(), &"explored".into()),
+            "{options}"
+        );
+        assert!(said["statistics"]["complete_up_to"].is_null(), "nobody looked for violations: {options}");
+        stored.push(said["statistics"]["configurations"].as_u64().unwrap());
+    }
+    assert!(
+        stored[0] < stored[1],
+        "reduction leaves something out, and a violation stops neither: {stored:?}"
+    );
+    for file in ["spinlock.bp", "spinlock-broken.bp", "rwlock-broken.bp"] {
+        for options in ["--engine explicit --threads 3", "--engine karp-miller", "--engine backward"] {
+            let [direct, table] = ["", "--unfold"].map(|unfold| check(file, &format!("{options} {unfold}")));
+            assert_eq!(direct["verdict"], table["verdict"], "{file} {options}");
+        }
+    }
+    let nothing = check("rwlock.bp", "--unfold --timeout 0");
+    assert_eq!(nothing["targets"][0]["cause"], "time", "{nothing}");
+}

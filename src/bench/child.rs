@@ -46,8 +46,10 @@ pub struct Measured {
 /// Part of an allowance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exceeded {
-    /// Processor or wall time.
+    /// Processor time.
     Time,
+    /// Time on the wall.
+    Wall,
     /// Memory.
     Memory,
     /// Nothing: the benchmark was stopped.
@@ -118,8 +120,10 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String>
 fn over(id: u32, began: Instant, allowance: &Allowance) -> Option<Exceeded> {
     let (cpu, memory) =
         family(id).into_iter().map(usage).fold((Duration::ZERO, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    if cpu >= allowance.cpu || began.elapsed() >= allowance.wall {
+    if cpu >= allowance.cpu {
         Some(Exceeded::Time)
+    } else if began.elapsed() >= allowance.wall {
+        Some(Exceeded::Wall)
     } else {
         (memory > allowance.memory.unwrap_or(u64::MAX)).then_some(Exceeded::Memory)
     }
@@ -223,7 +227,7 @@ mod tests {
     fn sleeping_is_limited_by_the_wall_clock() {
         let wall = Duration::from_millis(200);
         let done = shell("trap '' INT; sleep 50", Allowance { wall, ..PLENTY });
-        assert_eq!(done.exceeded, Some(Exceeded::Time));
+        assert_eq!(done.exceeded, Some(Exceeded::Wall));
         assert!(done.wall < Duration::from_secs(20) && done.cpu < Duration::from_secs(1), "{done:?}");
     }
 

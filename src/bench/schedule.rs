@@ -169,7 +169,10 @@ fn one(
         status: measured.status,
         configurations: said.configurations,
         value: said.value,
-        note: said.note,
+        note: match measured.exceeded {
+            Some(Exceeded::Wall) => "stopped by the clock on the wall, not for processor time".into(),
+            _ => said.note,
+        },
         ..blank(instance, tool, plan)
     }))
 }

@@ -76,10 +76,11 @@ pub fn read(path: &Path) -> Result<Vec<Run>, String> {
 }
 
 /// The runs as CSV.
-pub fn csv(runs: &[Run]) -> Result<Vec<u8>, csv::Error> {
+pub fn csv(runs: &[Run]) -> Result<String, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    runs.iter().try_for_each(|run| writer.serialize(run))?;
-    writer.into_inner().map_err(|why| io::Error::from(why.into_error().kind()).into())
+    runs.iter().try_for_each(|run| writer.serialize(run)).map_err(|why| why.to_string())?;
+    let bytes = writer.into_inner().map_err(|why| why.to_string())?;
+    String::from_utf8(bytes).map_err(|why| why.to_string())
 }
 
 /// For each question and tool the run that counts: one that answered, and of those the fastest. What was made under other limits or with
@@ -102,13 +103,6 @@ fn better(new: &Run, old: &Run) -> bool {
     // A wrong verdict is never covered up by a right one.
     let rank = |r: &Run| (!r.wrong(), !r.solved(), r.cpu);
     rank(new) < rank(old)
-}
-
-/// Writes a file so that there is never half of it: beside its place first, then renamed.
-pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
-    let beside = path.with_extension("part");
-    let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, path));
-    written.map_err(|why| format!("{}: {why}", path.display()))
 }
 
 #[cfg(test)]

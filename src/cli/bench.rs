@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, ValueEnum};
 
 use super::console::{Console, Failure, stop_on_interrupt};
-use super::{Cli, EngineName, OutputArgs, seconds};
+use super::{Cli, EngineName, OutputArgs, files, seconds};
 use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
@@ -266,17 +266,14 @@ fn write(args: &BenchArgs, text: &str, runs: &[Run]) -> Result<(), Failure> {
     let paths: Vec<String> = args.paths.iter().map(|p| p.display().to_string()).collect();
     let title = format!("throng bench {}", paths.join(" "));
     let pictures = pictures(runs, &compared(args, runs)?);
-    let csv = store::csv(runs).map_err(|why| Failure::Other(why.to_string()))?;
+    let csv = store::csv(runs).map_err(Failure::Other)?;
     let mut files = vec![
         ("runs.csv".to_string(), csv),
-        ("summary.md".into(), text.as_bytes().to_vec()),
-        ("index.html".into(), page(&title, text, &pictures, runs).into_bytes()),
+        ("summary.md".into(), text.to_string()),
+        ("index.html".into(), page(&title, text, &pictures, runs)),
     ];
-    files.extend(pictures.into_iter().map(|p| (format!("{}.svg", p.name), p.svg.into_bytes())));
-    files
-        .into_iter()
-        .try_for_each(|(name, content)| store::write(&args.out.join(name), content))
-        .map_err(Failure::Other)
+    files.extend(pictures.into_iter().map(|p| (format!("{}.svg", p.name), p.svg)));
+    files.into_iter().try_for_each(|(name, content)| files::replace(&args.out.join(name), &content))
 }
 
 /// Progress: one line that is written over on a terminal, else a line now and then.

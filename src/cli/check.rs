@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure, stop_on_interrupt};
-use super::{CheckArgs, EngineName};
+use super::{CheckArgs, EngineName, files};
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
@@ -17,7 +17,7 @@ use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
-use crate::report::{Report, json, text};
+use crate::report::{Report, json, page, text};
 use crate::unfold::unfold;
 use crate::verdict::Unknown;
 use crate::verify::Verification;
@@ -26,6 +26,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
+    args.html.iter().try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
@@ -59,6 +60,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
+    if let Some(path) = &args.html {
+        let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
+        files::replace(path, &page::write(&report, input))?;
+    }
     Ok(outcome.word().status())
 }
 

@@ -17,11 +17,13 @@ impl Engine for Exhaust {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let aimless = Problem { targets: Vec::new(), ..problem.clone() };
-        let statistics = self.0.run(&aimless, limits, watch).statistics;
+        let mut statistics = self.0.run(&aimless, limits, watch).statistics;
         let bound = problem.bound.threads();
+        // Taken away: nobody has looked for violations.
+        let complete = statistics.complete_up_to.take();
         let why = match bound {
             None => Unknown::NotForThisModel("without a question, a thread bound is needed".into()),
-            Some(_) if statistics.complete_up_to >= bound => Unknown::Explored,
+            Some(_) if complete >= bound => Unknown::Explored,
             // Aimless searches tell no reason: there is no target to tell it for.
             Some(_) => {
                 limits.check().err().unwrap_or_else(|| Unknown::Inconclusive("the search gave up".into()))

@@ -248,7 +248,12 @@ fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec
 }
 
 /// Which threads of the last configuration make up which bad configuration of the target.
-fn violation(model: &dyn Model, target: &Target, end: &Config, crowd: Option<&Crowd>) -> Violation {
+pub(super) fn violation(
+    model: &dyn Model,
+    target: &Target,
+    end: &Config,
+    crowd: Option<&Crowd>,
+) -> Violation {
     let all = crowd.map_or_else(Vec::new, Crowd::threads);
     let threads =
         target.configs.iter().filter(|bad| end.may_cover(bad, model) && bad.threads.size() <= 64).find_map(

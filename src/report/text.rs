@@ -3,8 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{Report, Word, bound_text, plural, reason};
-use crate::problem::Bound;
+use super::{Report, Word, bound_text, detail, plural};
 use crate::threads::Role;
 use crate::verdict::Verdict;
 
@@ -63,23 +62,6 @@ fn verdict_lines(report: &Report, options: Options) -> String {
         out.push_str(&format!("{word} {:widest$}  {}\n", target.name, detail(report, verdict)));
     }
     out
-}
-
-/// What stands behind the name of a target: how it is reached, or for whom it is not, or why nobody knows.
-fn detail(report: &Report, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Safe(_) => match report.problem.bound {
-            Bound::Any => format!("for any number of {}s", report.unit),
-            Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
-            Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
-        },
-        Verdict::Unsafe(trace) => format!(
-            "{}, {}",
-            plural(trace.threads().into(), report.unit),
-            plural(trace.steps.len() as u64, "step")
-        ),
-        Verdict::Unknown(_) => reason(report, verdict).unwrap_or_default(),
-    }
 }
 
 fn question(report: &Report) -> String {

@@ -1,0 +1,66 @@
+//! Files that a command writes: as a whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::console::Failure;
+
+/// Whether a file can be written, before hours are spent on what is to go into it.
+pub(super) fn probe(path: &Path) -> Result<(), Failure> {
+    let probed = match target(path) {
+        Target::Device => Ok(()),
+        Target::File(path) => temporary(&path).and_then(|(beside, _)| fs::remove_file(beside)),
+    };
+    probed.map_err(|why| cannot(path, &why))
+}
+
+/// Writes a temporary file beside it and renames that: nobody ever sees half a file, and an old one stays if this fails.
+pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = match target(path) {
+        Target::Device => fs::write(path, text),
+        Target::File(path) => temporary(&path).and_then(|(beside, mut file)| {
+            let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+            drop(file);
+            let done = done.and_then(|()| fs::rename(&beside, &path));
+            if done.is_err() {
+                let _ = fs::remove_file(&beside);
+            }
+            done
+        }),
+    };
+    written.map_err(|why| cannot(path, &why))
+}
+
+enum Target {
+    /// Something like /dev/stdout, which must not be replaced.
+    Device,
+    /// A file, links followed.
+    File(PathBuf),
+}
+
+fn target(path: &Path) -> Target {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => Target::Device,
+        Ok(_) => Target::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())),
+        Err(_) => Target::File(path.to_path_buf()),
+    }
+}
+
+/// A new file beside `path`.
+fn temporary(path: &Path) -> io::Result<(PathBuf, fs::File)> {
+    if path.is_dir() {
+        return Err(io::Error::other("this is a directory"));
+    }
+    let name = path.file_name().ok_or_else(|| io::Error::other("this names no file"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(hidden);
+    let file = fs::File::create(&beside)?;
+    Ok((beside, file))
+}
+
+fn cannot(path: &Path, why: &io::Error) -> Failure {
+    Failure::Other(format!("cannot write {}: {why}", path.display()))
+}
