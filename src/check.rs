@@ -204,7 +204,8 @@ fn check_closed(
 }
 
 /// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
-/// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound.
+/// than that larger configurations can do at least as much; firing handles ω exactly, or by its least upper bound. Where words stand for
+/// sets, a thread may be covered by one whose set is larger: each of its values can do what it does there.
 fn check_downward(
     problem: &Problem,
     target: &Target,
@@ -222,7 +223,9 @@ fn check_downward(
     let covered = |c: &Config| {
         let bits = occupied(c);
         let covers = |&(above, d): &(u64, &Config)| bits & !above == 0 && d.covers(c);
-        by_shared.get(&c.shared).is_some_and(|group| group.iter().any(covers))
+        let within = |&(_, d): &(u64, &Config)| d.includes(c, model);
+        let group = by_shared.get(&c.shared);
+        group.is_some_and(|group| group.iter().any(covers) || !model.is_exact() && group.iter().any(within))
     };
     for family in problem.initial.iter().map(Initial::omega) {
         if !covered(&family) {
@@ -237,7 +240,7 @@ fn check_downward(
         }
         // With a thread bound, a step may create nobody: what it leads to then is covered by what it leads to without.
         semantics::successors(model, config, None, &mut after);
-        after.retain(|(_, c)| !config.covers(c));
+        after.retain(|(_, c)| !config.includes(c, model));
         if let Some((_, outside)) = after.drain(..).find(|(_, c)| !covered(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }

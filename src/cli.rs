@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod console;
 mod cutoff;
+mod explain;
 mod files;
 mod reach;
 mod simulate;
@@ -58,6 +59,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// What an error or warning means, with an example
+    Explain(ExplainArgs),
 }
 
 /// Options of `throng check`.
@@ -91,6 +94,9 @@ struct CheckArgs {
     /// Also write a web page to look at the run or the proof; it needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
+    /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sarif: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -186,6 +192,13 @@ struct SimulateArgs {
     output: OutputArgs,
 }
 
+/// Options of `throng explain`.
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    /// The code, such as E101; without it, all of them
+    code: Option<String>,
+}
+
 /// What to read.
 #[derive(Debug, Args)]
 struct InputArgs {
@@ -262,7 +275,7 @@ struct SearchArgs {
 }
 
 /// How to talk.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 struct OutputArgs {
     /// Verdicts only: no warnings, no traces
     #[arg(long, short, help_heading = "Output")]
@@ -318,7 +331,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
-            exact_copies: false,
+            ..Reading::default()
         }
     }
 }
@@ -401,6 +414,7 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
+            Command::Explain(_) => OutputArgs::default(),
         }
     }
 }
@@ -414,6 +428,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Explain(args) => explain::run(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {
             console.fail(&failure);

@@ -126,7 +126,7 @@ fn advance(
     let actor = find(changes, Role::Acts)?.thread;
     let child = find(changes, Role::Created).map(|c| c.thread);
     let mut steps = Vec::new();
-    model.post(now.shared, now.threads[&actor], &mut steps);
+    model.post_in_full(now.shared, now.threads[&actor], &mut steps);
     steps.into_iter().filter(|s| s.edge == step.edge).find_map(|found| {
         let shared = model.sample_shared(model.meet_shared(found.to, needed.shared)?);
         let pick = |bag: &Bag, thread: ThreadId| {

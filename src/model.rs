@@ -116,6 +116,11 @@ pub trait Model: Send + Sync {
     /// A step that takes several threads is led by exactly one local state of its `take`.
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>);
 
+    /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.post(s, l, out);
+    }
+
     /// Appends the steps possible in `s` that take no thread at all.
     fn post_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
 

@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod json;
 pub mod page;
 pub mod reach;
+pub mod sarif;
 pub mod story;
 pub mod text;
 

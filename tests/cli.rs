@@ -208,7 +208,7 @@ fn json_is_one_document_with_everything_in_it() {
         assert!(json["statistics"][key].is_number(), "{key}");
     }
     let order: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(order[..4], ["schema", "tool", "version", "file"]);
+    assert_eq!(order[..5], ["schema", "tool", "version", "command", "file"]);
 
     let file = dir.file("lock.tts", LOCK);
     let ran = throng(&[

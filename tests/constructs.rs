@@ -50,9 +50,9 @@
 
 mod common;
 
-use common::model::{explore, read, search};
+use common::model::{explore, read, read_as, search};
 use common::naive::{Answer, Naive, Question};
-use throng::lang::bp;
+use throng::lang::bp::{self, Options};
 
 const LIMIT: usize = 100_000;
 
@@ -503,7 +503,10 @@ fn parent_and_child_agree_on_an_uninitialised_local() {
 fn listed_thread_states_need_exact_copies() {
     let text = "decl s := 0; void main(p) begin start_thread if p then s := 1; fi; skip; end";
     let question = Question { bound: 2, initial: Some(1), keep_ended: false, limit: LIMIT };
-    let states = |exact| search(&read(text, false, exact), &question, None, None).expect("small").reached;
+    let states = |exact_copies| {
+        let jit = read_as(text, Options { exact_copies, keep_dead: true, ..Options::default() });
+        search(&jit, &question, None, None).expect("small").reached
+    };
     let naive = ask(text, 2, Some(1), false, "", "").reached;
     assert_eq!(states(true), naive);
     let only_here: Vec<_> = states(false).difference(&naive).cloned().collect();

@@ -17,7 +17,7 @@ use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
-use crate::report::{Report, json, page, text};
+use crate::report::{Report, json, page, sarif, text};
 use crate::unfold::unfold;
 use crate::verdict::Unknown;
 use crate::verify::Verification;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     stop_on_interrupt(&limits);
-    args.html.iter().try_for_each(|path| files::probe(path))?;
+    args.html.iter().chain(&args.sarif).try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
@@ -63,6 +63,9 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if let Some(path) = &args.html {
         let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
         files::replace(path, &page::write(&report, input))?;
+    }
+    if let Some(path) = &args.sarif {
+        files::replace(path, &sarif::write(&report))?;
     }
     Ok(outcome.word().status())
 }

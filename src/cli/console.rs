@@ -129,6 +129,11 @@ impl Console {
                 for c in complaints.iter().filter(quiet) {
                     self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
                 }
+                if let Some(first) = complaints.iter().find(|c| c.diagnostic.is_error())
+                    && io::stderr().is_terminal()
+                {
+                    self.note(&format!("`throng explain {}` says more", first.diagnostic.code));
+                }
             }
         }
     }

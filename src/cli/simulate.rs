@@ -4,13 +4,14 @@ use std::io;
 
 use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
+use crate::lang::load::Reading;
 use crate::question::Question;
 use crate::report::text::wrap;
 use crate::report::{bound_text, plural};
 use crate::simulate::{Random, Walk, start};
 
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
-    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let loaded = console.load(&args.input.file, &Reading { keep_dead: true, ..args.input.reading() })?;
     let question = Question { may_lack_target: true, ..args.question.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;
     let mut random = Random::new(args.seed);

@@ -12,14 +12,26 @@
 //!
 //! Every label is a limit of reachable configurations: whatever finite configuration it covers is covered by a reachable
 //! one. A step keeps this because larger configurations can do more; an acceleration because the steps of the branch can be repeated.
-//! `witness` makes it constructive: UNSAFE is only said with a concrete run. Where words stand for sets ([`crate::model`]) they
-//! are treated as plain states, for which all of this holds literally; only a target is compared by [`Config::may_cover`].
+//! `witness` makes it constructive: UNSAFE is only said with a concrete run.
+//!
+//! # Where words stand for sets
+//!
+//! A label then stands for all concrete configurations with at most so many threads in so many sets ([`crate::model`]). Firing and acceleration treat
+//! words as plain states, for which all of the above holds literally. *Comparing* does not: a thread in (a part of) a set is
+//! covered by a thread in the whole ([`Config::includes`]), and an entry that is a part of another one with ω is *absorbed*, left out, since the label
+//! stands for the same without it. So the 2ⁿ ways in which n variables may have been read cost nothing once the word that leaves
+//! them open has ω. For that to happen soon, the newest local states of a label lead first: they tend to be the larger sets. (For plain states
+//! the oldest lead first; measured on the corpus, that finds more violations of systems in time.)
+//!
+//! Steps are exact on sets: what a part can do, the whole can do, and leads to at least as much. So covering in this sense is monotone, too,
+//! which is all that the next section needs; and `witness` asks only for threads that labels have kept.
 //!
 //! # Complete, in spite of pruning
 //!
 //! Let D be the set of all labels ever discovered. *Every label of D is covered by one in D all of whose successors were
 //! built.* For a node is left without (all of) its successors only if a label discovered later strictly covers it; if
-//! that one is left too, then for a still larger one, and since D is finite the last one is not left. Each successor, once
+//! that one is left too, then for a still larger one (larger in what it stands for; labels that stand for the same are equal, for
+//! neither has an entry that could be absorbed), and since D is finite the last one is not left. Each successor, once
 //! accelerated, is in D or covered by D. So, by monotonicity, the downward closure of D contains the initial configurations and
 //! is closed under steps: it contains all that is reachable. The maximal labels of D are themselves never left, so they alone are a certificate
 //! ([`Certificate::Downward`]) that is checked without trusting this argument.
@@ -34,7 +46,8 @@
 //!
 //! Branches are finite: on an infinite one, there would be infinitely many nodes with the same shared state and growing labels; none covers a
 //! later one, so each is strictly larger than the one before, and acceleration has given it at least one more ω; but there are
-//! finitely many local states. Nodes have finitely many successors.
+//! finitely many local states. (Absorbing may take an ω away, but only one below another; so the set of words that are part of one with ω grows.)
+//! Nodes have finitely many successors.
 //!
 //! # Not for every model
 //!

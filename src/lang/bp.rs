@@ -29,6 +29,9 @@ pub struct Options {
     /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
     /// Verdicts do not need that, and it can cost a factor of two for each such variable.
     pub exact_copies: bool,
+    /// Keep the values of variables that nobody will read again, for people to see. Verdicts do not need them; thread states do, so
+    /// `exact_copies` implies it.
+    pub keep_dead: bool,
 }
 
 /// Reads a program. There is a model unless some diagnostic is an error.
@@ -46,7 +49,7 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     let program = inline::inline(&resolved, text, options.exact_copies)
         .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program));
     match program {
-        Ok(program) => (Some(Jit::new(program, tree, options.keep_ended)), diagnostics),
+        Ok(program) => (Some(Jit::new(program, tree, options)), diagnostics),
         Err(error) => {
             diagnostics.push(error);
             (None, diagnostics)
@@ -73,7 +76,7 @@ impl Jit {
                 Ok(self.invariant(text.trim(), &e))
             }
             _ => Err(Diagnostic::error(
-                "E602",
+                "E609",
                 Span::new(0, text.len()),
                 "expected one expression over the shared variables",
             )),

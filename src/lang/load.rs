@@ -95,11 +95,17 @@ pub struct Reading {
     pub keep_ended: bool,
     /// Programs: thread states will be listed, see [`bp::Options::exact_copies`].
     pub exact_copies: bool,
+    /// Programs: values will be shown to people, see [`bp::Options::keep_dead`].
+    pub keep_dead: bool,
 }
 
 impl Reading {
     fn options(&self) -> bp::Options {
-        bp::Options { keep_ended: self.keep_ended, exact_copies: self.exact_copies }
+        bp::Options {
+            keep_ended: self.keep_ended,
+            exact_copies: self.exact_copies,
+            keep_dead: self.keep_dead,
+        }
     }
 }
 

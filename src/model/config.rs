@@ -1,6 +1,6 @@
 //! Configurations ⟨s | l₁ … lₙ⟩, counter-abstracted: how many threads are in which local state.
 
-use super::{Bag, Local, Model, Shared};
+use super::{Bag, Local, Model, OMEGA, Shared};
 
 /// One shared state and a multiset of threads, whose counts may be ω.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -42,6 +42,28 @@ impl Config {
             && matches(&self.threads, &other.threads, &|have, want| model.within_local(have, want))
     }
 
+    /// Whether every concrete configuration of `part` is covered by some concrete configuration of `self`, with ω for any number; shared
+    /// states are compared as words.
+    ///
+    /// This is [`Config::covers`] for models whose words are plain states.
+    pub fn includes(&self, part: &Config, model: &dyn Model) -> bool {
+        if self.covers(part) || model.is_exact() {
+            return self.covers(part);
+        }
+        let entries = self.threads.entries();
+        let any: Vec<Local> = entries.iter().filter(|e| e.1 == OMEGA).map(|e| e.0).collect();
+        let have: Bag = entries.iter().copied().filter(|e| e.1 != OMEGA).collect();
+        let absorbed = |l: Local| any.iter().any(|&whole| model.within_local(l, whole));
+        let mut rest = part.threads.entries().iter().filter(|e| !absorbed(e.0));
+        // More than there are at all need not be listed; neither need any number.
+        let want = rest.try_fold(Bag::new(), |mut want, &(l, n)| {
+            want.insert(l, n);
+            (want.size() <= have.size()).then_some(want)
+        });
+        self.shared == part.shared
+            && want.is_some_and(|want| matches(&have, &want, &|whole, l| model.within_local(l, whole)))
+    }
+
     /// The configuration in words: `⟨lock=0 | 2 × line 4, line 7 b=1⟩`.
     pub fn describe(&self, model: &dyn Model) -> String {
         let threads: Vec<String> = self
@@ -50,7 +72,7 @@ impl Config {
             .iter()
             .map(|&(l, n)| match n {
                 1 => model.local_name(l),
-                super::OMEGA => format!("any number × {}", model.local_name(l)),
+                OMEGA => format!("any number × {}", model.local_name(l)),
                 n => format!("{n} × {}", model.local_name(l)),
             })
             .collect();

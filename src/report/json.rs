@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, reason};
-use crate::engine::Statistics;
+use super::{Report, Word, advice, evidence, reason};
+use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
 use crate::verdict::Verdict;
 
@@ -16,6 +16,7 @@ struct Document<'a> {
     schema: u32,
     tool: &'static str,
     version: &'static str,
+    command: &'static str,
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
@@ -28,6 +29,8 @@ struct Document<'a> {
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
     statistics: Numbers<'a>,
+    /// What each engine did, if several took part.
+    attempts: &'a [Attempt],
 }
 
 #[derive(Serialize)]
@@ -37,10 +40,22 @@ struct TargetDocument<'a> {
     /// Why there is no verdict, in one word.
     cause: Option<&'static str>,
     reason: Option<String>,
+    /// What to try next, if there is no verdict.
+    next: Vec<String>,
+    /// Who answered.
+    by: Option<&'a str>,
+    evidence: Option<Evidence>,
     checked: bool,
     threads: Option<u32>,
     steps: Option<usize>,
     trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Evidence {
+    kind: &'static str,
+    /// Steps of a run, members of a certificate.
+    size: usize,
 }
 
 #[derive(Serialize)]
@@ -58,6 +73,7 @@ pub fn write(report: &Report) -> String {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
+        command: "check",
         file: report.file,
         verdict: Word::overall(&report.answer.verdicts).lower(),
         engine: report.engine,
@@ -74,6 +90,7 @@ pub fn write(report: &Report) -> String {
             seconds: report.time.as_secs_f64(),
             memory: report.memory,
         },
+        attempts: &report.answer.attempts,
     };
     to_text(&document)
 }
@@ -86,10 +103,22 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
     text
 }
 
+fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
+    match verdict {
+        Verdict::Safe(certificate) => {
+            let told = evidence::explain(certificate);
+            Some(Evidence { kind: told.kind, size: told.size })
+        }
+        Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
+        Verdict::Unknown(_) => None,
+    }
+}
+
 fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
     let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
     pairs
-        .map(|(target, verdict)| {
+        .enumerate()
+        .map(|(i, (target, verdict))| {
             let trace = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
@@ -102,6 +131,15 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                     Verdict::Safe(_) | Verdict::Unsafe(_) => None,
                 },
                 reason: reason(report, verdict),
+                next: match verdict {
+                    Verdict::Unknown(why) => advice::next(report, why),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => Vec::new(),
+                },
+                by: match verdict {
+                    Verdict::Unknown(_) => None,
+                    _ => report.answer.by.get(i).copied().flatten().or(Some(report.engine)),
+                },
+                evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 steps: trace.as_ref().map(|t| t.length),

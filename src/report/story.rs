@@ -61,10 +61,14 @@ pub struct State {
     pub name: String,
     /// The line it is at, if the input has lines for that.
     pub line: Option<u32>,
+    /// Its column.
+    pub column: Option<u32>,
     /// The statement there.
     pub statement: Option<String>,
     /// The function it is in.
     pub function: Option<String>,
+    /// Where the statement was in the C program.
+    pub origin: Option<String>,
     /// Its local variables.
     pub locals: Values,
 }
@@ -199,6 +203,8 @@ pub fn state(model: &dyn Model, l: Local) -> State {
     State {
         name: model.local_name(l),
         line: place.as_ref().map(|p| p.line),
+        column: place.as_ref().map(|p| p.column),
+        origin: place.as_ref().and_then(|p| p.origin.clone()),
         statement: place.as_ref().map(|p| one_line(&p.text)),
         function: place.map(|p| p.function).filter(|f| !f.is_empty()),
         locals: Values(model.local_values(l)),

@@ -10,7 +10,12 @@ use super::naive::{Answer, Place, Question, Role, State};
 
 /// The model of a program that is accepted.
 pub fn read(text: &str, keep_ended: bool, exact_copies: bool) -> Jit {
-    let (jit, diagnostics) = bp::read(text, &Options { keep_ended, exact_copies });
+    read_as(text, Options { keep_ended, exact_copies, ..Options::default() })
+}
+
+/// The model of a program that is accepted.
+pub fn read_as(text: &str, options: Options) -> Jit {
+    let (jit, diagnostics) = bp::read(text, &options);
     jit.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"))
 }
 

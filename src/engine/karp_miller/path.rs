@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::steps::Steps;
 use super::tree::{Listed, NONE, NodeId, Tree};
 use super::vector::{Entry, Signature, count, covers};
 use crate::model::OMEGA;
@@ -90,6 +91,7 @@ impl Path {
     pub fn accelerate(
         &self,
         tree: &Tree,
+        steps: &Steps<'_>,
         shared: u32,
         signature: &mut Signature,
         counts: &mut [Entry],
@@ -103,7 +105,7 @@ impl Path {
             for ancestor in ancestors {
                 if ancestor.is_below(tree, *signature, counts) && pump(tree.counts(ancestor.node), counts) {
                     pumped.push(ancestor.node);
-                    *signature = Signature::of(counts);
+                    *signature = steps.signature(counts);
                     again = true;
                 }
             }

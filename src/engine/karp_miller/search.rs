@@ -11,7 +11,7 @@ use super::shorten::{Run, shorten};
 use super::steps::{Led, Steps};
 use super::targets::Targets;
 use super::tree::{NONE, Node, NodeId, Tree};
-use super::vector::{Entry, Signature};
+use super::vector::Entry;
 use super::witness::{Unrolled, unroll};
 use super::{KarpMiller, NAME, Order};
 use crate::engine::{Progress, TreeStatistics, Watch};
@@ -72,7 +72,7 @@ struct Frame {
     node: NodeId,
     /// 0: steps that keep the shared state; 1: the others. Only used if these are told apart.
     pass: u8,
-    /// Whose steps are being fired: 0 for those that take nobody, then the local states of the node in order.
+    /// Whose steps are being fired: 0 for those that take nobody, then the local states of the node.
     leader: usize,
     /// The next step and the end of this leader's steps.
     at: u32,
@@ -242,6 +242,10 @@ impl<'p> Search<'p> {
             }
             let Led { start, middle, end } = match frame.leader {
                 0 => self.steps.led_by_nobody(node.shared),
+                i if self.steps.has_sets() => {
+                    // The newest local states lead first: they tend to be the larger sets.
+                    self.steps.led_by(node.shared, node.counts[node.counts.len() - i].0)
+                }
                 i => self.steps.led_by(node.shared, node.counts[i - 1].0),
             };
             frame.leader += 1;
@@ -264,6 +268,7 @@ impl<'p> Search<'p> {
             return Ok(None);
         }
         self.fired += 1;
+        self.steps.absorb(&mut self.scratch.counts, Some(&step.give));
         if to == parent.shared && *self.scratch.counts == *parent.counts {
             return Ok(None);
         }
@@ -284,11 +289,15 @@ impl<'p> Search<'p> {
     /// Adds the label in the scratch to the tree, if it is new.
     fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Result<Option<NodeId>, Stop> {
         let Scratch { counts, pumped } = &mut self.scratch;
-        let mut signature = Signature::of(counts);
+        let mut signature = self.steps.signature(counts);
         // Acceleration only makes a label larger, so what is covered before it may not be after it: accelerate first.
-        self.path.accelerate(&self.tree, shared, &mut signature, counts, pumped);
+        self.path.accelerate(&self.tree, &self.steps, shared, &mut signature, counts, pumped);
+        if !pumped.is_empty() {
+            self.steps.absorb(counts, None);
+            signature = self.steps.signature(counts);
+        }
         let known = if self.options.prune {
-            self.antichain.covers(&self.tree, shared, signature, counts)
+            self.antichain.covers(&self.tree, &self.steps, shared, signature, counts)
         } else {
             self.path.has(&self.tree, shared, counts)
         };
@@ -314,9 +323,10 @@ impl<'p> Search<'p> {
     fn insert(&mut self, new: NodeId) {
         let n = self.tree.node(new);
         // Without pruning, what is discovered may be covered.
-        let is_covered =
-            !self.options.prune && self.antichain.covers(&self.tree, n.shared, n.signature, &n.counts);
-        let dropped = if is_covered { Vec::new() } else { self.antichain.insert(&self.tree, new) };
+        let is_covered = !self.options.prune
+            && self.antichain.covers(&self.tree, &self.steps, n.shared, n.signature, &n.counts);
+        let dropped =
+            if is_covered { Vec::new() } else { self.antichain.insert(&self.tree, &self.steps, new) };
         for node in dropped {
             self.tree.dominate(node);
             // Others come back to a node's label when they switch to another branch.

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::vector::{Entry, add, remove};
+use super::vector::{Entry, Signature, add, covers, included, remove};
 use crate::engine::explicit::ids::Ids;
-use crate::model::{Bag, Config, Local, Model, Shared, Step};
+use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
 
 /// A step between vectors: `take` must be there and goes, `give` comes.
 #[derive(Clone, Debug)]
@@ -49,6 +49,9 @@ pub struct Steps<'m> {
     model: &'m dyn Model,
     shared: Ids<Shared>,
     locals: Ids<Local>,
+    /// For each local state, its class ([`Model::local_class`]) as a small number; only if words may stand for sets.
+    class_of: Vec<u32>,
+    classes: Ids<u64>,
     led: FxHashMap<(u32, u32), Led>,
     alone: FxHashMap<u32, Led>,
     compiled: Vec<Compiled>,
@@ -62,6 +65,8 @@ impl<'m> Steps<'m> {
             model,
             shared: Ids::default(),
             locals: Ids::default(),
+            class_of: Vec::new(),
+            classes: Ids::default(),
             led: FxHashMap::default(),
             alone: FxHashMap::default(),
             compiled: Vec::new(),
@@ -120,10 +125,64 @@ impl<'m> Steps<'m> {
 
     /// The vector of a bag.
     pub fn vector(&mut self, bag: &Bag) -> Vec<Entry> {
-        let mut entries: Vec<Entry> =
-            bag.entries().iter().map(|&(l, n)| (self.locals.intern(l).0, n)).collect();
+        let mut entries: Vec<Entry> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
         entries.sort_unstable();
         entries
+    }
+
+    fn local_id(&mut self, l: Local) -> u32 {
+        let (id, new) = self.locals.intern(l);
+        if new && !self.model.is_exact() {
+            self.class_of.push(self.classes.intern(self.model.local_class(l)).0);
+        }
+        id
+    }
+
+    /// Whether words may stand for sets of states, so that one may be part of another.
+    pub fn has_sets(&self) -> bool {
+        !self.class_of.is_empty()
+    }
+
+    /// What a local state has in common with all that are parts of it or that it is a part of.
+    pub fn class(&self, l: u32) -> u32 {
+        self.class_of.get(l as usize).copied().unwrap_or(l)
+    }
+
+    /// Whether every state of `part` is one of `whole`.
+    pub fn is_within(&self, part: u32, whole: u32) -> bool {
+        part == whole
+            || self.has_sets()
+                && self.class(part) == self.class(whole)
+                && self.model.within_local(self.locals.word(part), self.locals.word(whole))
+    }
+
+    /// Whether a vector stands for at least the threads of another: each of `small` is a part of one of its own in `large`.
+    pub fn covers(&self, large: &[Entry], small: &[Entry]) -> bool {
+        covers(large, small)
+            || self.has_sets() && included(small, large, &|part, whole| self.is_within(part, whole))
+    }
+
+    /// Removes the entries among `suspects` (all if none are given) that are parts of another one with ω: they add nothing to what the vector stands for.
+    pub fn absorb(&self, counts: &mut Vec<Entry>, suspects: Option<&[Entry]>) {
+        if !self.has_sets() {
+            return;
+        }
+        let is_suspect = |l: u32| suspects.is_none_or(|list| list.iter().any(|e| e.0 == l));
+        let mut i = 0;
+        while i < counts.len() {
+            let l = counts[i].0;
+            let absorbs = |&(m, n): &Entry| n == OMEGA && m != l && self.is_within(l, m);
+            if is_suspect(l) && counts.iter().any(absorbs) {
+                counts.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// The signature by which vectors are compared with [`Steps::covers`].
+    pub fn signature(&self, counts: &[Entry]) -> Signature {
+        Signature::of_all(counts.iter().map(|&(l, n)| (self.class(l), n)))
     }
 
     /// The configuration that a shared state and a vector stand for.

@@ -19,7 +19,7 @@ pub struct Node {
     pub step: u32,
     /// The vector of its label.
     pub counts: Box<[Entry]>,
-    /// The signature of that.
+    /// The signature of that, by classes.
     pub signature: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,

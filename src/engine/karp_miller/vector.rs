@@ -22,9 +22,14 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 impl Signature {
     /// The signature of a vector.
     pub fn of(counts: &[Entry]) -> Signature {
+        Signature::of_all(counts.iter().copied())
+    }
+
+    /// The same for entries that may have the same local state.
+    pub fn of_all(counts: impl Iterator<Item = Entry>) -> Signature {
         let mut signature = Signature::default();
         let mut sums = [0_u8; 16];
-        for &(l, n) in counts {
+        for (l, n) in counts {
             let bit = 1 << (l % 64);
             signature.occupied |= bit;
             let sum = &mut sums[l as usize % 16];
@@ -58,6 +63,52 @@ pub fn covers(large: &[Entry], small: &[Entry]) -> bool {
     }
     let mut large = large.iter();
     small.iter().all(|&(l, n)| large.by_ref().find(|e| e.0 >= l).is_some_and(|e| e.0 == l && e.1 >= n))
+}
+
+/// Whether each thread of `small` is within one of its own in `large`. Says no where that would take long to find out.
+pub fn included(small: &[Entry], large: &[Entry], within: &dyn Fn(u32, u32) -> bool) -> bool {
+    const MOST: usize = 64;
+    let mut rest = Vec::new();
+    for &(l, n) in small {
+        if large.iter().any(|&(m, have)| have == OMEGA && within(l, m)) {
+            continue;
+        }
+        if n as usize > MOST - rest.len() {
+            return false;
+        }
+        rest.extend(std::iter::repeat_n(l, n as usize));
+    }
+    let supply: Vec<Entry> = large.iter().copied().filter(|e| e.1 != OMEGA).collect();
+    let mut given = vec![Vec::new(); supply.len()];
+    (0..rest.len()).all(|i| augment(i, &rest, &supply, within, &mut given, &mut vec![false; supply.len()]))
+}
+
+/// Finds a place for thread `i`, moving others if need be (bipartite matching by augmenting paths).
+fn augment(
+    i: usize,
+    rest: &[u32],
+    supply: &[Entry],
+    within: &dyn Fn(u32, u32) -> bool,
+    given: &mut [Vec<usize>],
+    seen: &mut [bool],
+) -> bool {
+    for (j, &(m, n)) in supply.iter().enumerate() {
+        if seen[j] || !within(rest[i], m) {
+            continue;
+        }
+        seen[j] = true;
+        if given[j].len() < n as usize {
+            given[j].push(i);
+            return true;
+        }
+        for k in 0..given[j].len() {
+            if augment(given[j][k], rest, supply, within, given, seen) {
+                given[j][k] = i;
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// How many threads are at `l`.
@@ -103,6 +154,17 @@ mod tests {
         assert_eq!(v, [(3, 1), (5, OMEGA)]);
         assert!(covers(&v, &[(5, 1000)]) && !covers(&v, &[(3, 2)]) && !covers(&v, &[(4, 1)]));
         assert_eq!((count(&v, 5), count(&v, 4)), (OMEGA, 0));
+    }
+
+    #[test]
+    fn parts_are_covered_by_wholes_of_their_own() {
+        // 10 is within 1, 20 within 1 and 2.
+        let within = |l: u32, m: u32| l == m || matches!((l, m), (10, 1) | (20, 1 | 2));
+        let is = |small: &[Entry], large: &[Entry]| included(small, large, &within);
+        assert!(is(&[(10, 1), (20, 1)], &[(1, 1), (2, 1)]) && is(&[(20, 2)], &[(1, 1), (2, 1)]));
+        assert!(!is(&[(10, 2)], &[(1, 1), (2, 1)]) && !is(&[(10, 1), (20, 2)], &[(1, 1), (2, 1)]));
+        assert!(is(&[(10, OMEGA), (20, 7)], &[(1, OMEGA)]) && !is(&[(10, OMEGA)], &[(1, 64)]));
+        assert!(!is(&[(1, 1)], &[(10, OMEGA)]) && is(&[], &[]));
     }
 
     #[test]

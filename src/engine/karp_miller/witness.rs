@@ -13,6 +13,9 @@
 //! acceleration put ω, else 0. So each repetition lowers the need by 1 where it is too high, and raises it nowhere but in
 //! local states that were ω before, of which the label has as many as one likes. Skipping only ever goes to an earlier point. At the root the need
 //! is within the initial family.
+//!
+//! Entries that a label absorbed ([`super`]) are not needed after it. No part that contains such a label is repeated for its sake: while the larger
+//! entry has ω, the smaller one is in no label, so none that had it before is covered again.
 
 use rustc_hash::FxHashMap;
 

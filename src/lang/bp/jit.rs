@@ -10,12 +10,12 @@ use std::sync::OnceLock;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::ast;
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
-use super::program::{Coded, EdgeKind, OtherEffect, Program};
+use super::program::{Coded, EdgeKind, OtherEffect, Program, live};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::words::Words;
+use super::{Options, ast};
 use crate::model::{Bag, Config, Edge, Footprint, Local, Model, Others, Place, Shared, Step};
 use crate::problem::{Initial, Target};
 
@@ -30,9 +30,20 @@ pub struct Jit {
     footprints: Vec<Footprint>,
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
+    /// What to forget; none: nothing.
+    forgotten: Option<Forgotten>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
     gave_up: OnceLock<String>,
+}
+
+/// What nobody can ever see again (see [`live`]).
+#[derive(Debug)]
+struct Forgotten {
+    /// For each point, the slots that can still matter.
+    live: Vec<Vec<bool>>,
+    /// For each edge, the assignments that do not.
+    faint: Vec<Vec<bool>>,
 }
 
 /// Edges by what they lead to.
@@ -93,7 +104,11 @@ impl Index {
 
 impl Jit {
     /// A model of the program.
-    pub fn new(program: Program, tree: ast::Program, keep_ended: bool) -> Jit {
+    pub fn new(program: Program, tree: ast::Program, options: &Options) -> Jit {
+        let forgotten = (!options.exact_copies && !options.keep_dead).then(|| {
+            let live = live::live_slots(&program, &[]);
+            Forgotten { faint: live::faint_assignments(&program, &live), live }
+        });
         Jit {
             shared: Words::new(1, program.shared.len()),
             local: Words::new(program.points.len() as u64, program.slots),
@@ -101,7 +116,8 @@ impl Jit {
             footprints: footprints(&program),
             program,
             tree,
-            keep_ended,
+            keep_ended: options.keep_ended,
+            forgotten,
             blocking: OnceLock::new(),
             gave_up: OnceLock::new(),
         }
@@ -243,16 +259,33 @@ impl Jit {
         (shared, local)
     }
 
-    /// The step that a solution stands for, from the given words.
-    fn step(&self, id: u32, env: &Env, from: Shared, take: Local) -> Step {
+    /// Leaves open what a thread at `point` will never need.
+    pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
+        let Some(Forgotten { live, .. }) = &self.forgotten else { return };
+        let used = self.program.used_slots(point);
+        for (slot, lives) in slots.iter_mut().zip(&live[point as usize]).take(used) {
+            if !lives {
+                *slot = FREE;
+            }
+        }
+    }
+
+    /// The step that a solution stands for, from the given words; with the values of what does not matter only if `in_full`.
+    fn step(&self, id: u32, env: &Env, from: Shared, take: Local, in_full: bool) -> Step {
         let edge = &self.program.edges[id as usize];
-        let (shared, local) = self.after(id, env);
+        let (shared, mut local) = self.after(id, env);
+        let mut copied = env.local.clone();
+        // Bystanders read the new values off the step.
+        if !in_full && edge.effect.others.is_none() {
+            edge.to.into_iter().for_each(|to| self.forget(to, &mut local));
+            edge.child.into_iter().for_each(|child| self.forget(child, &mut copied));
+        }
         let put = match edge.to {
             Some(to) => Bag::one(Local(self.local.encode(to, &local))),
             None if self.keep_ended => Bag::one(self.ended()),
             None => Bag::new(),
         };
-        let child = edge.child.map(|c| Local(self.local.encode(c, &env.local)));
+        let child = edge.child.map(|c| Local(self.local.encode(c, &copied)));
         let reads = edge.effect.others.as_ref().map_or(&[][..], |o| &o.reads);
         let choice = reads.iter().rev().fold(0, |bits, v| bits << 1 | u64::from(old(env, *v) == ONE));
         Step {
@@ -271,18 +304,43 @@ impl Jit {
         }
     }
 
-    /// Appends the steps of an edge that end within the given values; `after_flag` must fit where the edge leads.
+    /// Appends the steps that a thread at `l` leads in `s`, see [`Jit::step`].
+    fn forward(&self, s: Shared, l: Local, in_full: bool, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
+            return;
+        }
+        let mut steps: IndexSet<Step, FxBuildHasher> = IndexSet::default();
+        let mut found = Vec::new();
+        for &id in &self.program.points[point as usize].edges {
+            let effect = &self.program.edges[id as usize].effect;
+            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
+            env.new.resize(effect.assigns.len(), FREE);
+            let faint =
+                self.forgotten.as_ref().filter(|_| !in_full).map_or(&[][..], |f| &f.faint[id as usize]);
+            self.note(solve(effect, env, Direction::Forward, faint, &mut found), point);
+            steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l, in_full)));
+        }
+        out.extend(steps);
+    }
+
+    /// Appends the steps of an edge that end within the given values, the local ones at a point; `flag` must fit where the edge leads.
     fn backward(
         &self,
         id: u32,
         flag: bool,
         shared: &Cube,
-        local: &Cube,
+        (at, local): (Option<u32>, &Cube),
         out: &mut IndexSet<Step, FxBuildHasher>,
     ) {
         let edge = &self.program.edges[id as usize];
         if self.inside(edge.to) != flag {
             return;
+        }
+        let mut local = local.clone();
+        if let (Some(at), None) = (at, &edge.effect.others) {
+            self.forget(at, &mut local);
         }
         let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
         let used = self.program.used_slots(edge.from);
@@ -300,11 +358,11 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        self.note(solve(&edge.effect, env, Direction::Backward, &mut found), edge.from);
+        self.note(solve(&edge.effect, env, Direction::Backward, &[], &mut found), edge.from);
         for env in found {
             let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
-            out.insert(self.step(id, &env, from, take));
+            out.insert(self.step(id, &env, from, take, false));
         }
     }
 
@@ -312,7 +370,7 @@ impl Jit {
     fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut IndexSet<Step, FxBuildHasher>) {
         let edge = &self.program.edges[id as usize];
         let local = self.program.free_slots(edge.to.unwrap_or(edge.from));
-        self.backward(id, flag, shared, &local, out);
+        self.backward(id, flag, shared, (edge.to, &local), out);
     }
 
     /// The values that the bystanders' part of a step reads, from the step's words and its choice.
@@ -379,7 +437,7 @@ impl Jit {
             Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
         env.new.resize(edge.effect.assigns.len(), FREE);
         let mut active = Vec::new();
-        if !solve(&edge.effect, env, Direction::Forward, &mut active)
+        if !solve(&edge.effect, env, Direction::Forward, &[], &mut active)
             || read.len() > 14
             || active.len() > MOST
         {
@@ -453,21 +511,11 @@ impl Model for Jit {
     }
 
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        let (flag, shared) = self.shared.decode(s.0);
-        let (point, local) = self.local.decode(l.0);
-        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
-            return;
-        }
-        let mut steps: IndexSet<Step, FxBuildHasher> = IndexSet::default();
-        let mut found = Vec::new();
-        for &id in &self.program.points[point as usize].edges {
-            let effect = &self.program.edges[id as usize].effect;
-            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
-            env.new.resize(effect.assigns.len(), FREE);
-            self.note(solve(effect, env, Direction::Forward, &mut found), point);
-            steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l)));
-        }
-        out.extend(steps);
+        self.forward(s, l, false, out);
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.forward(s, l, true, out);
     }
 
     fn has_pre(&self) -> bool {
@@ -485,9 +533,10 @@ impl Model for Jit {
             return;
         }
         let at = point as usize;
-        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, &local, &mut steps));
+        let there = (Some(point), &local);
+        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
         // The child has the parent's variables.
-        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, &local, &mut steps));
+        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
         if !self.index.woken[at].is_empty() {
             self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
         }

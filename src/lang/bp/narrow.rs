@@ -19,7 +19,15 @@ impl Jit {
         let edge = &self.program.edges[step.edge.0 as usize];
         let take = step.take.entries().first()?.0;
         let (_, shared_after) = self.shared.decode(to.0);
-        let local_after: Option<Cube> = edge.to.and(put).map(|l| self.local.decode(l.0).1);
+        let forgets = edge.effect.others.is_none();
+        let decode = |(at, l): (u32, Local)| {
+            let mut slots = self.local.decode(l.0).1;
+            if forgets {
+                self.forget(at, &mut slots);
+            }
+            slots
+        };
+        let local_after = edge.to.zip(put).map(decode);
         let mut env = Env {
             shared: self.shared.decode(step.from.0).1,
             local: self.local.decode(take.0).1,
@@ -45,8 +53,8 @@ impl Jit {
             narrow_masks(&mut env.local, after, &kept_local)?;
         }
         // A new thread has all of its parent's old variables.
-        if let (Some(child), Some(_)) = (spawn, edge.child) {
-            narrow_masks(&mut env.local, &self.local.decode(child.0).1, &vec![true; kept_local.len()])?;
+        if let Some(copied) = edge.child.zip(spawn).map(decode) {
+            narrow_masks(&mut env.local, &copied, &vec![true; kept_local.len()])?;
         }
         for (i, v) in edge.effect.others.iter().flat_map(|o| &o.reads).enumerate() {
             let value = if step.choice >> i & 1 == 1 { ONE } else { ZERO };
@@ -61,7 +69,7 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        _ = solve(&edge.effect, env, Direction::Backward, &mut found); // any one will do
+        _ = solve(&edge.effect, env, Direction::Backward, &[], &mut found); // any one will do
         let env = found.into_iter().next()?;
         let inside = self.program.points[edge.from as usize].inside;
         Some((self.shared_word(inside, &env.shared), Local(self.local.encode(edge.from, &env.local))))

@@ -77,11 +77,15 @@ enum Condition<'a> {
 const MOST_SPLITS: u32 = 1 << 13;
 
 /// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, so that some are missing.
-pub fn solve(effect: &Effect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
+///
+/// New values that nobody will see (`faint`, by assignment; none if empty) stay open.
+pub fn solve(effect: &Effect, env: Env, direction: Direction, faint: &[bool], out: &mut Vec<Env>) -> bool {
+    let is_faint = |i: usize| faint.get(i).copied().unwrap_or(false);
     let mut conditions = Vec::new();
     conditions.extend(effect.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
     for (i, (_, e)) in effect.assigns.iter().enumerate() {
-        if direction == Direction::Forward || effect.new_is_read[i] || env.new[i] != FREE {
+        let matters = direction == Direction::Forward && !is_faint(i);
+        if matters || effect.new_is_read[i] || env.new[i] != FREE {
             conditions.push(Condition::Assigned(Var::New(i as u32), e));
         }
     }

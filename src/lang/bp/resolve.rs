@@ -29,7 +29,7 @@ pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, D
             } else {
                 format!("no shared variable `{name}`")
             };
-            error.get_or_insert(Diagnostic::error("E601", span, message));
+            error.get_or_insert(Diagnostic::error("E608", span, message));
         }
         Expr::Var(found.unwrap_or(0) as u32)
     });

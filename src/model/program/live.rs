@@ -1,4 +1,14 @@
-//! Which variables of a thread can still be read: only those tie a thread to its copy.
+//! Which variables of a thread can still matter: the others may as well have any value.
+//!
+//! A slot is *live* at a point if its value may be read before it is overwritten, by a condition, by somebody else, or for a value of
+//! something that is live in turn (strong liveness; what is not live in this sense is also called faint). `x := !x` alone keeps nothing alive.
+//!
+//! # Forgetting
+//!
+//! Models leave a variable open where it is not live. Two states that differ only there can do the same and stay alike, so
+//! no assertion, label or invariant can tell; but a list of thread states with all values can.
+//!
+//! # Copies
 //!
 //! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
 //! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise nobody can tell, and 2ⁿ
@@ -8,7 +18,7 @@
 //! verdict can tell, but a list of thread states with all values can.
 
 use super::expr::{Expr, Var};
-use super::{Effect, Program};
+use super::{Edge, Effect, Program};
 
 /// Makes every spawn fix the variables that parent and child can both still read; all of them if `exact`.
 pub fn resolve_copies(program: &mut Program, exact: bool) {
@@ -27,7 +37,22 @@ pub fn resolve_copies(program: &mut Program, exact: bool) {
     }
 }
 
-/// For each point, the slots whose value may be read before it is overwritten. The usual backward fixpoint.
+/// For each edge, the assignments whose value nobody can ever see, given what is live.
+pub fn faint_assignments(program: &Program, live: &[Vec<bool>]) -> Vec<Vec<bool>> {
+    let of = |edge: &Edge| (0..edge.effect.assigns.len()).map(|i| is_faint(program, edge, i, live)).collect();
+    program.edges.iter().map(of).collect()
+}
+
+/// Whether nobody can ever see what the `i`-th assignment of an edge assigns.
+fn is_faint(program: &Program, edge: &Edge, i: usize, live: &[Vec<bool>]) -> bool {
+    let Effect { assigns, new_is_read, others, .. } = &edge.effect;
+    // A slot that is no longer in use must become 0.
+    let fades =
+        |slot: usize| edge.to.is_none_or(|to| slot < program.used_slots(to) && !live[to as usize][slot]);
+    slot_of(&assigns[i].0).is_some_and(fades) && !new_is_read[i] && others.is_none()
+}
+
+/// For each point, the slots whose value can still matter. The usual backward fixpoint.
 ///
 /// Somebody else looks at the slots `watched` of threads at some points.
 pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>> {
@@ -89,7 +114,9 @@ fn live_at(program: &Program, live: &[Vec<bool>], point: u32) -> Vec<bool> {
         if let Some(child) = edge.child {
             merge(&mut now, &live[child as usize], &[]);
         }
-        reads(&edge.effect, &mut |slot| now[slot] = true);
+        let mut read = Vec::new();
+        reads(program, edge, live, &mut |slot| read.push(slot));
+        read.into_iter().for_each(|slot| now[slot] = true);
     }
     if let Some(e) = &p.assertion {
         e.each_var(&mut |v| slot_of(v).into_iter().for_each(|s| now[s] = true));
@@ -108,10 +135,12 @@ fn slot_of(v: &Var) -> Option<usize> {
     if let Var::Local(slot) = v { Some(*slot as usize) } else { None }
 }
 
-fn reads(effect: &Effect, see: &mut dyn FnMut(usize)) {
+fn reads(program: &Program, edge: &Edge, live: &[Vec<bool>], see: &mut dyn FnMut(usize)) {
+    let effect = &edge.effect;
     let mut each = |e: &Expr| e.each_var(&mut |v| slot_of(v).into_iter().for_each(&mut *see));
     effect.guards.iter().for_each(|(e, _)| each(e));
-    effect.assigns.iter().for_each(|(_, e)| each(e));
+    let seen = effect.assigns.iter().enumerate().filter(|(i, _)| !is_faint(program, edge, *i, live));
+    seen.for_each(|(_, (_, e))| each(e));
     effect.constraints.iter().for_each(&mut each);
     if let Some(others) = &effect.others {
         others.reads.iter().for_each(|v| slot_of(v).into_iter().for_each(&mut *see));
