@@ -75,6 +75,8 @@
 
 pub mod bdd;
 pub mod bench;
+pub mod certificate;
+pub mod certify;
 pub mod check;
 pub mod cli;
 pub mod concrete;

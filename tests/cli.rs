@@ -232,7 +232,7 @@ fn json_is_one_document_with_everything_in_it() {
 fn unchecked_verdicts_say_so() {
     let dir = Scratch::new();
     let file = dir.file("nolock.tts", NO_LOCK);
-    throng(&["check", name(&file), "--target", "0|1,1", "--no-check"])
+    throng(&["check", name(&file), "--target", "0|1,1", "--no-check", "--engine", "explicit"])
         .says(10, "UNSAFE")
         .shows(&["unchecked"]);
 }

@@ -82,7 +82,41 @@ fn question(report: &Report) -> String {
             ),
         ),
     ];
-    rows.iter().map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), value, 9)).collect()
+    let rows = rows.into_iter().chain(evidence(report));
+    rows.map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), &value, 9)).collect()
+}
+
+/// What the verdicts rest on, once for each piece of evidence.
+fn evidence(report: &Report) -> Vec<(&'static str, String)> {
+    let (mut kinds, mut seen) = (Vec::new(), Vec::new());
+    for verdict in &report.answer.verdicts {
+        if let Verdict::Safe(certificate) = verdict {
+            if seen.contains(&certificate.identity()) {
+                continue;
+            }
+            seen.push(certificate.identity());
+        }
+        kinds
+            .extend(verdict.evidence().map(|(kind, n)| format!("{kind} of {}", plural(n as u64, "element"))));
+    }
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let more = kinds.len().saturating_sub(4);
+    kinds.truncate(4);
+    if more > 0 {
+        kinds.push(format!("{more} more"));
+    }
+    let checked = match report.checked {
+        true => format!("checked in {:.3} s", report.checking.as_secs_f64()),
+        false => "unchecked".into(),
+    };
+    let mut rows = vec![("proof", format!("{}; {checked}", kinds.join(", ")))];
+    if let Some(written) = report.certificate {
+        let certified = written.seconds.map_or("not certified".into(), |s| format!("certified in {s:.3} s"));
+        rows.push(("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes)));
+    }
+    rows
 }
 
 /// A run, step by step.
