@@ -185,7 +185,7 @@ fn growing_bounds_stop_where_a_tool_gives_up() {
         "--engine",
         "explicit",
         "--threads",
-        "2,60,70",
+        "2,300,400",
         "--give-up",
         "--memory",
         "30",
