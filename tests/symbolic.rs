@@ -43,7 +43,7 @@ fn problem(jit: &Arc<Jit>, initial: Option<u32>, bound: u32) -> Problem {
 }
 
 fn limits() -> Limits {
-    Limits::none().timeout(Duration::from_secs(20))
+    Limits::none().timeout(Duration::from_secs(120))
 }
 
 fn run(engine: &dyn Engine, problem: &Problem) -> Answer {
