@@ -8,6 +8,7 @@ mod console;
 mod cutoff;
 mod explain;
 mod files;
+mod meter;
 mod reach;
 mod simulate;
 mod translate;
@@ -270,12 +271,15 @@ struct OutputArgs {
     /// Verdicts only: no warnings, no traces
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
-    /// Progress on standard error; all shared variables after every step of a trace
+    /// Details on standard error, also progress; all shared variables after every step of a trace
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     verbose: bool,
     /// Colours
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN", help_heading = "Output")]
     color: ColorChoice,
+    /// Progress of long searches, on standard error
+    #[arg(long, value_enum, default_value_t = meter::When::Auto, value_name = "WHEN", help_heading = "Output")]
+    progress: meter::When,
 }
 
 /// The engines there are.
