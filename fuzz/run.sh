@@ -7,13 +7,13 @@ cd "$(dirname "$0")"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify); fi
 
 seeds() {
     (cd .. && cargo build --quiet)
     local throng=../target/debug/throng scratch file name to
     scratch=$(mktemp -d)
-    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command}
+    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify}
     for file in ../examples/*; do
         name=$(basename "$file")
         cp "$file" "$scratch/$name"
@@ -34,6 +34,12 @@ seeds() {
         if [ -d "corpus/$to" ]; then cp "$file" "corpus/$to/$name"; fi
         case $to in bp | tts | ntts | spec | pnml) { printf %s "${to:0:1}"; cat "$file"; } >"corpus/command/$name" ;; esac
     done
+    # Certificates, of the inputs that the target knows and of others.
+    printf '2 3\n0 0 -> 1 1\n1 1 -> 0 2 0 ~> 1\n0 2 +> 0 0\n1|1,1\n' >"$scratch/known.tts"
+    for file in "$scratch"/known.tts ../examples/*; do
+        "$throng" check "$file" --timeout 5 --certificate "corpus/certify/$(basename "$file").json" >/dev/null 2>&1 || true
+    done
+    find corpus/certify -size +16 -delete
     rm -rf "$scratch"
 }
 

@@ -3,14 +3,18 @@
 //! A run is replayed, a closed set is shown to be closed, both through [`semantics::fire`] alone. What has to be believed
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
+mod cubes;
 mod products;
 mod views;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use self::cubes::Parts;
+
 use crate::limits::{Limits, Ticker};
-use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
+use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::reduction::Reduction;
 use crate::verdict::{Certificate, Trace, Unknown, Verdict};
@@ -166,7 +170,7 @@ fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), 
         }
         let mut after = Vec::new();
         semantics::fire(model, now, &taken.step, problem.bound.threads(), &mut after);
-        if !after.contains(&taken.after) {
+        if !after.iter().any(|c| taken.after.is_within(c, model)) {
             return Err(Flaw::LeadsElsewhere(i + 1, taken.after.describe(model)));
         }
         now = &taken.after;
@@ -182,25 +186,62 @@ fn check_closed(
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let model = &*problem.model;
-    let set: HashSet<&Config> = set.iter().collect();
+    let inside = Inside::new(model, set);
+    let set = &inside.set;
     each_initial(problem, &mut |config| {
-        if set.contains(&config) { Ok(()) } else { Err(Flaw::InitialMissing(config.describe(model))) }
+        if inside.holds(&config) { Ok(()) } else { Err(Flaw::InitialMissing(config.describe(model))) }
     })?;
     let mut after = Vec::new();
-    for &config in &set {
+    for &config in set {
         ticker.ticks(16)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
-        if reduction.is_some_and(|r| someone_goes_first(problem, r, config, &set)) {
+        if reduction.is_some_and(|r| someone_goes_first(problem, r, config, set)) {
             continue;
         }
         semantics::successors(model, config, problem.bound.threads(), &mut after);
-        if let Some((_, outside)) = after.drain(..).find(|(_, c)| !set.contains(c)) {
+        if let Some((_, outside)) = after.drain(..).find(|(_, c)| !inside.holds(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }
     Ok(())
+}
+
+/// How many threads there are of each class.
+type Shape = Vec<(u64, u32)>;
+
+/// A set of configurations, and whether all of a configuration is in it.
+struct Inside<'a> {
+    model: &'a dyn Model,
+    set: HashSet<&'a Config>,
+    parts: Parts<'a>,
+    by_shape: OnceCell<HashMap<Shape, Vec<&'a Config>>>,
+}
+
+impl<'a> Inside<'a> {
+    fn new(model: &'a dyn Model, set: &'a [Config]) -> Inside<'a> {
+        Inside { model, set: set.iter().collect(), parts: Parts::new(model, set), by_shape: OnceCell::new() }
+    }
+
+    fn holds(&self, config: &Config) -> bool {
+        if self.set.contains(config) || self.model.is_exact() {
+            return self.set.contains(config);
+        }
+        let by_shape = self.by_shape.get_or_init(|| {
+            let mut by_shape: HashMap<_, Vec<&Config>> = HashMap::new();
+            self.set.iter().for_each(|c| by_shape.entry(self.shape(c)).or_default().push(c));
+            by_shape
+        });
+        let Some(near) = by_shape.get(&self.shape(config)) else { return false };
+        self.parts.pass(config, &mut |part| near.iter().any(|c| part.is_within(c, self.model)))
+    }
+
+    fn shape(&self, config: &Config) -> Shape {
+        let class = |&(l, n): &(Local, u32)| (Local(self.model.local_class(l)), n);
+        let classes: Bag = config.threads.entries().iter().map(class).collect();
+        classes.entries().iter().map(|e| (e.0.0, e.1)).collect()
+    }
 }
 
 /// ω-configurations cover all that is reachable if they cover the initial families and all their own successors. That needs no more
@@ -220,12 +261,12 @@ fn check_downward(
     for config in set {
         by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
+    let parts = Parts::new(model, set);
     let covered = |c: &Config| {
         let bits = occupied(c);
         let covers = |&(above, d): &(u64, &Config)| bits & !above == 0 && d.covers(c);
-        let within = |&(_, d): &(u64, &Config)| d.includes(c, model);
-        let group = by_shared.get(&c.shared);
-        group.is_some_and(|group| group.iter().any(covers) || !model.is_exact() && group.iter().any(within))
+        by_shared.get(&c.shared).is_some_and(|group| group.iter().any(covers))
+            || !model.is_exact() && parts.pass(c, &mut |part| set.iter().any(|d| part.is_below(d, model)))
     };
     for family in problem.initial.iter().map(Initial::omega) {
         if !covered(&family) {
@@ -269,7 +310,8 @@ fn check_upward(
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }
     let below = Below::new(model, basis);
-    let above = |c: &Config| below.is_above(c);
+    let parts = Parts::new(model, basis);
+    let above = |c: &Config| parts.pass(c, &mut |part| below.is_above(part));
     if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
@@ -377,7 +419,25 @@ fn is_initial(problem: &Problem, config: &Config) -> bool {
             more.is_some_and(|more| more.entries().iter().all(|e| config.threads.count(e.0) <= n))
         }
     };
-    finite && problem.initial.iter().any(|family| family.contains(config) && fits(family))
+    finite
+        && problem.initial.iter().any(|family| {
+            let config = &rounded(&*problem.model, family, config);
+            family.contains(config) && fits(family)
+        })
+}
+
+/// Where states are sets: `config` with every state replaced by one of the family that it is within, if there is one.
+fn rounded(model: &dyn Model, family: &Initial, config: &Config) -> Config {
+    if model.is_exact() {
+        return config.clone();
+    }
+    let up = |&(l, n): &(Local, u32)| {
+        let mut starts = family.any.iter().chain(family.threads.entries().iter().map(|e| &e.0));
+        (starts.find(|&&start| model.within_local(l, start)).copied().unwrap_or(l), n)
+    };
+    let shared =
+        if model.within_shared(config.shared, family.shared) { family.shared } else { config.shared };
+    Config::new(shared, config.threads.entries().iter().map(up).collect())
 }
 
 /// Shows every initial configuration within the bound to `found`.

@@ -3,6 +3,7 @@
 //! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
 //! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
 
+mod certify;
 mod check;
 mod console;
 mod cutoff;
@@ -48,6 +49,10 @@ const CHECK_NOTES: &str = "\
 The first word of the output is SAFE, UNSAFE or UNKNOWN.
 Exit status: 0 safe, 10 unsafe, 1 unknown (a limit was hit), 2 wrong input or call.";
 
+const CERTIFY_NOTES: &str = "\
+The first word of the output is VALID or INVALID; INVALID says which rule failed on what.
+Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
+
 /// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, after_help = EXAMPLES)]
@@ -64,6 +69,8 @@ enum Command {
     Reach(ReachArgs),
     /// The smallest number of threads that shows every reachable thread state
     Cutoff(CutoffArgs),
+    /// Check a certificate against its input, independently of the search that found it
+    Certify(CertifyArgs),
     /// Write the same system in another format
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
@@ -106,6 +113,36 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
+    /// Try the evidence of this certificate first, and search only for what it no longer shows
+    #[arg(long, value_name = "CERT", help_heading = "Limits")]
+    reuse: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng certify`.
+#[derive(Debug, Args)]
+#[command(after_help = CERTIFY_NOTES)]
+struct CertifyArgs {
+    /// The input that the certificate is about
+    file: PathBuf,
+    /// The certificate, as `throng check --certificate` wrote it
+    certificate: PathBuf,
+    /// The format of the input, if its extension does not say
+    #[arg(long, value_name = "KIND", value_parser = format_parser())]
+    from: Option<Format>,
+    /// Stop after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Stop when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -450,6 +487,7 @@ impl Command {
     fn output(&self) -> OutputArgs {
         match self {
             Command::Check(args) => args.output,
+            Command::Certify(args) => args.output,
             Command::Reach(args) => args.output,
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
@@ -465,6 +503,7 @@ impl Cli {
     fn run(&self, console: &Console) -> u8 {
         let done = match &self.command {
             Command::Check(args) => check::run(args, console),
+            Command::Certify(args) => certify::run(args, console),
             Command::Reach(args) => reach::run(args, console),
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),

@@ -11,6 +11,8 @@ pub mod plain;
 pub mod symbolic;
 pub mod views;
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::limits::Limits;
@@ -39,6 +41,8 @@ pub struct Answer {
     pub attempts: Vec<Attempt>,
     /// Whether the verdicts have been checked already.
     pub checked: bool,
+    /// How long that took.
+    pub checking: Duration,
     /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer counts.
     pub flaw: Option<String>,
 }
@@ -52,6 +56,7 @@ impl Answer {
             statistics,
             attempts: Vec::new(),
             checked: false,
+            checking: Duration::ZERO,
             flaw: None,
         }
     }

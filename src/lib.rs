@@ -74,6 +74,8 @@
 //! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
 pub mod bdd;
+pub mod certificate;
+pub mod certify;
 pub mod check;
 pub mod cli;
 pub mod concrete;

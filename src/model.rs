@@ -287,6 +287,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// This model, if its words are cubes.
+    fn as_cubes(&self) -> Option<&dyn program::Cubes> {
+        None
+    }
+
     /// Name and value of every part of a shared state, for people: `[("lock", "1")]`.
     fn shared_values(&self, s: Shared) -> Vec<(String, String)>;
 

@@ -15,6 +15,8 @@ pub mod text;
 use std::fmt;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::engine::Answer;
 use crate::problem::{Bound, Problem};
 use crate::verdict::Verdict;
@@ -33,10 +35,25 @@ pub struct Report<'a> {
     pub answer: &'a Answer,
     /// Whether the evidence was checked before this report was written.
     pub checked: bool,
+    /// How long that took.
+    pub checking: Duration,
+    /// The certificate that was written.
+    pub certificate: Option<&'a Written>,
     /// How long it took, everything included.
     pub time: Duration,
     /// Bytes of memory in use at the end.
     pub memory: u64,
+}
+
+/// A certificate that was written to a file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Written {
+    /// The file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// How long it took to check it as `throng certify` does; null if nobody did.
+    pub seconds: Option<f64>,
 }
 
 /// A verdict without its evidence.

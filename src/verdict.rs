@@ -18,6 +18,17 @@ pub enum Verdict {
     Unknown(Unknown),
 }
 
+impl Verdict {
+    /// The kind of its evidence, as certificates call it, and how many elements it has.
+    pub fn evidence(&self) -> Option<(&'static str, usize)> {
+        match self {
+            Verdict::Unsafe(trace) => Some(("trace", trace.steps.len() + 1)),
+            Verdict::Safe(certificate) => Some(certificate.measure()),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
 /// Why a target cannot be reached.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certificate {
@@ -41,6 +52,18 @@ pub enum Certificate {
 }
 
 impl Certificate {
+    /// Its kind, as certificates call it, and how many elements it has.
+    pub fn measure(&self) -> (&'static str, usize) {
+        match self {
+            Certificate::Closed(set) => ("closed", set.len()),
+            Certificate::Reduced(set) => ("reduced", set.len()),
+            Certificate::Products(products) => ("products", products.members.len()),
+            Certificate::Downward(set) => ("downward", set.len()),
+            Certificate::Upward(set) => ("upward", set.len()),
+            Certificate::Views(set) => ("views", set.len()),
+        }
+    }
+
     /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
     pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
         let address = match self {

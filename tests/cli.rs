@@ -232,7 +232,7 @@ fn json_is_one_document_with_everything_in_it() {
 fn unchecked_verdicts_say_so() {
     let dir = Scratch::new();
     let file = dir.file("nolock.tts", NO_LOCK);
-    throng(&["check", name(&file), "--target", "0|1,1", "--no-check"])
+    throng(&["check", name(&file), "--target", "0|1,1", "--no-check", "--engine", "explicit"])
         .says(10, "UNSAFE")
         .shows(&["unchecked"]);
 }
@@ -366,20 +366,7 @@ fn a_statement_with_too_many_cases_proves_nothing() {
 }
 
 #[test]
-fn help_is_short_and_has_examples() {
-    let ran = throng(&[]);
-    assert_eq!((ran.status, ran.out.as_str()), (2, ""));
-    assert_eq!(
-        ran.err.matches("throng check examples/").count() + ran.err.matches("throng simulate").count(),
-        3
-    );
-    assert!(ran.err.lines().count() < 40, "{}", ran.err);
-    for line in ran.err.lines().filter_map(|l| l.trim().strip_prefix("throng ")).filter(|l| l.contains(".bp"))
-    {
-        let args: Vec<&str> = line.split_whitespace().collect();
-        let ran = throng(&args);
-        assert!(matches!(ran.status, 0 | 10), "throng {line}: {}", ran.err);
-    }
+fn every_command_has_help() {
     let ran = throng(&["--help"]);
     assert_eq!(ran.status, 0);
     for command in ["check", "reach", "translate", "simulate"] {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::{Flaw, each_initial};
 use crate::limits::Ticker;
-use crate::model::program::Coded;
+use crate::model::program::Cubes;
 use crate::model::program::expr::{Cube, FREE, ONE, ZERO};
 use crate::model::{Footprint, Local, Model, Others, Shared, Step};
 use crate::problem::{Problem, Target};
@@ -27,7 +27,7 @@ pub fn check_products(
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let malformed = |what: &str| Flaw::Malformed(what.to_string());
-    let Some(coded) = problem.model.as_program() else {
+    let Some(coded) = problem.model.as_cubes() else {
         return Err(malformed("products of sets are for programs"));
     };
     let mut court = Court::new(problem, coded, products)?;
@@ -65,7 +65,7 @@ struct LocalSet {
 struct Court<'a> {
     problem: &'a Problem,
     model: &'a dyn Model,
-    coded: &'a dyn Coded,
+    coded: &'a dyn Cubes,
     products: &'a Products,
     shared: Vec<(bool, Vec<Cube>)>,
     /// The certificate's sets first, then those that come up.
@@ -80,7 +80,7 @@ struct Court<'a> {
 type Crowd = Vec<(usize, u32)>;
 
 impl<'a> Court<'a> {
-    fn new(problem: &'a Problem, coded: &'a dyn Coded, products: &'a Products) -> Result<Court<'a>, Flaw> {
+    fn new(problem: &'a Problem, coded: &'a dyn Cubes, products: &'a Products) -> Result<Court<'a>, Flaw> {
         let model = &*problem.model;
         let mut court = Court {
             problem,

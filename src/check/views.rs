@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Flaw;
+use super::cubes::Parts;
 use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::{Problem, Target};
@@ -26,6 +27,7 @@ impl Group {
 struct Set<'a> {
     model: &'a dyn Model,
     groups: HashMap<Shared, Group>,
+    parts: Parts<'a>,
 }
 
 pub(super) fn check_views(
@@ -53,7 +55,7 @@ pub(super) fn check_views(
 }
 
 impl<'a> Set<'a> {
-    fn new(model: &'a dyn Model, views: &[Config]) -> Result<Set<'a>, Flaw> {
+    fn new(model: &'a dyn Model, views: &'a [Config]) -> Result<Set<'a>, Flaw> {
         let mut groups: HashMap<Shared, Group> = HashMap::new();
         for view in views {
             let group = groups.entry(view.shared).or_default();
@@ -73,7 +75,7 @@ impl<'a> Set<'a> {
                 }
             }
         }
-        Ok(Set { model, groups })
+        Ok(Set { model, groups, parts: Parts::new(model, views) })
     }
 
     /// All views of these threads must be there.
@@ -111,22 +113,79 @@ impl<'a> Set<'a> {
         }
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
-        self.needs_all(step.to, &arrived)?;
         let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
         let bystanders: HashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
-        let undisturbed = step.from == step.to && step.others == Others::Stay;
-        for &b in &bystanders {
+        let mut first = match self.arrive(group, step, step.to, &arrived, &bystanders, ticker) {
+            Err(flaw) if !self.model.is_exact() => flaw,
+            done => return done,
+        };
+        // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
+        // Only once for all bystanders: views of one configuration are about the same states.
+        let arrived = Config::new(step.to, arrived.into_iter().collect());
+        let fits = self.parts.pass(&arrived, &mut |part| {
+            self.roundings(part).iter().any(|(s, arrived)| {
+                match self.arrive(group, step, *s, arrived, &bystanders, ticker) {
+                    Ok(()) => true,
+                    Err(flaw) => {
+                        if matches!(flaw, Flaw::Limit(_)) {
+                            first = flaw;
+                        }
+                        false
+                    }
+                }
+            })
+        });
+        if fits { Ok(()) } else { Err(first) }
+    }
+
+    /// Ways to replace states by known ones that hold at least as much.
+    fn roundings(&self, config: &Config) -> Vec<(Shared, Vec<Local>)> {
+        const MOST: usize = 64;
+        let mut found = Vec::new();
+        for (&s, group) in &self.groups {
+            if !self.model.within_shared(config.shared, s) {
+                continue;
+            }
+            let mut rows: Vec<Vec<Local>> = vec![Vec::new()];
+            for l in flat(&config.threads) {
+                let mut wider: Vec<Local> =
+                    group.singles.iter().copied().filter(|&m| self.model.within_local(l, m)).collect();
+                wider.sort_unstable_by_key(|&m| (m != l, m));
+                rows = rows
+                    .iter()
+                    .flat_map(|r| wider.iter().map(|&m| [&r[..], &[m]].concat()))
+                    .take(MOST)
+                    .collect();
+            }
+            found.extend(rows.into_iter().map(|row| (s, row)));
+        }
+        found
+    }
+
+    /// Whether all views are there after `step` has led to `to` and put `arrived` there.
+    fn arrive(
+        &self,
+        group: &Group,
+        step: &Step,
+        to: Shared,
+        arrived: &[Local],
+        bystanders: &HashSet<Local>,
+        ticker: &mut Ticker,
+    ) -> Result<(), Flaw> {
+        self.needs_all(to, arrived)?;
+        let undisturbed = step.from == to && step.others == Others::Stay;
+        for &b in bystanders {
             ticker.ticks(4)?;
-            for after in self.fates(step, b) {
-                self.needs(step.to, &[after])?;
-                arrived.iter().try_for_each(|&p| self.needs(step.to, &[p, after]))?;
+            for after in self.fates(step, to, b) {
+                self.needs(to, &[after])?;
+                arrived.iter().try_for_each(|&p| self.needs(to, &[p, after]))?;
                 if undisturbed {
                     continue;
                 }
                 for &c in group.partners.get(&b).into_iter().flatten().filter(|c| bystanders.contains(c)) {
-                    self.fates(step, c)
+                    self.fates(step, to, c)
                         .into_iter()
-                        .try_for_each(|other| self.needs(step.to, &[after, other]))?;
+                        .try_for_each(|other| self.needs(to, &[after, other]))?;
                 }
             }
         }
@@ -134,14 +193,21 @@ impl<'a> Set<'a> {
     }
 
     /// What may become of a bystander that is still there afterwards.
-    fn fates(&self, step: &Step, l: Local) -> Vec<Local> {
+    fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
         let mut fates = Vec::new();
         match step.others {
             Others::Stay => fates.push(Some(l)),
             Others::Move => self.model.bystander(step, l, &mut fates),
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
-        fates.into_iter().flatten().collect()
+        let singles = self.groups.get(&to).map(|group| &group.singles);
+        let round = |l: Local| match singles {
+            Some(singles) if !singles.contains(&l) && !self.model.is_exact() => {
+                singles.iter().copied().filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
+            }
+            _ => l,
+        };
+        fates.into_iter().flatten().map(round).collect()
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.

@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
+use super::certify::{self, Reusing};
 use super::console::{Console, Failure};
 use super::{CheckArgs, EngineName, files};
+use crate::certificate::write::Origin;
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Backward;
@@ -21,16 +23,27 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
-    args.html.iter().chain(&args.sarif).try_for_each(|path| files::probe(path))?;
+    args.html.iter().chain(&args.sarif).chain(&args.certificate).try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let engine = engine(args);
+    let mut engine = engine(args);
+    if let Some(path) = &args.reuse {
+        engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
+    }
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
+    let certificate = match &args.certificate {
+        Some(path) => {
+            let origin =
+                Origin { loaded: &loaded, reading: &args.input.reading(), problem: &outcome.problem };
+            certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)?
+        }
+        None => None,
+    };
     let report = Report {
         file: &loaded.source.name,
         problem: &outcome.problem,
@@ -38,6 +51,8 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         engine: &outcome.answered_by(),
         answer: &outcome.shown(),
         checked: outcome.checked,
+        checking: outcome.answer.checking,
+        certificate: certificate.as_ref(),
         time: began.elapsed(),
         memory: outcome.memory,
     };
@@ -66,6 +81,11 @@ fn last_words(args: &CheckArgs) -> String {
     format!("UNKNOWN  stopped on request; nothing was established\nfile:    {file}\n")
 }
 
+/// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.
+fn por(args: &CheckArgs) -> bool {
+    !args.search.no_por && args.certificate.is_none()
+}
+
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
@@ -73,13 +93,13 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
         }),
         EngineName::Explicit => Box::new(Explicit {
             jobs: args.search.jobs as usize,
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
             counting: !args.search.no_counting,
             ..Explicit::default()
         }),
@@ -89,9 +109,9 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,
-            por: !args.search.no_por,
+            por: por(args),
             ..Symbolic::default()
         }),
-        EngineName::Plain => Box::new(Plain { por: !args.search.no_por }),
+        EngineName::Plain => Box::new(Plain { por: por(args) }),
     }
 }

@@ -1,7 +1,7 @@
 //! Files that a command writes: as a whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::console::Failure;
@@ -17,10 +17,22 @@ pub(super) fn probe(path: &Path) -> Result<(), Failure> {
 
 /// Writes a temporary file beside it and renames that: nobody ever sees half a file, and an old one stays if this fails.
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    stream(path, |out| out.write_all(text.as_bytes()))
+}
+
+/// The same for what is written bit by bit.
+pub(super) fn stream(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let buffered = |file: &fs::File| {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        write(&mut out).and_then(|()| out.flush())
+    };
     let written = match target(path) {
-        Target::Device => fs::write(path, text),
-        Target::File(path) => temporary(&path).and_then(|(beside, mut file)| {
-            let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        Target::Device => fs::OpenOptions::new().write(true).open(path).and_then(|file| buffered(&file)),
+        Target::File(path) => temporary(&path).and_then(|(beside, file)| {
+            let done = buffered(&file).and_then(|()| file.sync_all());
             drop(file);
             let done = done.and_then(|()| fs::rename(&beside, &path));
             if done.is_err() {

@@ -13,7 +13,7 @@
 
 use std::sync::Mutex;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::backward::Backward;
 use super::explicit::Explicit;
@@ -108,6 +108,7 @@ struct State {
     why: Option<Unknown>,
     /// Evidence that did not stand: a bug of ours.
     flaw: Option<String>,
+    checking: Duration,
 }
 
 impl<'a> Board<'a> {
@@ -117,6 +118,7 @@ impl<'a> Board<'a> {
             attempts: Vec::new(),
             why: None,
             flaw: None,
+            checking: Duration::ZERO,
         };
         Board { problem, auto, limits: limits.part(), watch, state: Mutex::new(state) }
     }
@@ -197,7 +199,10 @@ impl<'a> Board<'a> {
             .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
             .copied()
             .collect();
-        if let Err((target, flaw)) = check_all(self.problem, &offers, &self.limits) {
+        let began = Instant::now();
+        let checked = check_all(self.problem, &offers, &self.limits);
+        self.state().checking += began.elapsed();
+        if let Err((target, flaw)) = checked {
             if let Flaw::Limit(why) = flaw {
                 self.state().why.get_or_insert(why);
                 return;
@@ -256,7 +261,15 @@ impl<'a> Board<'a> {
         let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
         let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
         statistics.complete_up_to = statistics.complete_up_to.max(complete);
-        Answer { verdicts, statistics, by, attempts: state.attempts, checked: true, flaw: state.flaw }
+        Answer {
+            verdicts,
+            statistics,
+            by,
+            attempts: state.attempts,
+            checked: true,
+            checking: state.checking,
+            flaw: state.flaw,
+        }
     }
 }
 

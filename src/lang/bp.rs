@@ -57,29 +57,43 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     }
 }
 
+/// The functions of a program with their names resolved; `None` if there is an error.
+pub fn resolved(text: &str) -> Option<function::Resolved> {
+    let (tree, diagnostics) = parser::parse(text);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
+    let (resolved, diagnostics) = resolve::resolve(&tree, text);
+    (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
+}
+
+/// An expression over these shared variables, by index; spans of diagnostics are into `text`.
+pub fn shared_expression(text: &str, shared: &[function::Variable]) -> Result<expr::Expr<u32>, Diagnostic> {
+    const BEFORE: &str = "void main() begin assume ";
+    let shifted = |mut d: Diagnostic| {
+        let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
+        d.span = d.span.map(|s| Span { start: back(s.start), end: back(s.end) });
+        d
+    };
+    let (tree, diagnostics) = parser::parse(&format!("{BEFORE}{text}\n; end"));
+    if let Some(d) = diagnostics.into_iter().find(Diagnostic::is_error) {
+        return Err(shifted(d));
+    }
+    match tree.functions.first().map(|f| &f.body[..]) {
+        Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
+            resolve::resolve_shared(e, shared).map_err(shifted)
+        }
+        _ => Err(Diagnostic::error(
+            "E609",
+            Span::new(0, text.len()),
+            "expected one expression over the shared variables",
+        )),
+    }
+}
+
 impl Jit {
     /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
     pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
-        const BEFORE: &str = "void main() begin assume ";
-        let shifted = |mut d: Diagnostic| {
-            let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
-            d.span = d.span.map(|s| Span { start: back(s.start), end: back(s.end) });
-            d
-        };
-        let (tree, diagnostics) = parser::parse(&format!("{BEFORE}{text}\n; end"));
-        if let Some(d) = diagnostics.into_iter().find(Diagnostic::is_error) {
-            return Err(shifted(d));
-        }
-        match tree.functions.first().map(|f| &f.body[..]) {
-            Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
-                let e = resolve::resolve_shared(e, &self.program().shared).map_err(shifted)?;
-                Ok(self.invariant(text.trim(), &e))
-            }
-            _ => Err(Diagnostic::error(
-                "E609",
-                Span::new(0, text.len()),
-                "expected one expression over the shared variables",
-            )),
-        }
+        Ok(self.invariant(text.trim(), &shared_expression(text, &self.program().shared)?))
     }
 }

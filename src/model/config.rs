@@ -42,6 +42,20 @@ impl Config {
             && matches(&self.threads, &other.threads, &|have, want| model.within_local(have, want))
     }
 
+    /// Whether every concrete configuration of `self` is one of `other`; counts of both are finite.
+    pub fn is_within(&self, other: &Config, model: &dyn Model) -> bool {
+        self == other
+            || !model.is_exact()
+                && self.threads.size() == other.threads.size()
+                && self.surely_covers(other, model)
+    }
+
+    /// Whether `above` includes `self`, shared states compared as sets.
+    pub fn is_below(&self, above: &Config, model: &dyn Model) -> bool {
+        let moved = || Config::new(above.shared, self.threads.clone());
+        model.within_shared(self.shared, above.shared) && above.includes(&moved(), model)
+    }
+
     /// Whether every concrete configuration of `part` is covered by some concrete configuration of `self`, with ω for any number; shared
     /// states are compared as words.
     ///

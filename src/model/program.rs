@@ -18,14 +18,8 @@ pub mod live;
 use self::expr::{Cube, Expr, FREE, Var, ZERO};
 use super::{Local, Shared};
 
-/// A model whose words are cubes over the variables of a program: whoever knows the program can read and write them.
-pub trait Coded: Send + Sync {
-    /// The program.
-    fn program(&self) -> &Program;
-
-    /// Whether a thread that has ended stays, at point `program().points.len()`.
-    fn keeps_ended(&self) -> bool;
-
+/// A model whose words are cubes: each variable may be 0, 1, or either, independently of the others.
+pub trait Cubes: Send + Sync {
     /// Whether somebody is inside an atomic section, and the masks of the shared variables.
     fn shared_cube(&self, s: Shared) -> (bool, Cube);
 
@@ -37,6 +31,15 @@ pub trait Coded: Send + Sync {
 
     /// The word of a local state.
     fn local_word(&self, point: u32, masks: &[u8]) -> Local;
+}
+
+/// A model whose words are cubes over the variables of a program: whoever knows the program can read and write them.
+pub trait Coded: Cubes {
+    /// The program.
+    fn program(&self) -> &Program;
+
+    /// Whether a thread that has ended stays, at point `program().points.len()`.
+    fn keeps_ended(&self) -> bool;
 }
 
 /// A variable and what it may be at the start of its life.

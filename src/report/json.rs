@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, advice, evidence, reason};
+use super::{Report, Word, Written, advice, evidence, reason};
 use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
 use crate::verdict::Verdict;
@@ -28,6 +28,8 @@ struct Document<'a> {
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
+    /// The certificate that was written.
+    certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
     /// What each engine did, if several took part.
     attempts: &'a [Attempt],
@@ -61,6 +63,8 @@ struct Numbers<'a> {
     #[serde(flatten)]
     search: &'a Statistics,
     seconds: f64,
+    /// How long checking the evidence took.
+    checking: f64,
     memory: u64,
 }
 
@@ -83,9 +87,11 @@ pub fn write(report: &Report) -> String {
         initial: &report.problem.initial_text,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        certificate: report.certificate,
         statistics: Numbers {
             search: &report.answer.statistics,
             seconds: report.time.as_secs_f64(),
+            checking: report.checking.as_secs_f64(),
             memory: report.memory,
         },
         attempts: &report.answer.attempts,
@@ -108,7 +114,8 @@ pub fn stopped(file: &str) -> String {
         initial: "",
         targets: &[],
         trace: None,
-        statistics: Numbers { search: &Statistics::default(), seconds: 0.0, memory: 0 },
+        certificate: None,
+        statistics: Numbers { search: &Statistics::default(), seconds: 0.0, checking: 0.0, memory: 0 },
         attempts: &[],
     })
 }

@@ -132,7 +132,7 @@ impl Sheet {
                 () if self.own && Some(t) == actor => text.to_string(),
                 () if !self.own && first && Some(t) == actor => "●".into(),
                 () if part => "○".into(),
-                () if alive && born < event.step || alive && !first => "│".into(),
+                () if alive && (born < event.step || !first) => "│".into(),
                 () => String::new(),
             };
             let blanks = self.lane().saturating_sub(cell.chars().count());

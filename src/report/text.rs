@@ -112,7 +112,14 @@ fn question(report: &Report, options: Options) -> String {
             ),
         ),
     ];
-    rows.iter().map(|(name, value)| row(name, value, options)).collect()
+    let saved = report.certificate.map(|written| {
+        let certified = match written.seconds {
+            Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),
+            None => "not certified".into(),
+        };
+        ("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes))
+    });
+    rows.into_iter().chain(saved).map(|(name, value)| row(name, &value, options)).collect()
 }
 
 /// `name:    value`, the name faint.
@@ -145,7 +152,7 @@ fn evidence(report: &Report) -> String {
     }
     match (kinds.is_empty(), report.checked) {
         (true, _) => text,
-        (false, true) => format!("{text}; checked"),
+        (false, true) => format!("{text}; checked in {}", duration(report.checking)),
         (false, false) => format!("{text}; NOT checked"),
     }
 }

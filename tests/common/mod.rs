@@ -1,6 +1,7 @@
 //! What integration tests share. Each uses a part of it.
 #![allow(dead_code, unused_imports)]
 
+pub mod certificates;
 pub mod duality;
 pub mod manifest;
 pub mod model;

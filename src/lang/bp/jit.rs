@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
-use super::program::{Coded, EdgeKind, OtherEffect, Program, live};
+use super::program::{Coded, Cubes, EdgeKind, OtherEffect, Program, live};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::words::Words;
 use super::{Options, ast};
@@ -476,7 +476,9 @@ impl Coded for Jit {
     fn keeps_ended(&self) -> bool {
         self.keep_ended
     }
+}
 
+impl Cubes for Jit {
     fn shared_cube(&self, s: Shared) -> (bool, Cube) {
         let (flag, masks) = self.shared.decode(s.0);
         (flag == 1, masks)
@@ -507,6 +509,10 @@ impl Model for Jit {
     }
 
     fn as_program(&self) -> Option<&dyn Coded> {
+        Some(self)
+    }
+
+    fn as_cubes(&self) -> Option<&dyn Cubes> {
         Some(self)
     }
 

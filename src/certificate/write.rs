@@ -1,0 +1,343 @@
+//! From an answer to a certificate. Large sets are borrowed and written one element at a time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use serde::{Serialize, Serializer};
+
+use super::names::{Namer, ProgramNames};
+use super::{
+    Answered, Asked, Block, Claim, Configuration, Count, Document, Evidence, FORMAT, Family, Input, Most,
+    Property, Start, States, Taken, VERSION, hash,
+};
+use crate::concrete::concretise;
+use crate::lang::load::{self, Loaded, Reading};
+use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
+use crate::problem::{Bound, Problem, Target};
+use crate::verdict::{Certificate, Trace, Verdict};
+
+/// The states of a certificate: the place of each in the lists.
+#[derive(Default)]
+struct Numbers {
+    shared: IndexSet<Shared, FxBuildHasher>,
+    local: IndexSet<Local, FxBuildHasher>,
+}
+
+impl Numbers {
+    fn see(&mut self, config: &Config) {
+        self.shared.insert(config.shared);
+        self.local.extend(config.threads.entries().iter().map(|e| e.0));
+    }
+
+    fn shared(&self, s: Shared) -> u32 {
+        self.shared.get_index_of(&s).map_or(u32::MAX, |i| i as u32)
+    }
+
+    fn local(&self, l: Local) -> u32 {
+        self.local.get_index_of(&l).map_or(u32::MAX, |i| i as u32)
+    }
+
+    fn config(&self, config: &Config) -> Configuration {
+        (self.shared(config.shared), self.bag(&config.threads).collect())
+    }
+
+    fn bag(&self, bag: &Bag) -> impl Iterator<Item = (u32, Count)> {
+        bag.entries().iter().map(|&(l, n)| (self.local(l), count(n)))
+    }
+}
+
+fn count(n: u32) -> Count {
+    if n == OMEGA { Count::ANY } else { Count::Exactly(n) }
+}
+
+/// A set of configurations, written one by one.
+pub struct Configs<'a> {
+    set: &'a [Config],
+    numbers: Rc<Numbers>,
+}
+
+impl Serialize for Configs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.set.iter().map(|c| self.numbers.config(c)))
+    }
+}
+
+/// Where a problem came from.
+pub struct Origin<'a> {
+    /// The input.
+    pub loaded: &'a Loaded,
+    /// How it was read.
+    pub reading: &'a Reading,
+    /// The question.
+    pub problem: &'a Problem,
+}
+
+/// The certificate of these verdicts, one per target of the problem; why there is none, if there cannot be.
+pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
+    let problem = origin.problem;
+    let traces: Vec<Option<Trace>> = problem
+        .targets
+        .iter()
+        .zip(verdicts)
+        .map(|(t, v)| concrete(problem, t, v))
+        .collect::<Result<_, _>>()?;
+    let numbers = Rc::new(number(problem, verdicts, &traces));
+    let mut targets = Vec::new();
+    let mut evidence = Vec::new();
+    let mut undecided = Vec::new();
+    let mut shared: HashMap<_, u32> = HashMap::new();
+    for ((target, verdict), trace) in problem.targets.iter().zip(verdicts).zip(&traces) {
+        let next = evidence.len() as u32;
+        let (claim, place) = match (verdict, trace) {
+            (Verdict::Unknown(_), _) => {
+                undecided.push(target.name.clone());
+                continue;
+            }
+            (Verdict::Unsafe(_), Some(trace)) => {
+                evidence.push(run(&*problem.model, trace, &numbers));
+                (Claim::Unsafe, next)
+            }
+            (Verdict::Unsafe(_), None) => return Err("a run has no values".into()),
+            (Verdict::Safe(certificate), _) => {
+                let place = *shared.entry(certificate.identity()).or_insert(next);
+                if place == next {
+                    evidence.push(set(certificate, &numbers)?);
+                }
+                (Claim::Safe, place)
+            }
+        };
+        let property = property(origin, target, &numbers);
+        targets.push(Answered { name: target.name.clone(), property, verdict: claim, evidence: place });
+    }
+    Ok(Document {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+        input: Input {
+            name: origin.loaded.source.name.clone(),
+            kind: origin.loaded.format.to_string(),
+            hash: hash(&origin.loaded.source.text),
+        },
+        problem: Asked {
+            initial: start(origin, &numbers),
+            bound: match problem.bound {
+                Bound::Any => Most::Any,
+                Bound::Threads(n) => Most::Threads(n),
+                Bound::Tokens(n) => Most::Tokens(n),
+            },
+            slot_reuse: !origin.reading.keep_ended,
+            init_free: origin.reading.init_free,
+        },
+        states: states(origin.loaded, &numbers),
+        targets,
+        undecided,
+        evidence,
+        cutoff: None,
+    })
+}
+
+/// The run of an unsafe verdict, with all values chosen.
+fn concrete(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<Option<Trace>, String> {
+    let Verdict::Unsafe(trace) = verdict else { return Ok(None) };
+    let found = concretise(&*problem.model, target, trace, problem.bound.threads());
+    found.map(Some).ok_or_else(|| format!("the run into `{}` cannot be given values", target.name))
+}
+
+fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> Numbers {
+    let mut numbers = Numbers::default();
+    for family in &problem.initial {
+        numbers.see(&family.omega());
+    }
+    for trace in traces.iter().flatten() {
+        numbers.see(&trace.start);
+        for taken in &trace.steps {
+            numbers.see(&taken.after);
+        }
+    }
+    // A program's targets are given in words.
+    if problem.model.as_program().is_none() {
+        problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
+    }
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Safe(Certificate::Products(products)) => {
+                numbers.shared.extend(products.shared.iter().flatten());
+                numbers.local.extend(products.locals.iter().flatten());
+            }
+            Verdict::Safe(
+                Certificate::Closed(set)
+                | Certificate::Reduced(set)
+                | Certificate::Downward(set)
+                | Certificate::Upward(set)
+                | Certificate::Views(set),
+            ) => set.iter().for_each(|c| numbers.see(c)),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => {}
+        }
+    }
+    numbers
+}
+
+fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Evidence<Configs<'a>>, String> {
+    let configs = |set: &'a [Config]| Configs { set, numbers: numbers.clone() };
+    let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
+                   search without them (--no-por)";
+    Ok(match certificate {
+        Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
+        Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
+        Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
+        Certificate::Views(set) => Evidence::Views { blocks: blocks(set, numbers) },
+        Certificate::Products(products) if !products.reduced => Evidence::Products {
+            shared: products.shared.iter().map(|w| w.iter().map(|&s| numbers.shared(s)).collect()).collect(),
+            local: products.locals.iter().map(|w| w.iter().map(|&l| numbers.local(l)).collect()).collect(),
+            members: products.members.iter().map(|p| (p.shared, p.threads.clone())).collect(),
+        },
+        Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
+    })
+}
+
+/// Views as blocks: states that occur together with the same others are written once.
+fn blocks(views: &[Config], numbers: &Numbers) -> Vec<Block> {
+    let mut partners: BTreeMap<u32, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
+    for view in views {
+        let of = partners.entry(numbers.shared(view.shared)).or_default();
+        let threads = view.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| numbers.local(l)));
+        match threads.collect::<Vec<_>>()[..] {
+            [a] => _ = of.entry(a).or_default(),
+            [a, b] => {
+                of.entry(a).or_default().insert(b);
+                of.entry(b).or_default().insert(a);
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for (s, partners) in partners {
+        let mut alike: BTreeMap<&BTreeSet<u32>, Vec<u32>> = BTreeMap::new();
+        partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
+        let mut groups: Vec<(Vec<u32>, &BTreeSet<u32>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
+        groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
+        // A pair of states is written with whichever of the two comes first.
+        let mut written: HashSet<u32> = HashSet::new();
+        let before = found.len();
+        for (a, bs) in groups {
+            let rest: Vec<u32> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
+            written.extend(&a);
+            if !rest.is_empty() || bs.is_empty() {
+                found.push((s, a, rest));
+            }
+        }
+        if found.len() == before {
+            found.push((s, Vec::new(), Vec::new()));
+        }
+    }
+    found
+}
+
+fn run<C>(model: &dyn Model, trace: &Trace, numbers: &Numbers) -> Evidence<C> {
+    let steps = trace.steps.iter().map(|taken| {
+        let place = model.edge_place(taken.step.edge);
+        Taken {
+            by: taken.step.take.entries().first().map(|e| numbers.local(e.0)),
+            does: if place.line == 0 { place.text } else { format!("line {}: {}", place.line, place.text) },
+            after: numbers.config(&taken.after),
+        }
+    });
+    Evidence::Trace { start: numbers.config(&trace.start), steps: steps.collect() }
+}
+
+fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
+    let problem = origin.problem;
+    if let (load::Input::Program(_), [family]) = (&origin.loaded.input, &problem.initial[..]) {
+        let n = family.threads.size();
+        return Start::Main(if family.any.is_empty() { Count::Exactly(n) } else { Count::ANY });
+    }
+    let family = |f: &crate::problem::Initial| Family {
+        shared: numbers.shared(f.shared),
+        threads: f.threads.entries().iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
+        any: f.any.iter().map(|&l| numbers.local(l)).collect(),
+    };
+    Start::Families(problem.initial.iter().map(family).collect())
+}
+
+fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Property {
+    if let load::Input::System(_) = origin.loaded.input {
+        return Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect());
+    }
+    Property::of_name(&target.name)
+}
+
+fn states(loaded: &Loaded, numbers: &Numbers) -> States {
+    let name = |namer: &dyn Namer| States {
+        shared: numbers.shared.iter().map(|&s| namer.shared(s)).collect(),
+        local: numbers.local.iter().map(|&l| namer.local(l)).collect(),
+    };
+    match &loaded.input {
+        load::Input::Program(jit) => name(&ProgramNames::new(jit)),
+        load::Input::System(system) => name(&*system.table),
+    }
+}
+
+/// Writes a document: one line for each state, target, step and configuration.
+pub fn write(document: &impl Serialize, out: impl Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, Lines::default());
+    document.serialize(&mut serializer)?;
+    serializer.into_inner().write_all(b"\n")
+}
+
+/// Breaks lines only where it helps the eye.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+}
+
+impl Lines {
+    /// Down to lists of configurations; what is inside those stays on one line.
+    const DEEPEST: usize = 6;
+
+    fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
+        if self.depth < Lines::DEEPEST {
+            out.write_all(b"\n")?;
+            out.write_all(&b"          "[..2 * self.depth])?;
+        }
+        Ok(())
+    }
+}
+
+impl serde_json::ser::Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        self.line(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth < 2 { self.line(out) } else { Ok(()) }
+    }
+}

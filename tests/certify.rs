@@ -1,0 +1,402 @@
+//! Certificates: every engine's evidence, written to a file and read again, stands before the checker, which executes programs
+//! with an interpreter of its own; and what is written fits the schema.
+//!
+//! `THRONG_RANDOM=5000 THRONG_SEED=7 cargo test --release --test certify -- --nocapture` certifies that many random programs.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::certificates::{answers, engines, judge, problem, written};
+use throng::certificate::Property;
+use throng::certify::interpreter::Interpreter;
+use throng::certify::{Fault, certify, read};
+use throng::lang::load::{Format, Input, Loaded, Reading, load};
+use throng::lang::source::Source;
+use throng::lang::system::{Kind, System};
+use throng::limits::Limits;
+use throng::problem::{Bound, Problem, Target};
+use throng::question::Question;
+use throng::testing::{self, laws, naive, programs, random_problem, random_table};
+use throng::verdict::Verdict;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
+}
+
+fn schema() -> jsonschema::Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas/certificate.schema.json");
+    let text = std::fs::read_to_string(path).expect("the schema is there");
+    jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema")
+}
+
+fn fits(schema: &jsonschema::Validator, bytes: &[u8], name: &str) {
+    let value = serde_json::from_slice(bytes).expect("JSON");
+    if let Err(why) = schema.validate(&value) {
+        panic!("{name}: {why} at {}", why.instance_path());
+    }
+}
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = std::fs::read_dir(folder).expect("examples").map(|e| e.expect("entry").path());
+    let known =
+        |p: &PathBuf| p.extension().is_some_and(|e| ["bp", "tts", "ntts", "spec"].iter().any(|k| e == *k));
+    let mut found: Vec<PathBuf> = files.filter(known).collect();
+    found.sort();
+    found
+}
+
+/// Certifies whatever the engines answer; returns how many certificates there were.
+fn all_engines(
+    loaded: &Loaded,
+    reading: &Reading,
+    problem: &Problem,
+    schema: &jsonschema::Validator,
+) -> usize {
+    let mut count = 0;
+    for engine in engines(problem) {
+        let verdicts = answers(&*engine, problem, PATIENCE);
+        if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
+            continue;
+        }
+        let bytes = written(loaded, reading, problem, &verdicts);
+        let name = format!("{} by {}", loaded.source.name, engine.name());
+        fits(schema, &bytes, &name);
+        let text = &loaded.source.text;
+        match judge(loaded, &bytes) {
+            Ok(_) => count += 1,
+            Err(fault) => panic!("{name}: {fault}\n{text}\n{}", String::from_utf8_lossy(&bytes)),
+        }
+    }
+    count
+}
+
+#[test]
+fn every_example_has_a_certificate_from_every_engine_that_answers() {
+    let schema = schema();
+    let mut count = 0;
+    for path in examples() {
+        // Half a million views: the command line has it in another test.
+        if path.ends_with("rockall.bp") {
+            continue;
+        }
+        for threads in [None, Some(2)] {
+            let reading = Reading::default();
+            let loaded = load(&path, &reading).unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+            let question = Question { threads, ..Question::default() };
+            count += all_engines(&loaded, &reading, &problem(&loaded, &path, &question), &schema);
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
+/// A program with every construct of the language that one can ask about.
+const CONSTRUCTS: &str = "
+decl g, h; decl thread_local t := 0;
+bool f(a) begin decl c; c := a & *; return c | !a; end
+void child() begin t := 1; g := 1 constrain !g | 'g; signal; end
+void main() begin
+  decl x, y;
+  x, y := *, x;
+  enforce (x | !x);
+  x := f(y);
+  start_thread child();
+  if (schoose[x, y]) then atomic { g := 0; h := g; } fi
+  atomic_begin; h := 1; atomic_end;
+  x$, y := x$, 1;
+  L: while (*) do start_thread goto W; broadcast; od
+  assert (t | !t);
+  end_thread;
+  W: wait; M: skip;
+end";
+
+#[test]
+fn all_kinds_of_questions_about_a_program() {
+    let schema = schema();
+    let mut count = 0;
+    for no_slot_reuse in [false, true] {
+        let reading = Reading { keep_ended: no_slot_reuse, ..Reading::default() };
+        let source = Source::new("constructs", CONSTRUCTS);
+        let loaded = throng::lang::load::read(source, Format::Bp, &reading)
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        for (initial, threads) in [(None, Some(2)), (Some("any"), Some(2)), (None, None)] {
+            let question = Question {
+                initial: initial.map(str::to_string),
+                threads,
+                error_labels: vec!["M".into()],
+                mutex: vec!["L".into()],
+                invariants: vec!["g | h | !g".into(), "!g".into()],
+                ..Question::default()
+            };
+            let problem = problem(&loaded, Path::new(""), &question);
+            count += all_engines(&loaded, &reading, &problem, &schema);
+        }
+    }
+    assert!(count >= 12, "{count}");
+}
+
+/// The checker's interpreter as the model of a problem.
+fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
+    let model = Arc::new(Interpreter::new(text, keep_ended).expect("accepted"));
+    let any = problem.initial.iter().any(|i| !i.any.is_empty());
+    let count = problem.initial.iter().map(|i| i.threads.size()).max();
+    let initial = vec![model.initial(if any { None } else { count })];
+    let targets = problem.targets.iter().map(|t| {
+        let property = match t.name.strip_prefix("error label ") {
+            Some(label) => Property::ErrorLabel(label.into()),
+            None => Property::Assertions,
+        };
+        Target { name: t.name.clone(), configs: model.bad(&property).expect("asked before") }
+    });
+    let targets = targets.collect();
+    Problem { initial, targets, model, initial_text: String::new(), bound: problem.bound }
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn random_programs_have_certificates() {
+    let (count, seed) = (number("THRONG_RANDOM", 60), number("THRONG_SEED", 1));
+    let schema = schema();
+    let (mut certificates, mut tested) = (0, 0);
+    for i in 0..count {
+        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let knobs = programs::Knobs::random(&mut rng);
+        let text = programs::program(&mut rng, &knobs);
+        let reading = Reading { keep_ended: rng.one_in(4), ..Reading::default() };
+        let loaded =
+            throng::lang::load::read(Source::new(format!("random {i}"), text.clone()), Format::Bp, &reading)
+                .unwrap_or_else(|r| panic!("{text}\n{:?}", r.diagnostics));
+        let label = text.split_whitespace().find_map(|w| w.strip_suffix(':')).filter(|w| !w.is_empty());
+        let question = Question {
+            threads: (!rng.one_in(3)).then_some(2),
+            initial: rng.one_in(2).then(|| "any".into()),
+            error_labels: label.map(str::to_string).into_iter().collect(),
+            ..Question::default()
+        };
+        let Ok(posed) = question.pose(&loaded, Path::new("")) else { continue };
+        certificates += all_engines(&loaded, &reading, &posed.problem, &schema);
+        // The interpreter against the engines' model, and against the laws of models.
+        let own = interpreted(&posed.problem, &text, reading.keep_ended);
+        if own.bound == Bound::Threads(2) {
+            let explicit = throng::engine::explicit::Explicit { por: false, ..Default::default() };
+            let truth = answers(&explicit, &posed.problem, PATIENCE);
+            let said = answers(&explicit, &own, PATIENCE);
+            for (a, b) in truth.iter().zip(&said) {
+                use Verdict::{Safe, Unsafe};
+                let differ = matches!((a, b), (Safe(_), Unsafe(_)) | (Unsafe(_), Safe(_)));
+                assert!(!differ, "{text}\n{a:?}\n{b:?}");
+            }
+        }
+        let configs: Vec<_> = own.initial.iter().flat_map(|f| (0..=2).flat_map(|n| f.of_size(n))).collect();
+        let mut more = Vec::new();
+        for c in &configs {
+            throng::model::semantics::successors(&*own.model, c, None, &mut more);
+        }
+        let mut all = configs;
+        all.extend(more.into_iter().map(|m| m.1).take(12));
+        tested += laws(&*own.model, &all).unwrap_or_else(|why| panic!("{text}\n{why}"));
+    }
+    println!("{count} programs from seed {seed}: {certificates} certificates, {tested} instances of laws");
+    assert!(certificates as u64 > count);
+}
+
+/// A random table as an input.
+fn as_input(table: testing::Signals) -> Loaded {
+    let system = System {
+        table: Arc::new(table.table),
+        initial: Vec::new(),
+        initial_text: String::new(),
+        targets: Vec::new(),
+        kind: Kind::Tts,
+    };
+    let source = Arc::new(Source::new("random", "random"));
+    Loaded { source, format: Format::Tts, input: Input::System(system), warnings: Vec::new() }
+}
+
+#[test]
+fn random_systems_have_certificates() {
+    let schema = schema();
+    let mut certificates = 0;
+    for seed in 0..number("THRONG_RANDOM", 150) {
+        let mut rng = testing::Rng::new(seed);
+        let knobs = testing::Knobs::default();
+        let table = random_table(&mut rng, &knobs);
+        let loaded = as_input(testing::Signals { table, signals: Vec::new(), waiting: Vec::new() });
+        let Input::System(system) = &loaded.input else { unreachable!("just made") };
+        let bound = if rng.chance(50) { Bound::Threads(3) } else { Bound::Any };
+        let asked = random_problem(&mut rng, &knobs, system.table.clone(), bound);
+        for engine in engines(&asked) {
+            let verdicts = answers(&*engine, &asked, PATIENCE);
+            let bytes = written(&loaded, &Reading::default(), &asked, &verdicts);
+            fits(&schema, &bytes, engine.name());
+            let document = read(&bytes).unwrap_or_else(|f| panic!("{f}"));
+            match certify(&loaded, &document, &Limits::none()) {
+                Ok(certified) => certificates += certified.answers.len(),
+                Err(fault) => panic!("seed {seed}, {}: {fault}", engine.name()),
+            }
+        }
+        if bound == Bound::Threads(3) {
+            assert_eq!(naive(&asked, 3).len(), asked.targets.len());
+        }
+    }
+    assert!(certificates > 400, "{certificates}");
+}
+
+#[test]
+fn a_certificate_of_something_else_is_invalid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let load = |name: &str| {
+        load(&folder.join(name), &Reading::default()).unwrap_or_else(|r| panic!("{:?}", r.diagnostics))
+    };
+    let (safe, broken) = (load("spinlock.bp"), load("spinlock-broken.bp"));
+    let problem = problem(&safe, Path::new(""), &Question::default());
+    let verdicts = answers(&throng::engine::views::Views, &problem, PATIENCE);
+    let bytes = written(&safe, &Reading::default(), &problem, &verdicts);
+    let certified = judge(&safe, &bytes).unwrap_or_else(|f| panic!("{f}"));
+    assert!(certified.notes.is_empty());
+    assert_eq!(certified.answers.len(), 1);
+    assert!(matches!(judge(&broken, &bytes), Err(Fault::Invalid(_))));
+    assert!(matches!(judge(&load("mutex.ntts"), &bytes), Err(Fault::Invalid(_))));
+    // Comments, layout and line numbers do not matter, but somebody should hear of it.
+    let text = format!("// new\n\n{}", safe.source.text.replace("  ", "    "));
+    let source = Source::new("edited", text);
+    let edited = throng::lang::load::read(source, Format::Bp, &Reading::default())
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    let certified = judge(&edited, &bytes).unwrap_or_else(|f| panic!("{f}"));
+    assert!(certified.notes[0].contains("has changed"));
+}
+
+#[test]
+fn what_is_no_certificate_is_unreadable() {
+    for text in
+        ["", "{}", "[]", "nonsense", "{\"format\":\"throng-certificate\",\"version\":2}", "\u{0}\u{1}"]
+    {
+        assert!(matches!(read(text.as_bytes()), Err(Fault::Unreadable(_))), "{text}");
+    }
+}
+
+// ── the command ──
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("throng-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Scratch(folder)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn throng(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const LOCK: &str =
+    "decl l := 0;\nvoid main() begin while * do l := 1 constrain !l; C: assert l; l := 0; od end\n";
+
+#[test]
+fn a_certificate_is_written_checked_and_reused() {
+    let scratch = Scratch::new("old");
+    let (program, certificate) = (scratch.file("lock.bp", LOCK), scratch.0.join("lock.json"));
+    let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--certificate", certificate]);
+    assert_eq!(status, Some(0), "{out}");
+    assert!(out.contains("proof:") && out.contains("certified in"), "{out}");
+    let (status, out, _) = throng(&["certify", program, certificate]);
+    assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
+    assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
+    // Only comments and names that nobody sees have changed.
+    scratch.file("lock.bp", &format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    assert!(status == Some(0) && out.contains("engine:  reuse"), "{out}");
+    // The lock is gone: the old evidence does not hold, and a search finds out why.
+    scratch.file("lock.bp", &LOCK.replace(" constrain !l", ""));
+    let (status, out, _) = throng(&["certify", program, certificate]);
+    assert!(status == Some(10) && out.starts_with("INVALID  target `"), "{out}");
+    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    assert!(status == Some(10) && out.starts_with("UNSAFE") && !out.contains("reuse"), "{out}");
+}
+
+#[test]
+fn exit_status_two_is_for_what_cannot_be_read() {
+    let scratch = Scratch::new("unreadable");
+    let program = scratch.file("lock.bp", LOCK);
+    let program = program.to_str().expect("UTF-8");
+    for text in ["", "{}", "\u{0}", "{\"format\":\"throng-certificate\",\"version\":1}"] {
+        let certificate = scratch.file("bad.json", text);
+        let (status, out, err) = throng(&["certify", program, certificate.to_str().expect("UTF-8")]);
+        assert!(
+            status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
+            "{err}"
+        );
+        let (status, ..) = throng(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
+        assert_eq!(status, Some(2));
+    }
+    assert_eq!(throng(&["certify", program, "no/such/file"]).0, Some(2));
+    assert_eq!(throng(&["certify", "no/such/file.bp", "no/such/file"]).0, Some(2));
+    // Nothing is left of a certificate that could not be written.
+    let (status, _, err) = throng(&["check", program, "--certificate", "/no/such/folder/x.json"]);
+    assert!(status == Some(2) && err.contains("cannot write"), "{err}");
+}
+
+#[test]
+fn unchecked_is_what_nobody_checked() {
+    let scratch = Scratch::new("nobody");
+    let program = scratch.file("lock.bp", LOCK);
+    let program = program.to_str().expect("UTF-8");
+    let (_, out, _) = throng(&["check", program, "--no-check", "--engine", "views"]);
+    assert!(out.starts_with("SAFE") && out.contains("(unchecked)"), "{out}");
+    // The default engine checks to choose among answers, whether asked to or not.
+    let (_, out, _) = throng(&["check", program, "--no-check"]);
+    assert!(out.starts_with("SAFE") && !out.contains("unchecked"), "{out}");
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn the_second_checker_accepts_the_examples() {
+    let scratch = Scratch::new("second");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/certify.py");
+    let mut command = Command::new("python3");
+    command.arg(script);
+    let mut count = 0;
+    for path in examples().iter().filter(|p| p.extension().is_some_and(|e| e != "bp")) {
+        for engine in ["auto", "views", "backward", "karp-miller", "explicit"] {
+            let certificate = scratch.0.join(format!("{count}.json"));
+            let name = certificate.to_str().expect("UTF-8");
+            let path = path.to_str().expect("UTF-8");
+            throng(&["check", path, "--engine", engine, "--timeout", "5", "--certificate", name]);
+            if certificate.exists() {
+                command.arg(path).arg(&certificate);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 8, "{count}");
+    match command.output() {
+        Err(why) => println!("skipped: python3 cannot be run ({why})"),
+        Ok(output) => {
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(told.lines().filter(|l| l.ends_with("VALID")).count(), count, "{told}");
+        }
+    }
+}

@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""A second checker of Throng's certificates, for thread-transition systems and nets.
+
+Usage: certify.py INPUT CERTIFICATE [INPUT CERTIFICATE ...]
+
+Written from docs/formats.md alone, without dependencies; slow and simple. One line for each pair: VALID, INVALID and which rule
+failed, UNREADABLE, or SKIPPED (programs, and constructs of nets that this checker does not read). The exit status is that of
+the worst: 0 valid or skipped, 10 invalid, 2 unreadable.
+
+A system is a list of rules: in shared state `src`, take the threads `take`, put back `put`, create `spawn`, go to `dst`; every
+other thread at p goes to one of `fates[p]` (None: it vanishes; an empty list: its presence blocks the rule), or stays.
+"""
+
+import json
+import re
+import sys
+from collections import Counter, namedtuple
+from itertools import combinations_with_replacement, product
+
+Rule = namedtuple("Rule", "src dst take put spawn fates")
+System = namedtuple("System", "shared local rules net")
+OMEGA = float("inf")
+
+
+class Invalid(Exception):
+    """A rule of docs/formats.md fails."""
+
+
+class Unreadable(Exception):
+    """This is no certificate, or no input."""
+
+
+class Skipped(Exception):
+    """This checker does not read that."""
+
+
+# ── inputs ──
+
+
+def need(holds, why):
+    if not holds:
+        raise Invalid(why)
+
+
+def rule(src, dst, take=(), put=(), spawn=(), fates=None):
+    return Rule(src, dst, Counter(take), Counter(put), Counter(spawn), fates or {})
+
+
+def read_edges(lines, shared, local):
+    """`s l -> s' l' { p ~> q }`, `s l +> s' l'`, `s l ~> s' l'`; names may stand for numbers, and `*` for every shared state."""
+    rules = []
+    for line in lines:
+        words = re.sub(r"(->|\+>|~>)", r" \1 ", line.split("#")[0]).split()
+        if len(words) < 5 or words[2] not in ("->", "+>", "~>"):
+            continue
+        s, l, arrow, t, m = words[:5]
+        for src, dst in [(x, x if t == "*" else t) for x in shared] if s == "*" else [(s, t)]:
+            if src not in shared or dst not in shared or l not in local or m not in local:
+                raise Unreadable("an edge with unknown states: " + line.strip())
+            moves = {}
+            for p, q in zip(words[5::3], words[7::3]):
+                moves.setdefault(p, []).append(q)
+            if arrow == "->":
+                rules.append(rule(src, dst, [l], [m], (), moves))
+            elif arrow == "+>":
+                rules.append(rule(src, dst, [l], [l], [m]))
+            else:
+                rules.append(rule(src, dst, (), (), (), {l: [m]}))
+    return rules
+
+
+def read_tts(text):
+    lines = [line.split("#")[0] for line in text.splitlines()]
+    numbers = " ".join(lines).split()
+    shared, local = ([str(i) for i in range(int(n))] for n in numbers[:2])
+    return System(shared, local, read_edges(lines, set(shared), set(local)), False)
+
+
+def read_ntts(text):
+    names = {"shared": [], "local": []}
+    for line in text.splitlines():
+        words = line.split("#")[0].split()
+        if words and words[0] in names and not any(a in line for a in ("->", "+>", "~>")):
+            names[words[0]] += words[1:]
+    rules = read_edges(text.splitlines(), names["shared"], names["local"])
+    return System(names["shared"], names["local"], rules, False)
+
+
+def read_spec(text):
+    text = re.sub(r"#.*", "", text)
+    found = re.search(r"\bvars\b(.*?)\brules\b(.*?)\binit\b", text, re.S)
+    if not found:
+        raise Unreadable("no vars, rules, init")
+    names, rules = found.group(1).split(), []
+    for part in found.group(2).split(";"):
+        if "->" not in part:
+            continue
+        guard, update = part.split("->")
+        rules += net_rule(names, guard, update)
+    return System(["0"], names, rules, True)
+
+
+def net_rule(names, guard, update):
+    take, blocked = Counter(), set()
+    for g in filter(None, (g.strip() for g in guard.split(","))):
+        at_least = re.fullmatch(r"(\w+)\s*>=\s*(\d+)", g)
+        exactly = re.fullmatch(r"(\w+)\s*=\s*(\d+)", g)
+        if not (at_least or exactly):
+            if g == "true":
+                continue
+            raise Skipped("guard " + g)
+        name, n = (at_least or exactly).groups()
+        take[name] = int(n)
+        if exactly:
+            blocked.add(name)
+    plus, moved, kept = Counter(), {}, set()
+    for u in filter(None, (u.strip() for u in update.split(","))):
+        x, right = (side.strip() for side in u.split("=", 1))
+        x = x.rstrip("' ")
+        terms = re.findall(r"([+-]?)\s*(\w+)", right)
+        for sign, term in terms:
+            if term.isdigit():
+                plus[x] += -int(term) if sign == "-" else int(term)
+            elif sign == "-" or term in kept or term in moved:
+                raise Skipped("update " + u)
+            elif term == x:
+                kept.add(x)
+            else:
+                moved[term] = x
+        sources = [term for _, term in terms if not term.isdigit()]
+        short = -plus[x] - sum(take[y] for y in sources)
+        if short > 0:  # the guard is raised
+            free = [y for y in sources if y not in blocked]
+            if len(free) != 1:
+                raise Skipped("update " + u)
+            take[free[0]] += short
+        if x not in kept:
+            moved.setdefault(x, None)
+    for y in [y for y in moved if moved[y] is None]:
+        if any(y in re.findall(r"\w+", u.split("=", 1)[1]) for u in update.split(",") if "=" in u):
+            raise Skipped("rule " + update.strip())
+    put = Counter({x: n for x, n in plus.items() if n})
+    for y, n in take.items():
+        if moved.get(y, y) is not None:
+            put[moved.get(y, y)] += n
+    fates = {y: [to] for y, to in moved.items()}
+    fates.update({y: [] for y in blocked})
+    put = Counter({x: n for x, n in put.items() if n > 0})
+    return [Rule("0", "0", +take, put, Counter(), fates)]
+
+
+def read_pnml(text):
+    import xml.etree.ElementTree as tree
+
+    places, arcs, transitions = [], [], []
+    for e in tree.fromstring(text).iter():
+        tag = e.tag.split("}")[-1]
+        weight = [int(t.text) for i in e for t in i if i.tag.endswith("inscription") and t.tag.endswith("text")]
+        if tag == "place":
+            places.append(e.get("id"))
+        elif tag == "transition":
+            transitions.append(e.get("id"))
+        elif tag == "arc":
+            arcs.append((e.get("source"), e.get("target"), weight[0] if weight else 1))
+    rules = []
+    for t in transitions:
+        take, put = Counter(), Counter()
+        for source, target, n in arcs:
+            if target == t:
+                take[source] += n
+            if source == t:
+                put[target] += n
+        rules.append(Rule("0", "0", take, put, Counter(), {}))
+    return System(["0"], places, rules, True)
+
+
+READERS = {"tts": read_tts, "ntts": read_ntts, "spec": read_spec, "pnml": read_pnml}
+
+# ── what a rule does ──
+
+
+def config(shared, threads):
+    return shared, frozenset((l, n) for l, n in threads.items() if n > 0)
+
+
+def covers(big, small):
+    have = dict(big[1])
+    return big[0] == small[0] and all(have.get(l, 0) >= n for l, n in small[1])
+
+
+def spread(count, options):
+    """Every way for `count` threads to choose among options; any number choose them all."""
+    if count == OMEGA:
+        return [Counter({o: OMEGA for o in options})]
+    return [Counter(choice) for choice in combinations_with_replacement(options, count)]
+
+
+def fire(r, c, bound):
+    """All configurations that a rule leads to."""
+    shared, rest = c[0], Counter(dict(c[1]))
+    if shared != r.src or any(rest[l] < n for l, n in r.take.items()):
+        return []
+    for l, n in r.take.items():
+        rest[l] -= n
+    ways = [[Counter({l: n})] if l not in r.fates else spread(n, r.fates[l]) for l, n in rest.items() if n > 0]
+    found = set()
+    size = sum(rest.values()) + sum(r.put.values()) + sum(r.spawn.values())
+    for way in product(*ways):
+        after = Counter(r.put)
+        if bound is None or size <= bound:
+            after.update(r.spawn)
+        for moved in way:
+            after.update(moved)
+        after.pop(None, None)
+        if bound is None or sum(after.values()) <= bound:
+            found.add(config(r.dst, after))
+    return found
+
+
+def predecessors(r, c):
+    """The smallest configurations from which a rule leads above `c`."""
+    if c[0] != r.dst:
+        return
+    rest = Counter(dict(c[1])) - r.put - r.spawn
+    back = lambda l: ([] if l in r.fates else [l]) + [p for p, qs in r.fates.items() if l in qs]
+    for way in product(*[spread(n, back(l)) for l, n in rest.items()]):
+        before = Counter(r.take)
+        for moved in way:
+            before.update(moved)
+        yield config(r.src, before)
+
+
+# ── the rules of docs/formats.md ──
+
+
+class Court:
+    def __init__(self, system, doc):
+        self.system, self.doc = system, doc
+        problem = doc["problem"]
+        bound = problem["bound"]
+        self.threads = bound.get("threads") if isinstance(bound, dict) else None
+        self.tokens = bound.get("tokens") if isinstance(bound, dict) else None
+        need(self.tokens is None if not system.net else self.threads is None, "the bound is for another kind of input")
+        need(self.threads != 0, "a bound of no threads")
+        need("families" in problem["initial"], "systems start in families")
+        self.families = []
+        for f in problem["initial"]["families"]:
+            threads = self.config([f["shared"], f["threads"]])
+            self.families.append((threads, [self.local(l) for l in f["any"]]))
+
+    def state(self, which, i):
+        names = self.doc["states"][which]
+        need(isinstance(i, int) and 0 <= i < len(names), "no %s state number %s" % (which, i))
+        need(names[i] in getattr(self.system, which), "the input has no state %s" % names[i])
+        return names[i]
+
+    def local(self, i):
+        return self.state("local", i)
+
+    def config(self, c, omega=False):
+        shared, listed = c
+        threads = Counter()
+        for l, n in listed:
+            need(n != "any" or omega, "`any` counts only in downward sets")
+            n = OMEGA if n == "any" else n
+            need(n == OMEGA or isinstance(n, int) and 0 < n < 2**32 - 1, "a count is 0 or too large")
+            threads[self.local(l)] += n
+        return config(self.state("shared", shared), threads)
+
+    def is_blocking(self):
+        return any(not to for r in self.system.rules for to in r.fates.values())
+
+    def initial(self):
+        """Every initial configuration within the bound."""
+        for (shared, threads), free in self.families:
+            threads, free = Counter(dict(threads)), sorted(set(free))
+            need(not free or self.threads or self.tokens is not None, "a finite set cannot hold every initial configuration")
+            if self.tokens is not None:
+                ranges = [range(max(0, self.tokens - threads[l]) + 1) for l in free]
+                for extra in product(*ranges):
+                    yield config(shared, threads + Counter(dict(zip(free, extra))))
+                continue
+            most = 0 if not free else self.threads - sum(threads.values())
+            if self.threads and sum(threads.values()) > self.threads:
+                continue
+            for k in range(most + 1):
+                for extra in combinations_with_replacement(free, k):
+                    yield config(shared, threads + Counter(extra))
+
+    def is_initial(self, c):
+        for (shared, least), free in self.families:
+            more = Counter(dict(c[1]))
+            more.subtract(dict(least))
+            ok = c[0] == shared and all(n >= 0 and (n == 0 or l in free) for l, n in more.items())
+            if ok and self.tokens is not None:
+                ok = all(n == 0 or dict(c[1])[l] <= self.tokens for l, n in more.items())
+            if ok and (self.threads is None or sum(n for _, n in c[1]) <= self.threads):
+                return True
+        return False
+
+    def omega_families(self):
+        for (shared, threads), free in self.families:
+            yield config(shared, Counter(dict(threads)) + Counter({l: OMEGA for l in free}))
+
+    def trace(self, bad, start, steps):
+        now = self.config(start)
+        need(self.is_initial(now), "the run starts elsewhere")
+        order = {l: i for i, l in enumerate(self.system.local)}
+        for i, step in enumerate(steps):
+            by = None if step["by"] is None else self.local(step["by"])
+            leader = lambda r: min(r.take, key=order.get) if r.take else None
+            after = self.config(step["after"])
+            fits = (r for r in self.system.rules if leader(r) == by and after in fire(r, now, self.threads))
+            need(next(fits, None) is not None, "step %d leads elsewhere" % (i + 1))
+            now = after
+        need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
+
+    def closed(self, bad, configurations):
+        members = {self.config(c) for c in configurations}
+        for c in self.initial():
+            need(c in members, "an initial configuration is missing: %s" % (c,))
+        for c in members:
+            need(not any(covers(c, b) for b in bad), "a member is bad: %s" % (c,))
+            for r in self.system.rules:
+                for after in fire(r, c, self.threads):
+                    need(after in members, "%s leads outside to %s" % (c, after))
+
+    def downward(self, bad, configurations):
+        need(not self.is_blocking(), "threads block others by their presence")
+        members = [self.config(c, True) for c in configurations]
+        below = lambda c: any(covers(m, c) for m in members)
+        for c in self.omega_families():
+            need(below(c), "an initial family is not covered: %s" % (c,))
+        for m in members:
+            need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
+            for r in self.system.rules:
+                for after in fire(r, m, None):
+                    need(below(after), "%s leads to %s, which is not covered" % (m, after))
+
+    def upward(self, bad, basis):
+        need(not self.is_blocking(), "threads block others by their presence")
+        basis = [self.config(c) for c in basis]
+        above = lambda c: any(covers(c, b) for b in basis)
+        for b in bad:
+            need(above(b), "a bad configuration is above no element: %s" % (b,))
+        for b in basis:
+            need(not any(covers(f, b) for f in self.omega_families()), "an initial configuration is above %s" % (b,))
+            for r in self.system.rules:
+                for before in predecessors(r, b):
+                    need(above(before), "%s leads to %s and is above no element" % (before, b))
+
+    def views(self, bad, blocks):
+        groups = {}
+        for s, left, right in blocks:
+            singles, pairs = groups.setdefault(self.state("shared", s), (set(), set()))
+            left, right = [self.local(l) for l in left], [self.local(l) for l in right]
+            singles.update(left, right)
+            pairs.update((a, b) for x, y in ((left, right), (right, left)) for a in x for b in y)
+
+        def hold(s, threads):
+            need(s in groups, "no view with shared state %s" % s)
+            singles, pairs = groups[s]
+            for i, a in enumerate(threads):
+                need(a in singles, "a view is missing: %s | %s" % (s, a))
+                for b in threads[i + 1:]:
+                    need((a, b) in pairs, "a view is missing: %s | %s, %s" % (s, a, b))
+
+        two = lambda threads: [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
+        for (s, threads), free in self.families:
+            hold(s, two(Counter(dict(threads)) + Counter({l: 2 for l in set(free)})))
+        for s, (singles, pairs) in groups.items():
+            for r in self.system.rules:
+                taken = two(r.take)
+                if r.src != s or not all(
+                    a in singles and all((a, b) in pairs for b in taken[i + 1:]) for i, a in enumerate(taken)
+                ):
+                    continue
+                arrived = two(r.put) + two(r.spawn)
+                hold(r.dst, arrived)
+                by = [b for b in singles if all((t, b) in pairs for t in taken)]
+                fates = {b: [f for f in r.fates.get(b, [b]) if f is not None] for b in by}
+                for b in by:
+                    for f in fates[b]:
+                        for p in arrived or [None]:
+                            hold(r.dst, [f] if p is None else [p, f])
+                        if r.src != r.dst or r.fates:
+                            for c in by:
+                                if (b, c) in pairs:
+                                    for g in fates[c]:
+                                        hold(r.dst, [f, g])
+        for s, threads in bad:
+            if s in groups:
+                singles, pairs = groups[s]
+                want = two(dict(threads))
+                built = all(a in singles and all((a, b) in pairs for b in want[i + 1:]) for i, a in enumerate(want))
+                need(not built, "a bad configuration is built of the views: %s" % (threads,))
+
+    def judge(self):
+        for target in self.doc["targets"]:
+            need("covers" in target["property"], "systems have configurations as targets")
+            bad = [self.config(c) for c in target["property"]["covers"]]
+            need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
+            ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
+            need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
+            if kind not in ("trace", "closed", "downward", "upward", "views"):
+                raise Invalid("%s is no evidence about a system" % kind)
+            getattr(self, kind)(bad, **body)
+
+
+def check(path, certificate):
+    try:
+        with open(certificate, encoding="utf-8") as file:
+            doc = json.load(file)
+        if doc.get("format") != "throng-certificate" or doc.get("version") != 1:
+            raise Unreadable("no certificate of version 1")
+        kind = path.rsplit(".", 1)[-1].lower().replace("ttd", "tts")
+        if kind not in READERS:
+            raise Skipped(kind)
+        need(doc["input"]["kind"] == kind, "the certificate is about another kind of input")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            system = READERS[kind](file.read())
+        Court(system, doc).judge()
+        return 0, "VALID"
+    except Invalid as why:
+        return 10, "INVALID %s" % why
+    except Skipped as why:
+        return 0, "SKIPPED %s" % why
+    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as why:
+        return 2, "UNREADABLE %s: %s" % (type(why).__name__, why)
+
+
+def main(arguments):
+    if len(arguments) < 2 or len(arguments) % 2:
+        print(__doc__)
+        return 2
+    worst = 0
+    for path, certificate in zip(arguments[::2], arguments[1::2]):
+        status, text = check(path, certificate)
+        print("%s  %s" % (certificate, text), flush=True)
+        worst = max(worst, status, key=[0, 10, 2].index)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
