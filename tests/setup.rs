@@ -59,7 +59,7 @@ fn the_first_program_has_a_bug_that_its_comment_mends() {
 /// Every long option that `--help` of a command lists.
 fn options(dir: &Path, command: &str) -> Vec<String> {
     let help = out(&throng(dir, &[command, "--help"]));
-    let words = help.lines().filter_map(|l| l.trim_start().split_whitespace().find(|w| w.starts_with("--")));
+    let words = help.lines().filter_map(|l| l.split_whitespace().find(|w| w.starts_with("--")));
     words.filter(|w| w.len() > 3 && *w != "--help").map(|w| w.trim_matches(',').to_string()).collect()
 }
 
