@@ -74,11 +74,13 @@
 //! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
 pub mod bdd;
+pub mod bench;
 pub mod certificate;
 pub mod certify;
 pub mod check;
 pub mod cli;
 pub mod concrete;
+pub mod contract;
 pub mod engine;
 pub mod lang;
 pub mod limits;

@@ -233,6 +233,18 @@ def predecessors(r, c):
 # ── the rules of docs/formats.md ──
 
 
+def two(threads):
+    """The threads one by one; two stand for more."""
+    return [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
+
+
+def together(group, threads):
+    """Whether these threads can be built of the views of one shared state."""
+    (singles, pairs), want = group, two(threads)
+    fits = lambda a, later: pairs is None or all((a, b) in pairs for b in later)
+    return all(a in singles and fits(a, want[i + 1:]) for i, a in enumerate(want))
+
+
 class Court:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
@@ -240,6 +252,8 @@ class Court:
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
         self.tokens = bound.get("tokens") if isinstance(bound, dict) else None
+        if any(n is not None and type(n) is not int for n in (self.threads, self.tokens)):
+            raise Unreadable("a bound is a number")
         need(self.tokens is None if not system.net else self.threads is None, "the bound is for another kind of input")
         need(self.threads != 0, "a bound of no threads")
         need("families" in problem["initial"], "systems start in families")
@@ -337,10 +351,10 @@ class Court:
                 for after in fire(r, m, None):
                     need(below(after), "%s leads to %s, which is not covered" % (m, after))
 
-    def upward(self, bad, basis):
+    def upward(self, bad, basis, ruled_out=lambda c: False):
         need(not self.is_blocking(), "threads block others by their presence")
         basis = [self.config(c) for c in basis]
-        above = lambda c: any(covers(c, b) for b in basis)
+        above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
         for b in bad:
             need(above(b), "a bad configuration is above no element: %s" % (b,))
         for b in basis:
@@ -349,13 +363,19 @@ class Court:
                 for before in predecessors(r, b):
                     need(above(before), "%s leads to %s and is above no element" % (before, b))
 
-    def views(self, bad, blocks):
+    def closed_views(self, blocks, k):
+        """The views by shared state, if they are closed: those of one thread, and of two (None if `k` is 1)."""
+        if type(k) is not int or k < 0:
+            raise Unreadable("views of %s threads" % k)
+        need(k in (1, 2), "views of %s threads" % k)
         groups = {}
         for s, left, right in blocks:
-            singles, pairs = groups.setdefault(self.state("shared", s), (set(), set()))
+            singles, pairs = groups.setdefault(self.state("shared", s), (set(), set() if k == 2 else None))
             left, right = [self.local(l) for l in left], [self.local(l) for l in right]
             singles.update(left, right)
-            pairs.update((a, b) for x, y in ((left, right), (right, left)) for a in x for b in y)
+            need(k == 2 or not (left and right), "a view of two threads")
+            if k == 2:
+                pairs.update((a, b) for x, y in ((left, right), (right, left)) for a in x for b in y)
 
         def hold(s, threads):
             need(s in groups, "no view with shared state %s" % s)
@@ -363,37 +383,105 @@ class Court:
             for i, a in enumerate(threads):
                 need(a in singles, "a view is missing: %s | %s" % (s, a))
                 for b in threads[i + 1:]:
-                    need((a, b) in pairs, "a view is missing: %s | %s, %s" % (s, a, b))
+                    need(pairs is None or (a, b) in pairs, "a view is missing: %s | %s, %s" % (s, a, b))
 
-        two = lambda threads: [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
         for (s, threads), free in self.families:
             hold(s, two(Counter(dict(threads)) + Counter({l: 2 for l in set(free)})))
-        for s, (singles, pairs) in groups.items():
+        for s, group in groups.items():
             for r in self.system.rules:
-                taken = two(r.take)
-                if r.src != s or not all(
-                    a in singles and all((a, b) in pairs for b in taken[i + 1:]) for i, a in enumerate(taken)
-                ):
+                if r.src != s or not together(group, r.take):
                     continue
-                arrived = two(r.put) + two(r.spawn)
+                singles, pairs = group
+                taken, arrived = two(r.take), two(r.put) + two(r.spawn)
                 hold(r.dst, arrived)
-                by = [b for b in singles if all((t, b) in pairs for t in taken)]
+                by = [b for b in singles if pairs is None or all((t, b) in pairs for t in taken)]
                 fates = {b: [f for f in r.fates.get(b, [b]) if f is not None] for b in by}
                 for b in by:
                     for f in fates[b]:
                         for p in arrived or [None]:
                             hold(r.dst, [f] if p is None else [p, f])
-                        if r.src != r.dst or r.fates:
+                        if pairs is not None and (r.src != r.dst or r.fates):
                             for c in by:
                                 if (b, c) in pairs:
                                     for g in fates[c]:
                                         hold(r.dst, [f, g])
+        return groups
+
+    def views(self, bad, blocks):
+        groups = self.closed_views(blocks, 2)
         for s, threads in bad:
-            if s in groups:
-                singles, pairs = groups[s]
-                want = two(dict(threads))
-                built = all(a in singles and all((a, b) in pairs for b in want[i + 1:]) for i, a in enumerate(want))
-                need(not built, "a bad configuration is built of the views: %s" % (threads,))
+            built = s in groups and together(groups[s], dict(threads))
+            need(not built, "a bad configuration is built of the views: %s" % (threads,))
+
+    def relative(self, bad, k, blocks, vectors, basis):
+        groups = self.closed_views(blocks, k)
+        linear = [self.vector(groups, **v) for v in vectors]
+
+        def ruled_out(c):
+            by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
+            return by_views or any(value(*c) > most for value, most in linear)
+
+        if not basis:
+            for b in bad:
+                need(ruled_out(b), "a bad configuration is not ruled out: %s" % (b,))
+            return
+        self.upward(bad, basis, ruled_out)
+
+    def vector(self, groups, shared, local):
+        """The sum that a vector gives a configuration, and what no reachable one exceeds."""
+        of_shared = {self.state("shared", s): n for s, n in shared}
+        of_local = {self.local(l): n for l, n in local}
+        if not all(type(n) is int for n in [*of_shared.values(), *of_local.values()]):
+            raise Unreadable("vectors are integers")
+        need(all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
+        count = lambda l: of_local.get(l, 0)
+        value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
+        for s, group in groups.items():
+            for r in self.system.rules:
+                if r.src == s and together(group, r.take):
+                    after = value(r.dst, r.put) + value(None, r.spawn)
+                    need(after <= value(s, r.take), "a vector grows: %s" % (r,))
+                    for b in group[0]:
+                        fates = [f for f in r.fates.get(b, [b]) if f is not None]
+                        need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
+        for _, free in self.families:
+            need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
+        return value, max(value(s, threads) for (s, threads), _ in self.families)
+
+    def through(self, bad, skipped, proof):
+        """The rules into and out of the skipped shared states become one."""
+        skipped = {self.state("shared", s) for s in skipped}
+        rules = self.system.rules
+        need(not any(r.fates for r in rules), "a rule moves bystanders")
+        need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
+        need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
+        need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
+        tails, begun = {}, set()
+
+        def tail(m):
+            if m not in tails:
+                need(m not in begun, "a cycle stays within the skipped states")
+                begun.add(m)
+                tails[m] = [whole for r in rules if r.src == m for whole in extend(r)]
+            return tails[m]
+
+        def extend(r):
+            first = rule(r.src, r.dst, r.take, r.put + r.spawn)
+            if r.dst not in skipped:
+                return [first]
+            join = lambda t: Rule(
+                r.src, t.dst, r.take + (t.take - first.put), t.put + (first.put - t.take), Counter(), {}
+            )
+            return [join(t) for t in tail(r.dst)]
+
+        sys.setrecursionlimit(10**6)
+        for m in skipped:
+            tail(m)
+        whole = [w for r in rules if r.src not in skipped for w in extend(r)]
+        ((kind, body),) = proof.items()
+        need(kind in ("closed", "downward", "upward", "views", "relative"), "%s cannot be passed through" % kind)
+        inner = Court(self.system._replace(rules=whole), self.doc)
+        getattr(inner, kind)(bad, **body)
 
     def judge(self):
         for target in self.doc["targets"]:
@@ -402,7 +490,7 @@ class Court:
             need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
             ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
             need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
-            if kind not in ("trace", "closed", "downward", "upward", "views"):
+            if kind not in ("trace", "closed", "downward", "upward", "views", "relative", "through"):
                 raise Invalid("%s is no evidence about a system" % kind)
             getattr(self, kind)(bad, **body)
 

@@ -11,13 +11,13 @@ use serde::{Serialize, Serializer};
 use super::names::{Namer, ProgramNames};
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, Document, Evidence, FORMAT, Family, Input, Most,
-    Property, Start, States, Taken, VERSION, hash,
+    Property, Start, States, Taken, VERSION, Weights, hash,
 };
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Problem, Target};
-use crate::verdict::{Certificate, Trace, Verdict};
+use crate::verdict::{Certificate, Trace, Vector, Verdict};
 
 /// The states of a certificate: the place of each in the lists.
 #[derive(Default)]
@@ -30,6 +30,31 @@ impl Numbers {
     fn see(&mut self, config: &Config) {
         self.shared.insert(config.shared);
         self.local.extend(config.threads.entries().iter().map(|e| e.0));
+    }
+
+    fn see_all(&mut self, certificate: &Certificate) {
+        match certificate {
+            Certificate::Products(products) => {
+                self.shared.extend(products.shared.iter().flatten());
+                self.local.extend(products.locals.iter().flatten());
+            }
+            Certificate::Closed(set)
+            | Certificate::Reduced(set)
+            | Certificate::Downward(set)
+            | Certificate::Upward(set) => set.iter().for_each(|c| self.see(c)),
+            Certificate::Views(views) => views.set.iter().for_each(|c| self.see(c)),
+            Certificate::Relative(relative) => {
+                relative.views.set.iter().chain(&relative.basis).for_each(|c| self.see(c));
+                for vector in &relative.vectors {
+                    self.shared.extend(vector.shared.iter().map(|e| e.0));
+                    self.local.extend(vector.locals.iter().map(|e| e.0));
+                }
+            }
+            Certificate::Through(skipped, proof) => {
+                self.shared.extend(skipped.iter());
+                self.see_all(proof);
+            }
+        }
     }
 
     fn shared(&self, s: Shared) -> u32 {
@@ -162,19 +187,8 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
         problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
     }
     for verdict in verdicts {
-        match verdict {
-            Verdict::Safe(Certificate::Products(products)) => {
-                numbers.shared.extend(products.shared.iter().flatten());
-                numbers.local.extend(products.locals.iter().flatten());
-            }
-            Verdict::Safe(
-                Certificate::Closed(set)
-                | Certificate::Reduced(set)
-                | Certificate::Downward(set)
-                | Certificate::Upward(set)
-                | Certificate::Views(set),
-            ) => set.iter().for_each(|c| numbers.see(c)),
-            Verdict::Unsafe(_) | Verdict::Unknown(_) => {}
+        if let Verdict::Safe(certificate) = verdict {
+            numbers.see_all(certificate);
         }
     }
     numbers
@@ -188,7 +202,17 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
-        Certificate::Views(set) => Evidence::Views { blocks: blocks(set, numbers) },
+        Certificate::Views(views) => Evidence::Views { blocks: blocks(&views.set, numbers) },
+        Certificate::Relative(relative) => Evidence::Relative {
+            k: relative.views.k,
+            blocks: blocks(&relative.views.set, numbers),
+            vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
+            basis: configs(&relative.basis),
+        },
+        Certificate::Through(skipped, proof) => Evidence::Through {
+            skipped: skipped.iter().map(|&s| numbers.shared(s)).collect(),
+            proof: Box::new(set(proof, numbers)?),
+        },
         Certificate::Products(products) if !products.reduced => Evidence::Products {
             shared: products.shared.iter().map(|w| w.iter().map(|&s| numbers.shared(s)).collect()).collect(),
             local: products.locals.iter().map(|w| w.iter().map(|&l| numbers.local(l)).collect()).collect(),
@@ -196,6 +220,13 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         },
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
+}
+
+fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
+    Weights {
+        shared: vector.shared.iter().map(|&(s, n)| (numbers.shared(s), n)).collect(),
+        local: vector.locals.iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
+    }
 }
 
 /// Views as blocks: states that occur together with the same others are written once.

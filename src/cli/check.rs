@@ -1,6 +1,7 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::{self, Reusing};
@@ -9,14 +10,20 @@ use super::{CheckArgs, EngineName, files};
 use crate::certificate::write::Origin;
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
-use crate::engine::backward::Backward;
+use crate::engine::backward::Pruned;
+use crate::engine::equations::Equations;
+use crate::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
+use crate::engine::smaller::Smaller;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
-use crate::problem::Bound;
+use crate::limits::Limits;
+use crate::problem::{Bound, Problem};
 use crate::report::{Report, json, page, sarif, text};
+use crate::unfold::unfold;
+use crate::verdict::Unknown;
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
@@ -30,7 +37,15 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let mut engine = engine(args);
+    let mut engine = if args.exhaust { aimless(args)? } else { engine(args) };
+    let problem = match args.unfold.then(|| as_table(&problem, &limits)) {
+        None => problem,
+        Some(Ok(table)) => table,
+        Some(Err(why)) => {
+            engine = Box::new(GaveUp(why));
+            problem
+        }
+    };
     if let Some(path) = &args.reuse {
         engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
     }
@@ -81,6 +96,29 @@ fn last_words(args: &CheckArgs) -> String {
     format!("UNKNOWN  stopped on request; nothing was established\nfile:    {file}\n")
 }
 
+/// The engine that was asked for, without a question.
+fn aimless(args: &CheckArgs) -> Result<Box<dyn Engine>, Failure> {
+    match args.search.engine {
+        EngineName::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
+        EngineName::Explicit | EngineName::Symbolic | EngineName::Plain => {
+            Ok(Box::new(Exhaust(engine(args))))
+        }
+        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
+    }
+}
+
+/// The same problem with its model written out.
+fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
+    let unfolded = unfold(problem, limits)?;
+    Ok(Problem {
+        model: Arc::new(unfolded.table),
+        initial: unfolded.initial,
+        targets: unfolded.targets,
+        initial_text: unfolded.initial_text,
+        bound: problem.bound,
+    })
+}
+
 /// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.
 fn por(args: &CheckArgs) -> bool {
     !args.search.no_por && args.certificate.is_none()
@@ -103,9 +141,10 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             counting: !args.search.no_counting,
             ..Explicit::default()
         }),
-        EngineName::KarpMiller => Box::new(KarpMiller::default()),
-        EngineName::Backward => Box::new(Backward),
-        EngineName::Views => Box::new(Views),
+        EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
+        EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Backward => Box::new(Smaller(Pruned::default())),
+        EngineName::Views => Box::new(Smaller(Views::default())),
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,

@@ -106,6 +106,15 @@ impl Console {
     /// Ctrl-C ends the process at once.
     pub(super) fn begin(&self, limits: &Limits, last_words: String) {
         self.meter.start(limits);
+        self.listen(limits, Some(last_words));
+    }
+
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and waits for it.
+    pub(super) fn stoppable(&self, limits: &Limits) {
+        self.listen(limits, None);
+    }
+
+    fn listen(&self, limits: &Limits, last_words: Option<String>) {
         let stopper = limits.stopper();
         let asked = AtomicBool::new(false);
         let said = self.said.clone();
@@ -114,7 +123,8 @@ impl Console {
                 std::process::exit(130);
             }
             stopper.stop();
-            let (last_words, said) = (last_words.clone(), said.clone());
+            let Some(last_words) = last_words.clone() else { return };
+            let said = said.clone();
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(GRACE);
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
