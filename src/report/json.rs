@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Report, Word, Written, advice, evidence, reason};
+use super::{Phases, Report, Word, Written, advice, evidence, reason};
 use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
 use crate::verdict::Verdict;
@@ -100,7 +100,7 @@ pub fn write(report: &Report) -> String {
         statistics: Numbers {
             search: &report.answer.statistics,
             seconds: report.time.as_secs_f64(),
-            phases: report.phases.named().map(|(name, time)| (name, time.as_secs_f64())).into(),
+            phases: seconds(report.phases),
             checking: report.checking.as_secs_f64(),
             memory: report.memory,
             peak_memory: report.peak_memory,
@@ -108,6 +108,39 @@ pub fn write(report: &Report) -> String {
         attempts: &report.answer.attempts,
     };
     to_text(&document)
+}
+
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str) -> String {
+    to_text(&Document {
+        schema: SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "check",
+        file,
+        verdict: Word::Unknown.lower(),
+        engine: "none",
+        threads: None,
+        tokens: None,
+        initial: "",
+        targets: &[],
+        trace: None,
+        certificate: None,
+        statistics: Numbers {
+            search: &Statistics::default(),
+            seconds: 0.0,
+            phases: seconds(Phases::default()),
+            checking: 0.0,
+            memory: 0,
+            peak_memory: 0,
+        },
+        attempts: &[],
+    })
+}
+
+/// Seconds by name.
+fn seconds(phases: Phases) -> BTreeMap<&'static str, f64> {
+    phases.named().map(|(name, time)| (name, time.as_secs_f64())).into()
 }
 
 /// A document, pretty-printed.
