@@ -8,8 +8,8 @@ mod products;
 mod relative;
 mod views;
 
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ pub fn check_all(
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
-    let mut job_of = HashMap::new();
+    let mut job_of = HashMap::default();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
@@ -259,7 +259,7 @@ impl<'a> Inside<'a> {
             return self.set.contains(config);
         }
         let by_shape = self.by_shape.get_or_init(|| {
-            let mut by_shape: HashMap<_, Vec<&Config>> = HashMap::new();
+            let mut by_shape: HashMap<_, Vec<&Config>> = HashMap::default();
             self.set.iter().for_each(|c| by_shape.entry(self.shape(c)).or_default().push(c));
             by_shape
         });
@@ -287,7 +287,7 @@ fn check_downward(
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::new();
+    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::default();
     for config in set {
         by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
@@ -374,7 +374,7 @@ struct Below<'a> {
 
 impl<'a> Below<'a> {
     fn new(model: &'a dyn Model, basis: &'a [Config]) -> Below<'a> {
-        let mut below = Below { model, groups: HashMap::new() };
+        let mut below = Below { model, groups: HashMap::default() };
         for config in basis {
             let entry = (config.threads.size(), below.classes(config), config);
             below.groups.entry(config.shared).or_default().push(entry);

@@ -5,7 +5,7 @@
 //! states must be in those of one of these; where that fails, what arrived is split by values. Bystanders keep their sets,
 //! or each goes where the step sends the words of its set.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Flaw, each_initial};
 use crate::limits::Ticker;
@@ -89,9 +89,9 @@ impl<'a> Court<'a> {
             products,
             shared: Vec::new(),
             sets: Vec::new(),
-            numbers: HashMap::new(),
-            within: HashMap::new(),
-            by_skeleton: HashMap::new(),
+            numbers: HashMap::default(),
+            within: HashMap::default(),
+            by_skeleton: HashMap::default(),
         };
         for words in &products.shared {
             let cubes: Vec<(bool, Cube)> = words.iter().map(|&s| coded.shared_cube(s)).collect();

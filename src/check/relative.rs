@@ -6,7 +6,7 @@
 //! predecessor that is above the basis, or is ruled out; but nothing reachable covers what is ruled out. And so on, back to the first one, which
 //! is not above the basis.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::views::Set;
 use super::{Flaw, check_basis};

@@ -2,8 +2,8 @@
 //!
 //! A plain loop over all steps and all bystanders; nothing is remembered between them.
 
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
 
 use super::Flaw;
 use super::cubes::Parts;
@@ -89,13 +89,13 @@ impl<'a> Set<'a> {
     }
 
     fn new(model: &'a dyn Model, views: &'a Views) -> Result<Set<'a>, Flaw> {
-        let mut groups: HashMap<Shared, Group> = HashMap::new();
+        let mut groups: HashMap<Shared, Group> = HashMap::default();
         let pairs = match views.k {
             1 => false,
             2 => true,
             k => return Err(Flaw::Malformed(format!("views of {k} threads are not known"))),
         };
-        let fresh = || Group { partners: pairs.then(HashMap::new), ..Group::default() };
+        let fresh = || Group { partners: pairs.then(HashMap::default), ..Group::default() };
         for view in &views.set {
             let group = groups.entry(view.shared).or_insert_with(fresh);
             match (&flat(&view.threads)[..], &mut group.partners) {
