@@ -4,6 +4,7 @@
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
 mod cubes;
+pub mod cutoff;
 mod products;
 mod views;
 
@@ -364,6 +365,12 @@ impl<'a> Below<'a> {
         }
         self.groups.iter().any(|(s, group)| self.model.within_shared(config.shared, *s) && covers(group))
     }
+}
+
+/// The thread states that a downward set or a set of views holds; `None` for other evidence.
+fn singles(certificate: &Certificate) -> Option<HashSet<(Shared, Local)>> {
+    let (Certificate::Downward(set) | Certificate::Views(set)) = certificate else { return None };
+    Some(set.iter().flat_map(|c| c.threads.entries().iter().map(|e| (c.shared, e.0))).collect())
 }
 
 /// Every step that can lead above a configuration from elsewhere.

@@ -143,7 +143,7 @@ fn all_kinds_of_questions_about_a_program() {
 
 /// The checker's interpreter as the model of a problem.
 fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
-    let model = Arc::new(Interpreter::new(text, keep_ended).expect("accepted"));
+    let model = Arc::new(Interpreter::new(text, keep_ended, false).expect("accepted"));
     let any = problem.initial.iter().any(|i| !i.any.is_empty());
     let count = problem.initial.iter().map(|i| i.threads.size()).max();
     let initial = vec![model.initial(if any { None } else { count })];
@@ -399,4 +399,58 @@ fn the_second_checker_accepts_the_examples() {
             assert_eq!(told.lines().filter(|l| l.ends_with("VALID")).count(), count, "{told}");
         }
     }
+}
+
+#[test]
+fn cutoffs_have_certificates() {
+    let (schema, scratch) = (schema(), Scratch::new("cutoffs"));
+    let mut count = 0;
+    for name in [
+        "cutoff.bp",
+        "rwlock.bp",
+        "spinlock.bp",
+        "producer.bp",
+        "mutex.ntts",
+        "winner.tts",
+        "philosophers.spec",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        let path = path.to_str().expect("UTF-8");
+        for method in ["exact", "dynamic"] {
+            let certificate = scratch.0.join(format!("{name}-{method}.json"));
+            let written = certificate.to_str().expect("UTF-8");
+            let args = ["cutoff", path, "--method", method, "--timeout", "20", "--certificate", written];
+            let (status, out, err) = throng(&args);
+            if status != Some(0) {
+                assert!(method == "exact" && out.starts_with("UNKNOWN"), "{name} {method}: {out}{err}");
+                continue;
+            }
+            count += 1;
+            let bytes = std::fs::read(&certificate).expect("written");
+            fits(&schema, &bytes, name);
+            let (status, told, err) = throng(&["certify", path, written]);
+            assert_eq!(status, Some(0), "{name} {method}: {told}{err}");
+            let cutoff = out.split([' ', ':']).nth(1).expect("a number").to_string();
+            assert!(
+                told.contains(&format!("CUTOFF {cutoff}: ")) && told.contains("; fewer do not"),
+                "{out}{told}"
+            );
+            // Fewer threads, a state less, and another start prove nothing.
+            let damage: [(&str, &dyn Fn(&mut serde_json::Value)); 3] = [
+                ("threads", &|doc| {
+                    doc["cutoff"]["threads"] = (cutoff.parse::<u32>().expect("a number") - 1).into()
+                }),
+                ("reachable", &|doc| _ = doc["cutoff"]["reachable"].as_array_mut().expect("a list").pop()),
+                ("runs", &|doc| doc["cutoff"]["runs"].as_array_mut().expect("a list").truncate(1)),
+            ];
+            for (what, change) in damage {
+                let mut doc = serde_json::from_slice(&bytes).expect("JSON");
+                change(&mut doc);
+                let changed = scratch.file("changed.json", &doc.to_string());
+                let (status, told, _) = throng(&["certify", path, changed.to_str().expect("UTF-8")]);
+                assert_eq!(status, Some(10), "{name} {method} {what}: {told}");
+            }
+        }
+    }
+    assert!(count >= 10, "{count}");
 }

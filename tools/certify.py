@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from collections import Counter, namedtuple
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 Rule = namedtuple("Rule", "src dst take put spawn fates")
 System = namedtuple("System", "shared local rules net")
@@ -236,6 +236,7 @@ def predecessors(r, c):
 class Court:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
+        self.names = {w: set(getattr(system, w)) for w in ("shared", "local")}
         problem = doc["problem"]
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
@@ -248,10 +249,20 @@ class Court:
             threads = self.config([f["shared"], f["threads"]])
             self.families.append((threads, [self.local(l) for l in f["any"]]))
 
+        order = {l: i for i, l in enumerate(system.local)}
+        self.led = {}  # rules by shared state and leader, the first local state that they take
+        for r in system.rules:
+            leader = min(r.take, key=order.get) if r.take else None
+            self.led.setdefault((r.src, leader), []).append(r)
+
+    def rules_from(self, shared, locals):
+        """Rules that may fire where these local states occur."""
+        return [r for l in [None, *locals] for r in self.led.get((shared, l), ())]
+
     def state(self, which, i):
         names = self.doc["states"][which]
         need(isinstance(i, int) and 0 <= i < len(names), "no %s state number %s" % (which, i))
-        need(names[i] in getattr(self.system, which), "the input has no state %s" % names[i])
+        need(names[i] in self.names[which], "the input has no state %s" % names[i])
         return names[i]
 
     def local(self, i):
@@ -305,12 +316,10 @@ class Court:
     def trace(self, bad, start, steps):
         now = self.config(start)
         need(self.is_initial(now), "the run starts elsewhere")
-        order = {l: i for i, l in enumerate(self.system.local)}
         for i, step in enumerate(steps):
             by = None if step["by"] is None else self.local(step["by"])
-            leader = lambda r: min(r.take, key=order.get) if r.take else None
             after = self.config(step["after"])
-            fits = (r for r in self.system.rules if leader(r) == by and after in fire(r, now, self.threads))
+            fits = (r for r in self.led.get((now[0], by), ()) if after in fire(r, now, self.threads))
             need(next(fits, None) is not None, "step %d leads elsewhere" % (i + 1))
             now = after
         need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
@@ -321,7 +330,7 @@ class Court:
             need(c in members, "an initial configuration is missing: %s" % (c,))
         for c in members:
             need(not any(covers(c, b) for b in bad), "a member is bad: %s" % (c,))
-            for r in self.system.rules:
+            for r in self.rules_from(c[0], dict(c[1])):
                 for after in fire(r, c, self.threads):
                     need(after in members, "%s leads outside to %s" % (c, after))
 
@@ -333,7 +342,7 @@ class Court:
             need(below(c), "an initial family is not covered: %s" % (c,))
         for m in members:
             need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
-            for r in self.system.rules:
+            for r in self.rules_from(m[0], dict(m[1])):
                 for after in fire(r, m, None):
                     need(below(after), "%s leads to %s, which is not covered" % (m, after))
 
@@ -350,50 +359,44 @@ class Court:
                     need(above(before), "%s leads to %s and is above no element" % (before, b))
 
     def views(self, bad, blocks):
-        groups = {}
+        groups = {}  # shared state -> local state -> those that occur together with it
         for s, left, right in blocks:
-            singles, pairs = groups.setdefault(self.state("shared", s), (set(), set()))
-            left, right = [self.local(l) for l in left], [self.local(l) for l in right]
-            singles.update(left, right)
-            pairs.update((a, b) for x, y in ((left, right), (right, left)) for a in x for b in y)
+            group = groups.setdefault(self.state("shared", s), {})
+            left, right = {self.local(l) for l in left}, {self.local(l) for l in right}
+            for a in left | right:
+                group.setdefault(a, set()).update(right if a in left else (), left if a in right else ())
+
+        def together(group, threads):
+            pairs = combinations(threads, 2)
+            return all(a in group for a in threads) and all(b in group[a] for a, b in pairs)
 
         def hold(s, threads):
-            need(s in groups, "no view with shared state %s" % s)
-            singles, pairs = groups[s]
-            for i, a in enumerate(threads):
-                need(a in singles, "a view is missing: %s | %s" % (s, a))
-                for b in threads[i + 1:]:
-                    need((a, b) in pairs, "a view is missing: %s | %s, %s" % (s, a, b))
+            need(s in groups and together(groups[s], threads), "a view is missing among %s | %s" % (s, threads))
 
-        two = lambda threads: [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
+        two = lambda threads: [l for l, n in threads.items() for _ in range(min(n, 2))]
         for (s, threads), free in self.families:
             hold(s, two(Counter(dict(threads)) + Counter({l: 2 for l in set(free)})))
-        for s, (singles, pairs) in groups.items():
-            for r in self.system.rules:
+        for s, group in groups.items():
+            for r in self.rules_from(s, group):
                 taken = two(r.take)
-                if r.src != s or not all(
-                    a in singles and all((a, b) in pairs for b in taken[i + 1:]) for i, a in enumerate(taken)
-                ):
+                if not together(group, taken):
                     continue
                 arrived = two(r.put) + two(r.spawn)
                 hold(r.dst, arrived)
-                by = [b for b in singles if all((t, b) in pairs for t in taken)]
-                fates = {b: [f for f in r.fates.get(b, [b]) if f is not None] for b in by}
-                for b in by:
+                after = groups[r.dst]
+                by = set(group).intersection(*(group[t] for t in taken))
+                fates = {b: {f for f in r.fates.get(b, [b]) if f is not None} for b in by}
+                everybody = set().union(*fates.values())
+                need(everybody <= set(after), "a view is missing: a bystander with %s" % r.dst)
+                for p in arrived:
+                    need(everybody <= after[p], "a view is missing: %s | %s with a bystander" % (r.dst, p))
+                for b in by if r.src != r.dst or r.fates else ():
+                    partners = set().union(*(fates[c] for c in by & group[b]))
                     for f in fates[b]:
-                        for p in arrived or [None]:
-                            hold(r.dst, [f] if p is None else [p, f])
-                        if r.src != r.dst or r.fates:
-                            for c in by:
-                                if (b, c) in pairs:
-                                    for g in fates[c]:
-                                        hold(r.dst, [f, g])
+                        need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
         for s, threads in bad:
-            if s in groups:
-                singles, pairs = groups[s]
-                want = two(dict(threads))
-                built = all(a in singles and all((a, b) in pairs for b in want[i + 1:]) for i, a in enumerate(want))
-                need(not built, "a bad configuration is built of the views: %s" % (threads,))
+            built = s in groups and together(groups[s], two(dict(threads)))
+            need(not built, "a bad configuration is built of the views: %s" % (threads,))
 
     def judge(self):
         for target in self.doc["targets"]:

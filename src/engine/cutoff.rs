@@ -23,6 +23,7 @@
 //! [`Level::witness`]: a concrete thread state that is in no word known before.
 
 mod plain;
+pub mod runs;
 mod views;
 
 use std::sync::Arc;
