@@ -9,8 +9,9 @@ mod products;
 mod views;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cubes::Parts;
 
@@ -72,7 +73,7 @@ pub fn check_all(
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
-    let mut job_of = HashMap::new();
+    let mut job_of = FxHashMap::default();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
@@ -215,9 +216,9 @@ type Shape = Vec<(u64, u32)>;
 /// A set of configurations, and whether all of a configuration is in it.
 struct Inside<'a> {
     model: &'a dyn Model,
-    set: HashSet<&'a Config>,
+    set: FxHashSet<&'a Config>,
     parts: Parts<'a>,
-    by_shape: OnceCell<HashMap<Shape, Vec<&'a Config>>>,
+    by_shape: OnceCell<FxHashMap<Shape, Vec<&'a Config>>>,
 }
 
 impl<'a> Inside<'a> {
@@ -230,7 +231,7 @@ impl<'a> Inside<'a> {
             return self.set.contains(config);
         }
         let by_shape = self.by_shape.get_or_init(|| {
-            let mut by_shape: HashMap<_, Vec<&Config>> = HashMap::new();
+            let mut by_shape: FxHashMap<_, Vec<&Config>> = FxHashMap::default();
             self.set.iter().for_each(|c| by_shape.entry(self.shape(c)).or_default().push(c));
             by_shape
         });
@@ -258,7 +259,7 @@ fn check_downward(
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::new();
+    let mut by_shared: FxHashMap<Shared, Vec<(u64, &Config)>> = FxHashMap::default();
     for config in set {
         by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
@@ -335,12 +336,12 @@ fn check_upward(
 /// The elements of a basis by shared state. Comparing is what costs; sizes and the classes of local states rule out most pairs.
 struct Below<'a> {
     model: &'a dyn Model,
-    groups: HashMap<Shared, Vec<(u32, u64, &'a Config)>>,
+    groups: FxHashMap<Shared, Vec<(u32, u64, &'a Config)>>,
 }
 
 impl<'a> Below<'a> {
     fn new(model: &'a dyn Model, basis: &'a [Config]) -> Below<'a> {
-        let mut below = Below { model, groups: HashMap::new() };
+        let mut below = Below { model, groups: FxHashMap::default() };
         for config in basis {
             let entry = (config.threads.size(), below.classes(config), config);
             below.groups.entry(config.shared).or_default().push(entry);
@@ -368,7 +369,7 @@ impl<'a> Below<'a> {
 }
 
 /// The thread states that a downward set or a set of views holds; `None` for other evidence.
-fn singles(certificate: &Certificate) -> Option<HashSet<(Shared, Local)>> {
+fn singles(certificate: &Certificate) -> Option<FxHashSet<(Shared, Local)>> {
     let (Certificate::Downward(set) | Certificate::Views(set)) = certificate else { return None };
     Some(set.iter().flat_map(|c| c.threads.entries().iter().map(|e| (c.shared, e.0))).collect())
 }
@@ -388,7 +389,7 @@ fn someone_goes_first(
     problem: &Problem,
     reduction: &Reduction,
     config: &Config,
-    set: &HashSet<&Config>,
+    set: &FxHashSet<&Config>,
 ) -> bool {
     let model = &*problem.model;
     let footprint = |&(l, n): &(Local, u32)| Some((model.footprint(l)?, n));

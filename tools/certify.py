@@ -399,14 +399,19 @@ class Court:
             need(not built, "a bad configuration is built of the views: %s" % (threads,))
 
     def judge(self):
+        together = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
             need("covers" in target["property"], "systems have configurations as targets")
             bad = [self.config(c) for c in target["property"]["covers"]]
             need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
             ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
             need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
-            if kind not in ("trace", "closed", "downward", "upward", "views"):
-                raise Invalid("%s is no evidence about a system" % kind)
+            need(kind in ("trace", "closed", "downward", "upward", "views"), "%s is no evidence about a system" % kind)
+            if kind == "trace":
+                self.trace(bad, **body)
+            else:
+                together.setdefault(target["evidence"], (kind, body, []))[2].extend(bad)
+        for kind, body, bad in together.values():
             getattr(self, kind)(bad, **body)
 
 

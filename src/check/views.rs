@@ -2,7 +2,7 @@
 //!
 //! A plain loop over all steps and all bystanders; nothing is remembered between them.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
 use super::cubes::Parts;
@@ -13,9 +13,9 @@ use crate::problem::{Problem, Target};
 /// The views of one shared state.
 #[derive(Default)]
 struct Group {
-    singles: HashSet<Local>,
+    singles: FxHashSet<Local>,
     /// Both ways round.
-    partners: HashMap<Local, HashSet<Local>>,
+    partners: FxHashMap<Local, FxHashSet<Local>>,
 }
 
 impl Group {
@@ -26,7 +26,7 @@ impl Group {
 
 struct Set<'a> {
     model: &'a dyn Model,
-    groups: HashMap<Shared, Group>,
+    groups: FxHashMap<Shared, Group>,
     parts: Parts<'a>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn check_views(
 
 impl<'a> Set<'a> {
     fn new(model: &'a dyn Model, views: &'a [Config]) -> Result<Set<'a>, Flaw> {
-        let mut groups: HashMap<Shared, Group> = HashMap::new();
+        let mut groups: FxHashMap<Shared, Group> = FxHashMap::default();
         for view in views {
             let group = groups.entry(view.shared).or_default();
             match flat(&view.threads)[..] {
@@ -114,7 +114,7 @@ impl<'a> Set<'a> {
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
         let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
-        let bystanders: HashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
+        let bystanders: FxHashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
         let mut first = match self.arrive(group, step, step.to, &arrived, &bystanders, ticker) {
             Err(flaw) if !self.model.is_exact() => flaw,
             done => return done,
@@ -169,7 +169,7 @@ impl<'a> Set<'a> {
         step: &Step,
         to: Shared,
         arrived: &[Local],
-        bystanders: &HashSet<Local>,
+        bystanders: &FxHashSet<Local>,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         self.needs_all(to, arrived)?;
