@@ -233,6 +233,34 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The set, as blocks.
         blocks: Vec<Block>,
     },
+    /// A basis as in `upward`, but only of what views and vectors do not rule out; empty if they rule out everything bad.
+    Relative {
+        /// The largest number of threads of a view: 1 or 2.
+        k: u32,
+        /// The views, as blocks.
+        blocks: Vec<Block>,
+        /// Linear functions that no possible step increases.
+        vectors: Vec<Weights>,
+        /// The basis.
+        basis: C,
+    },
+    /// Evidence about the model in which shared states are only passed through.
+    Through {
+        /// These shared states.
+        skipped: Vec<u32>,
+        /// The evidence.
+        proof: Box<Evidence<C>>,
+    },
+}
+
+/// What states count in a linear function; those that are not listed count nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// Shared states.
+    pub shared: Vec<(u32, i64)>,
+    /// Local states, never negative.
+    pub local: Vec<(u32, i64)>,
 }
 
 impl<C> Evidence<C> {
@@ -245,6 +273,8 @@ impl<C> Evidence<C> {
             Evidence::Downward { .. } => "downward",
             Evidence::Upward { .. } => "upward",
             Evidence::Views { .. } => "views",
+            Evidence::Relative { .. } => "relative",
+            Evidence::Through { .. } => "through",
         }
     }
 }

@@ -6,16 +6,19 @@
 mod cubes;
 pub mod cutoff;
 mod products;
+mod relative;
 mod views;
 
 use std::cell::OnceCell;
 use std::fmt;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cubes::Parts;
 
 use crate::limits::{Limits, Ticker};
+use crate::model::through::Through;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::reduction::Reduction;
@@ -59,10 +62,34 @@ fn check_evidence(
             products::check_products(problem, target, products, ticker)
         }
         Verdict::Safe(Certificate::Downward(set)) => check_downward(problem, target, set, ticker),
-        Verdict::Safe(Certificate::Upward(basis)) => check_upward(problem, target, basis, ticker),
+        Verdict::Safe(Certificate::Upward(basis)) => check_basis(problem, target, basis, &|_| false, ticker),
         Verdict::Safe(Certificate::Views(set)) => views::check_views(problem, target, set, ticker),
+        Verdict::Safe(Certificate::Relative(relative)) => {
+            relative::check_relative(problem, target, relative, ticker)
+        }
+        Verdict::Safe(Certificate::Through(skipped, proof)) => {
+            let problem = pass_through(problem, target, skipped)?;
+            check_evidence(&problem, target, &Verdict::Safe((**proof).clone()), ticker)
+        }
         Verdict::Unknown(_) => Ok(()),
     }
+}
+
+/// The problem in which these shared states are only passed through, if nothing starts there and nothing bad is there.
+fn pass_through(problem: &Problem, target: &Target, skipped: &[Shared]) -> Result<Problem, Flaw> {
+    let model = &problem.model;
+    let matters = |s: &&Shared| {
+        problem.initial.iter().any(|family| model.meets_shared(family.shared, **s))
+            || target.configs.iter().any(|bad| model.meets_shared(bad.shared, **s))
+    };
+    if let Some(s) = skipped.iter().find(matters) {
+        return Err(Flaw::Malformed(format!("{} cannot be passed through", model.shared_name(*s))));
+    }
+    if problem.bound != Bound::Any {
+        return Err(Flaw::NotForThisModel("states are passed through for any number of threads only".into()));
+    }
+    let through = Through::new(model.clone(), skipped).map_err(Flaw::NotForThisModel)?;
+    Ok(Problem { model: Arc::new(through), ..problem.clone() })
 }
 
 /// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
@@ -120,6 +147,8 @@ pub enum Flaw {
     InitialInside(String),
     /// A set of views lacks one that follows from it, or is no set of views.
     ViewMissing(String),
+    /// A step, or the start, increases a vector.
+    Grows(String),
     /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
     NotForThisModel(String),
     /// It is no evidence at all.
@@ -153,6 +182,7 @@ impl fmt::Display for Flaw {
             }
             Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
             Flaw::ViewMissing(v) => write!(f, "the set of views lacks {v}"),
+            Flaw::Grows(why) => write!(f, "a vector grows: {why}"),
             Flaw::NotForThisModel(why) => f.write_str(why),
         }
     }
@@ -297,11 +327,13 @@ fn occupied(config: &Config) -> u64 {
     config.threads.entries().iter().fold(0, |bits, e| bits | bit(e.0.0))
 }
 
-/// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is.
-fn check_upward(
+/// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is; but what is
+/// ruled out otherwise may be missing.
+fn check_basis(
     problem: &Problem,
     target: &Target,
     basis: &[Config],
+    ruled_out: &dyn Fn(&Config) -> bool,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let model = &*problem.model;
@@ -313,7 +345,7 @@ fn check_upward(
     }
     let below = Below::new(model, basis);
     let parts = Parts::new(model, basis);
-    let above = |c: &Config| parts.pass(c, &mut |part| below.is_above(part));
+    let above = |c: &Config| parts.pass(c, &mut |part| below.is_above(part) || ruled_out(part));
     if let Some(bad) = target.configs.iter().find(|c| !above(c)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
     }
@@ -370,7 +402,11 @@ impl<'a> Below<'a> {
 
 /// The thread states that a downward set or a set of views holds; `None` for other evidence.
 fn singles(certificate: &Certificate) -> Option<FxHashSet<(Shared, Local)>> {
-    let (Certificate::Downward(set) | Certificate::Views(set)) = certificate else { return None };
+    let set: &[Config] = match certificate {
+        Certificate::Downward(set) => set,
+        Certificate::Views(views) => &views.set,
+        _ => return None,
+    };
     Some(set.iter().flat_map(|c| c.threads.entries().iter().map(|e| (c.shared, e.0))).collect())
 }
 

@@ -327,6 +327,8 @@ enum EngineName {
     Explicit,
     /// The coverability set of any number of threads, forward; no signals, broadcasts, transfers
     KarpMiller,
+    /// Thread-state equations: proofs by linear arithmetic, for any number of threads
+    Equations,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once

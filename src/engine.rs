@@ -4,10 +4,13 @@
 pub mod auto;
 pub mod backward;
 pub mod cutoff;
+pub mod equations;
 pub mod explicit;
+pub mod facts;
 pub mod karp_miller;
 mod levels;
 pub mod plain;
+pub mod smaller;
 pub mod symbolic;
 pub mod views;
 

@@ -79,6 +79,7 @@ pub mod certify;
 pub mod check;
 pub mod cli;
 pub mod concrete;
+pub mod contract;
 pub mod engine;
 pub mod lang;
 pub mod limits;

@@ -14,8 +14,8 @@ pub struct Limits {
     memory: Option<u64>,
     /// Its own flag, then those of the limits it is a part of.
     stops: Vec<Arc<AtomicBool>>,
-    /// Ticks that are left.
-    work: Option<Arc<AtomicU64>>,
+    /// Ticks that are left, of every share this is a part of.
+    work: Vec<Arc<AtomicU64>>,
 }
 
 impl Default for Limits {
@@ -27,7 +27,7 @@ impl Default for Limits {
 impl Limits {
     /// No limits; can still be stopped.
     pub fn none() -> Limits {
-        Limits { deadline: None, timeout: None, memory: None, stops: vec![Arc::default()], work: None }
+        Limits { deadline: None, timeout: None, memory: None, stops: vec![Arc::default()], work: Vec::new() }
     }
 
     /// The same limits with a stop flag of their own: stopping the part leaves the whole running, not the other way round.
@@ -37,9 +37,9 @@ impl Limits {
         part
     }
 
-    /// Stops after this many ticks: a share that is the same on every machine.
+    /// Stops after this many ticks: a share that is the same on every machine. It is a part of the share there was before, if there was one.
     pub fn work(mut self, ticks: u64) -> Limits {
-        self.work = Some(Arc::new(AtomicU64::new(ticks)));
+        self.work.push(Arc::new(AtomicU64::new(ticks)));
         self
     }
 
@@ -68,10 +68,16 @@ impl Limits {
 
     /// Takes ticks from the share of work, if there is one.
     fn spend(&self, ticks: u64) -> Result<(), Unknown> {
-        let Some(work) = &self.work else { return Ok(()) };
-        let left = work.load(Ordering::Relaxed).saturating_sub(ticks);
-        work.store(left, Ordering::Relaxed);
-        if left == 0 { Err(Unknown::Work) } else { Ok(()) }
+        for work in &self.work {
+            let left = work.load(Ordering::Relaxed).saturating_sub(ticks);
+            work.store(left, Ordering::Relaxed);
+        }
+        self.check_work()
+    }
+
+    fn check_work(&self) -> Result<(), Unknown> {
+        let used_up = self.work.iter().any(|work| work.load(Ordering::Relaxed) == 0);
+        if used_up { Err(Unknown::Work) } else { Ok(()) }
     }
 
     /// `Err` once time or memory is up or somebody asked to stop: `limits.check()?`.
@@ -89,7 +95,7 @@ impl Limits {
         {
             return Err(Unknown::Memory(limit));
         }
-        Ok(())
+        self.check_work()
     }
 }
 

@@ -25,6 +25,7 @@ pub mod config;
 pub mod program;
 pub mod semantics;
 pub mod table;
+pub mod through;
 
 pub use bag::{Bag, OMEGA};
 pub use config::Config;
@@ -123,6 +124,11 @@ pub trait Model: Send + Sync {
 
     /// Appends the steps possible in `s` that take no thread at all.
     fn post_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
+
+    /// Every step there is, if the model is written out.
+    fn listed(&self) -> Option<&[Step]> {
+        None
+    }
 
     /// Whether `pre`, `pre_shared`, `bystander_back`, `woken_back` and `waiting` are implemented. A user's type may go without.
     fn has_pre(&self) -> bool {

@@ -46,9 +46,45 @@ pub enum Certificate {
     /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
     /// no initial one.
     Upward(Arc<Vec<Config>>),
-    /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration, is closed under steps
-    /// as [`crate::engine::views`] says, and no target is built of them.
-    Views(Arc<Vec<Config>>),
+    /// No target is built of these views.
+    Views(Arc<Views>),
+    /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
+    Relative(Arc<Relative>),
+    /// Evidence about the model in which these shared states are only passed through ([`crate::model::through`]). Nothing starts
+    /// in them and nothing bad is in them.
+    Through(Arc<Vec<Shared>>, Box<Certificate>),
+}
+
+/// Views, i.e. shared states with at most `k` threads: holds every view of every initial configuration and is closed under steps
+/// as [`crate::engine::views`] says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Views {
+    /// The largest number of threads of a view: 1 or 2.
+    pub k: u32,
+    /// The views.
+    pub set: Vec<Config>,
+}
+
+/// Invariants, each proved with the help of those before it, and a basis relative to them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relative {
+    /// All that is reachable is built of these; they also say which steps matter for what follows.
+    pub views: Arc<Views>,
+    /// Linear invariants: what is reachable has at most the value of some initial configuration.
+    pub vectors: Vec<Vector>,
+    /// Minimal configurations of a set that is closed upwards, and closed under those predecessors that the invariants do not rule out: it holds
+    /// every bad configuration that the invariants do not rule out, and no initial one. Empty if they rule out all of them.
+    pub basis: Vec<Config>,
+}
+
+/// A linear function of configurations that no step increases: TSE's equations, turned into a proof (Farkas). A configuration that covers
+/// another has at least its value, because the numbers of local states are not negative.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Vector {
+    /// What a shared state counts; those that are not listed count nothing.
+    pub shared: Vec<(Shared, i64)>,
+    /// What a thread in a local state counts, never negative; those that are not listed count nothing.
+    pub locals: Vec<(Local, i64)>,
 }
 
 impl Certificate {
@@ -60,7 +96,15 @@ impl Certificate {
             Certificate::Products(products) => ("products", products.members.len()),
             Certificate::Downward(set) => ("downward", set.len()),
             Certificate::Upward(set) => ("upward", set.len()),
-            Certificate::Views(set) => ("views", set.len()),
+            Certificate::Views(views) => ("views", views.set.len()),
+            Certificate::Relative(relative) if relative.basis.is_empty() => {
+                ("linear", relative.views.set.len() + relative.vectors.len())
+            }
+            Certificate::Relative(relative) => {
+                let Relative { views, vectors, basis } = &**relative;
+                ("relative", views.set.len() + vectors.len() + basis.len())
+            }
+            Certificate::Through(_, proof) => proof.measure(),
         }
     }
 
@@ -70,9 +114,11 @@ impl Certificate {
             Certificate::Closed(set)
             | Certificate::Reduced(set)
             | Certificate::Downward(set)
-            | Certificate::Upward(set)
-            | Certificate::Views(set) => Arc::as_ptr(set).addr(),
+            | Certificate::Upward(set) => Arc::as_ptr(set).addr(),
+            Certificate::Views(views) => Arc::as_ptr(views).addr(),
+            Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),
+            Certificate::Through(_, inner) => return inner.identity(),
         };
         (discriminant(self), address)
     }

@@ -256,7 +256,7 @@ fn a_certificate_of_something_else_is_invalid() {
     };
     let (safe, broken) = (load("spinlock.bp"), load("spinlock-broken.bp"));
     let problem = problem(&safe, Path::new(""), &Question::default());
-    let verdicts = answers(&throng::engine::views::Views, &problem, PATIENCE);
+    let verdicts = answers(&throng::engine::views::Views::default(), &problem, PATIENCE);
     let bytes = written(&safe, &Reading::default(), &problem, &verdicts);
     let certified = judge(&safe, &bytes).unwrap_or_else(|f| panic!("{f}"));
     assert!(certified.notes.is_empty());

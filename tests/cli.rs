@@ -180,6 +180,8 @@ fn json_is_one_document_with_everything_in_it() {
         "2|1",
         "--target",
         "2|2,3",
+        "--engine",
+        "explicit",
         "--json",
     ]);
     assert_eq!(ran.status, 10);

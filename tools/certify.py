@@ -233,6 +233,17 @@ def predecessors(r, c):
 # ── the rules of docs/formats.md ──
 
 
+def two(threads):
+    """The threads one by one; two stand for more."""
+    return [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
+
+
+def together(group, threads):
+    """Whether these threads can be built of the views of one shared state."""
+    want = two(threads)
+    return all(a in group for a in want) and all(b in group[a] for a, b in combinations(want, 2))
+
+
 class Court:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
@@ -241,6 +252,8 @@ class Court:
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
         self.tokens = bound.get("tokens") if isinstance(bound, dict) else None
+        if any(n is not None and type(n) is not int for n in (self.threads, self.tokens)):
+            raise Unreadable("a bound is a number")
         need(self.tokens is None if not system.net else self.threads is None, "the bound is for another kind of input")
         need(self.threads != 0, "a bound of no threads")
         need("families" in problem["initial"], "systems start in families")
@@ -346,10 +359,10 @@ class Court:
                 for after in fire(r, m, None):
                     need(below(after), "%s leads to %s, which is not covered" % (m, after))
 
-    def upward(self, bad, basis):
+    def upward(self, bad, basis, ruled_out=lambda c: False):
         need(not self.is_blocking(), "threads block others by their presence")
         basis = [self.config(c) for c in basis]
-        above = lambda c: any(covers(c, b) for b in basis)
+        above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
         for b in bad:
             need(above(b), "a bad configuration is above no element: %s" % (b,))
         for b in basis:
@@ -358,60 +371,135 @@ class Court:
                 for before in predecessors(r, b):
                     need(above(before), "%s leads to %s and is above no element" % (before, b))
 
-    def views(self, bad, blocks):
-        groups = {}  # shared state -> local state -> those that occur together with it
+    def closed_views(self, blocks, k):
+        """The views by shared state, if they are closed: those of one thread, and of two (None if `k` is 1)."""
+        if type(k) is not int or k < 0:
+            raise Unreadable("views of %s threads" % k)
+        need(k in (1, 2), "views of %s threads" % k)
+        groups = {}  # shared state -> local state -> those that may be there together with it
         for s, left, right in blocks:
             group = groups.setdefault(self.state("shared", s), {})
             left, right = {self.local(l) for l in left}, {self.local(l) for l in right}
+            need(k == 2 or not (left and right), "a view of two threads")
             for a in left | right:
                 group.setdefault(a, set()).update(right if a in left else (), left if a in right else ())
-
-        def together(group, threads):
-            pairs = combinations(threads, 2)
-            return all(a in group for a in threads) and all(b in group[a] for a, b in pairs)
+        if k == 1:
+            groups = {s: dict.fromkeys(group, set(group)) for s, group in groups.items()}
 
         def hold(s, threads):
             need(s in groups and together(groups[s], threads), "a view is missing among %s | %s" % (s, threads))
 
-        two = lambda threads: [l for l, n in threads.items() for _ in range(min(n, 2))]
         for (s, threads), free in self.families:
-            hold(s, two(Counter(dict(threads)) + Counter({l: 2 for l in set(free)})))
+            hold(s, Counter(dict(threads)) + Counter({l: 2 for l in set(free)}))
         for s, group in groups.items():
             for r in self.rules_from(s, group):
-                taken = two(r.take)
-                if not together(group, taken):
+                if not together(group, r.take):
                     continue
-                arrived = two(r.put) + two(r.spawn)
-                hold(r.dst, arrived)
+                hold(r.dst, r.put + r.spawn)
                 after = groups[r.dst]
-                by = set(group).intersection(*(group[t] for t in taken))
+                by = set(group).intersection(*(group[t] for t in r.take))
                 fates = {b: {f for f in r.fates.get(b, [b]) if f is not None} for b in by}
                 everybody = set().union(*fates.values())
                 need(everybody <= set(after), "a view is missing: a bystander with %s" % r.dst)
-                for p in arrived:
+                for p in r.put + r.spawn:
                     need(everybody <= after[p], "a view is missing: %s | %s with a bystander" % (r.dst, p))
                 for b in by if r.src != r.dst or r.fates else ():
                     partners = set().union(*(fates[c] for c in by & group[b]))
                     for f in fates[b]:
                         need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
+        return groups
+
+    def views(self, bad, blocks):
+        groups = self.closed_views(blocks, 2)
         for s, threads in bad:
-            built = s in groups and together(groups[s], two(dict(threads)))
+            built = s in groups and together(groups[s], dict(threads))
             need(not built, "a bad configuration is built of the views: %s" % (threads,))
 
+    def relative(self, bad, k, blocks, vectors, basis):
+        groups = self.closed_views(blocks, k)
+        linear = [self.vector(groups, **v) for v in vectors]
+
+        def ruled_out(c):
+            by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
+            return by_views or any(value(*c) > most for value, most in linear)
+
+        if not basis:
+            for b in bad:
+                need(ruled_out(b), "a bad configuration is not ruled out: %s" % (b,))
+            return
+        self.upward(bad, basis, ruled_out)
+
+    def vector(self, groups, shared, local):
+        """The sum that a vector gives a configuration, and what no reachable one exceeds."""
+        of_shared = {self.state("shared", s): n for s, n in shared}
+        of_local = {self.local(l): n for l, n in local}
+        if not all(type(n) is int for n in [*of_shared.values(), *of_local.values()]):
+            raise Unreadable("vectors are integers")
+        need(all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
+        count = lambda l: of_local.get(l, 0)
+        value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
+        for s, group in groups.items():
+            for r in self.rules_from(s, group):
+                if together(group, r.take):
+                    after = value(r.dst, r.put) + value(None, r.spawn)
+                    need(after <= value(s, r.take), "a vector grows: %s" % (r,))
+                    for b in group:
+                        fates = [f for f in r.fates.get(b, [b]) if f is not None]
+                        need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
+        for _, free in self.families:
+            need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
+        return value, max(value(s, threads) for (s, threads), _ in self.families)
+
+    def through(self, bad, skipped, proof):
+        """The rules into and out of the skipped shared states become one."""
+        skipped = {self.state("shared", s) for s in skipped}
+        rules = self.system.rules
+        need(not any(r.fates for r in rules), "a rule moves bystanders")
+        need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
+        need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
+        need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
+        tails, begun = {}, set()
+
+        def tail(m):
+            if m not in tails:
+                need(m not in begun, "a cycle stays within the skipped states")
+                begun.add(m)
+                tails[m] = [whole for r in rules if r.src == m for whole in extend(r)]
+            return tails[m]
+
+        def extend(r):
+            first = rule(r.src, r.dst, r.take, r.put + r.spawn)
+            if r.dst not in skipped:
+                return [first]
+            join = lambda t: Rule(
+                r.src, t.dst, r.take + (t.take - first.put), t.put + (first.put - t.take), Counter(), {}
+            )
+            return [join(t) for t in tail(r.dst)]
+
+        sys.setrecursionlimit(10**6)
+        for m in skipped:
+            tail(m)
+        whole = [w for r in rules if r.src not in skipped for w in extend(r)]
+        ((kind, body),) = proof.items()
+        need(kind in ("closed", "downward", "upward", "views", "relative"), "%s cannot be passed through" % kind)
+        inner = Court(self.system._replace(rules=whole), self.doc)
+        getattr(inner, kind)(bad, **body)
+
     def judge(self):
-        together = {}  # targets that share their evidence are checked once
+        shared = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
             need("covers" in target["property"], "systems have configurations as targets")
             bad = [self.config(c) for c in target["property"]["covers"]]
             need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
             ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
             need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
-            need(kind in ("trace", "closed", "downward", "upward", "views"), "%s is no evidence about a system" % kind)
+            known = ("trace", "closed", "downward", "upward", "views", "relative", "through")
+            need(kind in known, "%s is no evidence about a system" % kind)
             if kind == "trace":
                 self.trace(bad, **body)
             else:
-                together.setdefault(target["evidence"], (kind, body, []))[2].extend(bad)
-        for kind, body, bad in together.values():
+                shared.setdefault(target["evidence"], (kind, body, []))[2].extend(bad)
+        for kind, body, bad in shared.values():
             getattr(self, kind)(bad, **body)
 
 

@@ -41,7 +41,7 @@ const ENGINES: &[Entry] = &[
     ("karp-miller", None, |problem, limits| KarpMiller::default().run(problem, limits, &Silent)),
     ("karp-miller-full", None, coverability),
     ("backward", None, |problem, limits| Backward.run(problem, limits, &Silent)),
-    ("views", None, |problem, limits| Views.run(problem, limits, &Silent)),
+    ("views", None, |problem, limits| Views::default().run(problem, limits, &Silent)),
 ];
 
 /// The whole coverability set, whatever the targets (the paper's AKM); then the verdicts are read off.

@@ -11,13 +11,13 @@ use serde::{Serialize, Serializer};
 use super::names::{Namer, ProgramNames};
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
-    Input, Most, Needed, Property, Start, States, Taken, VERSION, hash,
+    Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Problem, Target};
-use crate::verdict::{Certificate, RunNode, Trace, Verdict};
+use crate::verdict::{Certificate, RunNode, Trace, Vector, Verdict};
 
 /// The states of a certificate: the place of each in the lists.
 #[derive(Default)]
@@ -30,6 +30,31 @@ impl Numbers {
     fn see(&mut self, config: &Config) {
         self.shared.insert(config.shared);
         self.local.extend(config.threads.entries().iter().map(|e| e.0));
+    }
+
+    fn see_all(&mut self, certificate: &Certificate) {
+        match certificate {
+            Certificate::Products(products) => {
+                self.shared.extend(products.shared.iter().flatten());
+                self.local.extend(products.locals.iter().flatten());
+            }
+            Certificate::Closed(set)
+            | Certificate::Reduced(set)
+            | Certificate::Downward(set)
+            | Certificate::Upward(set) => set.iter().for_each(|c| self.see(c)),
+            Certificate::Views(views) => views.set.iter().for_each(|c| self.see(c)),
+            Certificate::Relative(relative) => {
+                relative.views.set.iter().chain(&relative.basis).for_each(|c| self.see(c));
+                for vector in &relative.vectors {
+                    self.shared.extend(vector.shared.iter().map(|e| e.0));
+                    self.local.extend(vector.locals.iter().map(|e| e.0));
+                }
+            }
+            Certificate::Through(skipped, proof) => {
+                self.shared.extend(skipped.iter());
+                self.see_all(proof);
+            }
+        }
     }
 
     fn shared(&self, s: Shared) -> u32 {
@@ -181,8 +206,8 @@ pub fn cutoff_document<'a>(
         numbers.shared.insert(s);
         numbers.local.insert(l);
     }
-    see_certificate(&mut numbers, found.rest);
-    found.except.iter().for_each(|e| see_certificate(&mut numbers, &e.1));
+    numbers.see_all(found.rest);
+    found.except.iter().for_each(|e| numbers.see_all(&e.1));
     let numbers = Rc::new(numbers);
     let mut evidence = vec![set(found.rest, &numbers)?];
     let mut places: HashMap<_, u32> = HashMap::new();
@@ -241,24 +266,10 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     }
     for verdict in verdicts {
         if let Verdict::Safe(certificate) = verdict {
-            see_certificate(&mut numbers, certificate);
+            numbers.see_all(certificate);
         }
     }
     numbers
-}
-
-fn see_certificate(numbers: &mut Numbers, certificate: &Certificate) {
-    match certificate {
-        Certificate::Products(products) => {
-            numbers.shared.extend(products.shared.iter().flatten());
-            numbers.local.extend(products.locals.iter().flatten());
-        }
-        Certificate::Closed(set)
-        | Certificate::Reduced(set)
-        | Certificate::Downward(set)
-        | Certificate::Upward(set)
-        | Certificate::Views(set) => set.iter().for_each(|c| numbers.see(c)),
-    }
 }
 
 fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Evidence<Configs<'a>>, String> {
@@ -269,7 +280,22 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
-        Certificate::Views(set) => Evidence::Views { blocks: blocks(set, numbers) },
+        // Views of one thread say nothing about two: all may be together.
+        Certificate::Views(views) if views.k == 1 => {
+            let single = blocks(&views.set, numbers).into_iter();
+            Evidence::Views { blocks: single.map(|(s, all, _)| (s, all.clone(), all)).collect() }
+        }
+        Certificate::Views(views) => Evidence::Views { blocks: blocks(&views.set, numbers) },
+        Certificate::Relative(relative) => Evidence::Relative {
+            k: relative.views.k,
+            blocks: blocks(&relative.views.set, numbers),
+            vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
+            basis: configs(&relative.basis),
+        },
+        Certificate::Through(skipped, proof) => Evidence::Through {
+            skipped: skipped.iter().map(|&s| numbers.shared(s)).collect(),
+            proof: Box::new(set(proof, numbers)?),
+        },
         Certificate::Products(products) if !products.reduced => Evidence::Products {
             shared: products.shared.iter().map(|w| w.iter().map(|&s| numbers.shared(s)).collect()).collect(),
             local: products.locals.iter().map(|w| w.iter().map(|&l| numbers.local(l)).collect()).collect(),
@@ -277,6 +303,13 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         },
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
+}
+
+fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
+    Weights {
+        shared: vector.shared.iter().map(|&(s, n)| (numbers.shared(s), n)).collect(),
+        local: vector.locals.iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
+    }
 }
 
 /// Views as blocks: states that occur together with the same others are written once.

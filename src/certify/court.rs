@@ -9,6 +9,7 @@ use super::{CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, ProgramNames, SharedName};
 use crate::certificate::{
     Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
+    Weights,
 };
 use crate::check::cutoff::{CutoffProof, check_cutoff};
 use crate::check::{self, Flaw};
@@ -17,7 +18,9 @@ use crate::limits::Limits;
 use crate::model::table::{Names, Table};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::{self, Certificate, Product, Products, RunNode, Trace, Verdict};
+use crate::verdict::{
+    self, Certificate, Product, Products, Relative, RunNode, Trace, Vector, Verdict, Views,
+};
 
 /// Where states are sets, threads are compared one by one: so many in one configuration are refused.
 const MOST_THREADS: u32 = 4096;
@@ -211,9 +214,26 @@ impl<'a> Court<'a> {
             }
             Evidence::Upward { basis } => safe(Certificate::Upward(set(basis, false)?), basis.len()),
             Evidence::Views { blocks } => {
-                let views = self.views(blocks)?;
-                let size = views.len();
+                let views = Views { k: 2, set: self.views(blocks)? };
+                let size = views.set.len();
                 safe(Certificate::Views(Arc::new(views)), size)
+            }
+            Evidence::Relative { k, blocks, vectors, basis } => {
+                let views = Arc::new(Views { k: *k, set: self.views(blocks)? });
+                let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
+                let basis = self.configs(basis, false)?;
+                let size = views.set.len() + vectors.len() + basis.len();
+                safe(Certificate::Relative(Arc::new(Relative { views, vectors, basis })), size)
+            }
+            Evidence::Through { skipped, proof } => {
+                if matches!(**proof, Evidence::Through { .. } | Evidence::Trace { .. }) {
+                    return invalid("states are passed through once, and for a proof".to_string());
+                }
+                let skipped = skipped.iter().map(|&s| self.shared(s)).collect::<Result<Vec<_>, _>>()?;
+                let (Verdict::Safe(proof), size) = self.verdict(proof)? else {
+                    return invalid("this is no proof".to_string());
+                };
+                safe(Certificate::Through(Arc::new(skipped), Box::new(proof)), size)
             }
             Evidence::Products { shared, local, members } => {
                 let shared = each_row(shared, |i| self.shared(i))?;
@@ -237,6 +257,21 @@ impl<'a> Court<'a> {
                 safe(Certificate::Products(Arc::new(products)), members.len())
             }
         }
+    }
+
+    fn vector(&self, weights: &Weights) -> Result<Vector, Fault> {
+        Ok(Vector {
+            shared: weights
+                .shared
+                .iter()
+                .map(|&(s, n)| Ok((self.shared(s)?, n)))
+                .collect::<Result<_, Fault>>()?,
+            locals: weights
+                .local
+                .iter()
+                .map(|&(l, n)| Ok((self.local(l)?, n)))
+                .collect::<Result<_, Fault>>()?,
+        })
     }
 
     fn views(&self, blocks: &[Block]) -> Result<Vec<Config>, Fault> {

@@ -2,6 +2,8 @@
 //!
 //! A plain loop over all steps and all bystanders; nothing is remembered between them.
 
+use std::cell::Cell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
@@ -9,45 +11,46 @@ use super::cubes::Parts;
 use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::{Problem, Target};
+use crate::verdict::Views;
 
 /// The views of one shared state.
 #[derive(Default)]
-struct Group {
-    singles: FxHashSet<Local>,
-    /// Both ways round.
-    partners: FxHashMap<Local, FxHashSet<Local>>,
+pub(super) struct Group {
+    pub singles: FxHashSet<Local>,
+    /// Both ways round; `None` if views have one thread, and say nothing about two.
+    partners: Option<FxHashMap<Local, FxHashSet<Local>>>,
 }
 
 impl Group {
     fn pair(&self, a: Local, b: Local) -> bool {
-        self.partners.get(&a).is_some_and(|p| p.contains(&b))
+        match &self.partners {
+            Some(partners) => partners.get(&a).is_some_and(|p| p.contains(&b)),
+            None => self.singles.contains(&a) && self.singles.contains(&b),
+        }
+    }
+
+    /// Who may be there together with `b`; nobody in particular if views have one thread.
+    fn partners(&self, b: Local) -> impl Iterator<Item = Local> {
+        self.partners.iter().filter_map(move |p| p.get(&b)).flatten().copied()
     }
 }
 
-struct Set<'a> {
-    model: &'a dyn Model,
-    groups: FxHashMap<Shared, Group>,
+/// A set of views that has been checked.
+pub(super) struct Set<'a> {
+    pub model: &'a dyn Model,
+    pub groups: FxHashMap<Shared, Group>,
     parts: Parts<'a>,
+    /// Whether something arrived that had to be taken for a larger known state.
+    pub rounded: Cell<bool>,
 }
 
 pub(super) fn check_views(
     problem: &Problem,
     target: &Target,
-    views: &[Config],
+    views: &Views,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
-    let set = Set::new(&*problem.model, views)?;
-    for family in &problem.initial {
-        let mut threads = family.threads.clone();
-        family.any.iter().for_each(|&l| threads.insert(l, 2));
-        set.needs_all(family.shared, &flat(&threads))?;
-    }
-    for (&s, group) in &set.groups {
-        let mut steps = Vec::new();
-        set.model.post_shared(s, &mut steps);
-        group.singles.iter().for_each(|&l| set.model.post(s, l, &mut steps));
-        steps.iter().try_for_each(|step| set.check_step(group, step, ticker))?;
-    }
+    let set = Set::closed(problem, views, ticker)?;
     match target.configs.iter().find(|bad| set.allows(bad)) {
         Some(bad) => Err(Flaw::BadMember(bad.describe(set.model))),
         None => Ok(()),
@@ -55,17 +58,54 @@ pub(super) fn check_views(
 }
 
 impl<'a> Set<'a> {
-    fn new(model: &'a dyn Model, views: &'a [Config]) -> Result<Set<'a>, Flaw> {
+    /// The views, if they hold the initial ones and are closed under steps.
+    pub fn closed(problem: &'a Problem, views: &'a Views, ticker: &mut Ticker) -> Result<Set<'a>, Flaw> {
+        let set = Set::new(&*problem.model, views)?;
+        for family in &problem.initial {
+            let mut threads = family.threads.clone();
+            family.any.iter().for_each(|&l| threads.insert(l, 2));
+            set.needs_all(family.shared, &flat(&threads))?;
+        }
+        set.each_step(&mut |group, step| set.check_step(group, step, ticker))?;
+        Ok(set)
+    }
+
+    /// Shows `found` every step that a thread of the set may lead, with the views of the shared state it starts in.
+    fn each_step(&self, found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>) -> Result<(), Flaw> {
+        let mut steps = Vec::new();
+        for (&s, group) in &self.groups {
+            self.model.post_shared(s, &mut steps);
+            group.singles.iter().for_each(|&l| self.model.post(s, l, &mut steps));
+            steps.drain(..).try_for_each(|step| found(group, &step))?;
+        }
+        Ok(())
+    }
+
+    /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
+    pub fn each_possible_step(
+        &self,
+        found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
+    ) -> Result<(), Flaw> {
+        self.each_step(&mut |group, step| if can_meet(group, step) { found(group, step) } else { Ok(()) })
+    }
+
+    fn new(model: &'a dyn Model, views: &'a Views) -> Result<Set<'a>, Flaw> {
         let mut groups: FxHashMap<Shared, Group> = FxHashMap::default();
-        for view in views {
-            let group = groups.entry(view.shared).or_default();
-            match flat(&view.threads)[..] {
-                [] => {}
-                [a] => _ = group.singles.insert(a),
-                [a, b] => {
-                    group.singles.extend([a, b]);
-                    group.partners.entry(a).or_default().insert(b);
-                    group.partners.entry(b).or_default().insert(a);
+        let pairs = match views.k {
+            1 => false,
+            2 => true,
+            k => return Err(Flaw::Malformed(format!("views of {k} threads are not known"))),
+        };
+        let fresh = || Group { partners: pairs.then(FxHashMap::default), ..Group::default() };
+        for view in &views.set {
+            let group = groups.entry(view.shared).or_insert_with(fresh);
+            match (&flat(&view.threads)[..], &mut group.partners) {
+                ([], _) => {}
+                ([a], _) => _ = group.singles.insert(*a),
+                ([a, b], Some(partners)) => {
+                    group.singles.extend([*a, *b]);
+                    partners.entry(*a).or_default().insert(*b);
+                    partners.entry(*b).or_default().insert(*a);
                 }
                 _ => {
                     return Err(Flaw::ViewMissing(format!(
@@ -75,7 +115,7 @@ impl<'a> Set<'a> {
                 }
             }
         }
-        Ok(Set { model, groups, parts: Parts::new(model, views) })
+        Ok(Set { model, groups, parts: Parts::new(model, &views.set), rounded: Cell::new(false) })
     }
 
     /// All views of these threads must be there.
@@ -104,13 +144,10 @@ impl<'a> Set<'a> {
 
     fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
         ticker.ticks(8)?;
-        let taken = flat(&step.take);
-        let together = |(i, &a): (usize, &Local)| {
-            group.singles.contains(&a) && taken[i + 1..].iter().all(|&b| group.pair(a, b))
-        };
-        if !taken.iter().enumerate().all(together) {
+        if !can_meet(group, step) {
             return Ok(());
         }
+        let taken = flat(&step.take);
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
         let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
@@ -121,6 +158,7 @@ impl<'a> Set<'a> {
         };
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
         // Only once for all bystanders: views of one configuration are about the same states.
+        self.rounded.set(true);
         let arrived = Config::new(step.to, arrived.into_iter().collect());
         let fits = self.parts.pass(&arrived, &mut |part| {
             self.roundings(part).iter().any(|(s, arrived)| {
@@ -182,7 +220,7 @@ impl<'a> Set<'a> {
                 if undisturbed {
                     continue;
                 }
-                for &c in group.partners.get(&b).into_iter().flatten().filter(|c| bystanders.contains(c)) {
+                for c in group.partners(b).filter(|c| bystanders.contains(c)) {
                     self.fates(step, to, c)
                         .into_iter()
                         .try_for_each(|other| self.needs(to, &[after, other]))?;
@@ -193,7 +231,7 @@ impl<'a> Set<'a> {
     }
 
     /// What may become of a bystander that is still there afterwards.
-    fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
+    pub fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
         let mut fates = Vec::new();
         match step.others {
             Others::Stay => fates.push(Some(l)),
@@ -203,6 +241,7 @@ impl<'a> Set<'a> {
         let singles = self.groups.get(&to).map(|group| &group.singles);
         let round = |l: Local| match singles {
             Some(singles) if !singles.contains(&l) && !self.model.is_exact() => {
+                self.rounded.set(true);
                 singles.iter().copied().filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
             }
             _ => l,
@@ -211,7 +250,7 @@ impl<'a> Set<'a> {
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.
-    fn allows(&self, bad: &Config) -> bool {
+    pub fn allows(&self, bad: &Config) -> bool {
         let wanted = flat(&bad.threads);
         let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
         meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
@@ -231,6 +270,15 @@ impl<'a> Set<'a> {
             built
         })
     }
+}
+
+/// Whether all threads that a step takes can be there together.
+fn can_meet(group: &Group, step: &Step) -> bool {
+    let taken = flat(&step.take);
+    let together = |(i, &a): (usize, &Local)| {
+        group.singles.contains(&a) && taken[i + 1..].iter().all(|&b| group.pair(a, b))
+    };
+    taken.iter().enumerate().all(together)
 }
 
 /// The threads one by one; two stand for more, because views know no larger number.

@@ -9,10 +9,12 @@ use super::{CheckArgs, EngineName, files};
 use crate::certificate::write::Origin;
 use crate::engine::Engine;
 use crate::engine::auto::Auto;
-use crate::engine::backward::Backward;
+use crate::engine::backward::Pruned;
+use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
+use crate::engine::smaller::Smaller;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::problem::Bound;
@@ -95,9 +97,10 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             counting: !args.search.no_counting,
             ..Explicit::default()
         }),
-        EngineName::KarpMiller => Box::new(KarpMiller::default()),
-        EngineName::Backward => Box::new(Backward),
-        EngineName::Views => Box::new(Views),
+        EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
+        EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Backward => Box::new(Smaller(Pruned::default())),
+        EngineName::Views => Box::new(Smaller(Views::default())),
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,

@@ -13,10 +13,10 @@ use crate::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
 use crate::engine::karp_miller::KarpMiller;
 use crate::lang::load::Reading;
 use crate::limits::Limits;
-use crate::model::{Bag, Config, Local, Shared};
+use crate::model::{Bag, Config};
 use crate::question::Question;
 use crate::report::cutoff::Found;
-use crate::verdict::{Certificate, Unknown};
+use crate::verdict::{Certificate, Unknown, Views};
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -58,14 +58,9 @@ fn save(found: &Cutoff, origin: &Origin<'_>, path: &Path, limits: &Limits) -> Re
     let (rest, except) = match &found.closed {
         Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
         Closed::Each(list) => {
-            // Whatever may occur, one thread at a time, may occur together as far as this knows.
-            let states: Vec<_> = found.reachable.iter().copied().chain(list.iter().map(|e| e.0)).collect();
-            let together = |&(s, a): &(Shared, Local)| {
-                let others = states.iter().filter(move |t| t.0 == s);
-                others.map(move |&(_, b)| Config::new(s, [a, b].into_iter().collect::<Bag>()))
-            };
-            let views: Vec<Config> = states.iter().flat_map(together).collect();
-            (Certificate::Views(Arc::new(views)), list.clone())
+            let states = found.reachable.iter().copied().chain(list.iter().map(|e| e.0));
+            let set = states.map(|(s, l)| Config::new(s, Bag::one(l))).collect();
+            (Certificate::Views(Arc::new(Views { k: 1, set })), list.clone())
         }
     };
     let last = found.levels.last().and_then(|level| level.witness).filter(|_| found.threads > 0);

@@ -11,16 +11,20 @@
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::backward::Backward;
+use super::backward::Pruned;
+use super::equations::Equations;
 use super::explicit::Explicit;
+use super::facts::Shelf;
 use super::karp_miller::KarpMiller;
+use super::smaller::run_on;
 use super::views::Views;
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
 use crate::check::{Flaw, check, check_all};
+use crate::contract::Contracted;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::verdict::{Unknown, Verdict};
@@ -67,10 +71,14 @@ impl Engine for Auto {
             ..Explicit::default()
         };
         let karp_miller = KarpMiller::default();
-        let mut prove: Vec<&dyn Engine> = vec![&Views];
+        let shelf = Arc::new(Shelf::default());
+        let views = Views { shelf: shelf.clone() };
+        let equations = Equations { shelf: shelf.clone() };
+        let backward = Pruned { shelf };
+        let mut prove: Vec<&dyn Engine> = vec![&views];
         let mut refute: Vec<&dyn Engine> = vec![&explicit];
         if problem.bound == Bound::Any {
-            prove.push(&Backward);
+            prove.extend([&equations as &dyn Engine, &backward]);
             refute.push(&karp_miller);
         }
         if self.jobs < 2 {
@@ -89,7 +97,7 @@ impl Engine for Auto {
 
 /// How large a share an engine gets: views either prove soon or not at all.
 fn weight(engine: &dyn Engine) -> u64 {
-    if engine.name() == Views.name() { 16 } else { 1 }
+    if engine.name() == Views::default().name() { 16 } else { 1 }
 }
 
 /// What is known so far, for all engines to see.
@@ -98,6 +106,8 @@ struct Board<'a> {
     auto: &'a Auto,
     limits: Limits,
     watch: &'a dyn Watch,
+    /// The problem with fewer shared states, for those who need not report every step of the shortest run.
+    contracted: Option<Contracted>,
     state: Mutex<State>,
 }
 
@@ -120,7 +130,8 @@ impl<'a> Board<'a> {
             flaw: None,
             checking: Duration::ZERO,
         };
-        Board { problem, auto, limits: limits.part(), watch, state: Mutex::new(state) }
+        let contracted = Contracted::of(problem);
+        Board { problem, auto, limits: limits.part(), watch, contracted, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -156,7 +167,8 @@ impl<'a> Board<'a> {
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
         let ear = Ear { board: self, open: &open, engine: engine.name() };
-        let answer = engine.run(&problem, limits, &ear);
+        let contracted = self.contracted.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let answer = run_on(contracted, engine, &problem, limits, &ear);
         let mut again = false;
         let mut outcome = "decided".to_string();
         let mut offers = Vec::new();

@@ -18,6 +18,7 @@
 //! Words are finitely many once the model is given (points × masks), and bags over a finite set are well-quasi-ordered.
 
 mod basis;
+mod pruning;
 mod witness;
 
 use std::cmp::Reverse;
@@ -28,13 +29,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::basis::Basis;
+use self::pruning::Pruning;
+use super::facts::Shelf;
 use super::{Answer, Engine, Progress, Statistics, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, Model, Shared, Step, semantics};
 use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{Certificate, Unknown, Verdict};
 
-/// The engine `backward`.
+/// Backward search without pruning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backward;
 
@@ -44,16 +47,41 @@ impl Engine for Backward {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut statistics = Statistics::default();
-        let mut verdicts = Vec::new();
-        for (i, target) in problem.targets.iter().enumerate() {
-            let verdict =
-                search(problem, target, limits, watch, &mut statistics).unwrap_or_else(Verdict::Unknown);
-            watch.found(i, &verdict);
-            verdicts.push(verdict);
-        }
-        Answer::new(verdicts, statistics)
+        run(problem, None, limits, watch)
     }
+}
+
+/// The engine `backward`: pruned by what provably cannot be reached forward (`pruning`).
+#[derive(Clone, Debug, Default)]
+pub struct Pruned {
+    /// Where views may be found.
+    pub shelf: Arc<Shelf>,
+}
+
+impl Engine for Pruned {
+    fn name(&self) -> &'static str {
+        "backward"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        // Without facts, the search is as complete as with them.
+        match self.shelf.get_or_find(problem, limits) {
+            Ok(facts) => run(problem, Some(&Pruning::new(problem, facts, limits)), limits, watch),
+            Err(_) => run(problem, None, limits, watch),
+        }
+    }
+}
+
+fn run(problem: &Problem, pruning: Option<&Pruning>, limits: &Limits, watch: &dyn Watch) -> Answer {
+    let mut statistics = Statistics::default();
+    let mut verdicts = Vec::new();
+    for (i, target) in problem.targets.iter().enumerate() {
+        let verdict =
+            search(problem, target, pruning, limits, watch, &mut statistics).unwrap_or_else(Verdict::Unknown);
+        watch.found(i, &verdict);
+        verdicts.push(verdict);
+    }
+    Answer::new(verdicts, statistics)
 }
 
 /// Whether backward search answers this problem, or why not.
@@ -84,6 +112,7 @@ struct Node {
 struct Search<'a> {
     problem: &'a Problem,
     model: &'a dyn Model,
+    pruning: Option<&'a Pruning<'a>>,
     nodes: Vec<Node>,
     basis: Basis<'a>,
     /// Smallest first, then those closest to the target.
@@ -95,6 +124,7 @@ struct Search<'a> {
 fn search(
     problem: &Problem,
     target: &Target,
+    pruning: Option<&Pruning>,
     limits: &Limits,
     watch: &dyn Watch,
     statistics: &mut Statistics,
@@ -103,6 +133,7 @@ fn search(
     let mut search = Search {
         problem,
         model: &*problem.model,
+        pruning,
         nodes: Vec::new(),
         basis: Basis::new(&*problem.model),
         queue: BinaryHeap::new(),
@@ -114,7 +145,13 @@ fn search(
     statistics.steps += search.steps;
     match found? {
         Some(start) => search.witness(start, target, limits),
-        None => Ok(Verdict::Safe(Certificate::Upward(Arc::new(search.basis.into_elements())))),
+        None => {
+            let basis = search.basis.into_elements();
+            Ok(Verdict::Safe(match pruning {
+                Some(pruning) => pruning.certificate(basis),
+                None => Certificate::Upward(Arc::new(basis)),
+            }))
+        }
     }
 }
 
@@ -134,6 +171,13 @@ impl Search<'_> {
             }
             self.report(watch);
             let config = self.nodes[at].config.clone();
+            if let Some(pruning) = self.pruning
+                && pruning.learns_to_rule_out(&config, self.steps)?
+            {
+                // Whatever was left out because it is above this element is ruled out with it.
+                self.basis.remove(&config, at);
+                continue;
+            }
             for step in self.steps_into(&config) {
                 ticker.tick()?;
                 self.steps += 1;
@@ -155,7 +199,7 @@ impl Search<'_> {
 
     /// Keeps an element if nothing smaller is known; says so if it covers an initial configuration.
     fn add(&mut self, config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
-        if self.basis.is_above(&config) {
+        if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
         }
         let at = self.nodes.len();

@@ -24,7 +24,6 @@
 
 mod plain;
 pub mod runs;
-mod views;
 
 use std::sync::Arc;
 
@@ -33,6 +32,7 @@ use rustc_hash::FxHashSet;
 use self::plain::Plain;
 use super::explicit::{Explicit, each_level};
 use super::karp_miller::KarpMiller;
+use super::views::singles::Singles;
 use super::{Engine, Watch};
 use crate::limits::Limits;
 use crate::model::{Bag, Config, Local, Model, Shared};
@@ -185,7 +185,7 @@ fn dynamic(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Closed, Unknown> {
-    let mut open = views::closure(problem, limits)?;
+    let mut open = Singles::of(problem, limits)?.thread_states();
     let mut awaited: Vec<ThreadState> = Vec::new();
     let mut proved = Vec::new();
     let mut ask = |open: &mut Vec<ThreadState>, awaited: &mut Vec<ThreadState>| {

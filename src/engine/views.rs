@@ -19,19 +19,24 @@
 //!
 //! Work is driven by new views and grows with what is found, not with what is declared.
 
-mod closure;
+pub(super) mod closure;
+pub(super) mod singles;
 
 use std::sync::Arc;
 
 use self::closure::Closure;
+use super::facts::{Facts, Shelf};
 use super::{Answer, Engine, Statistics, Watch};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::verdict::{Certificate, Unknown, Verdict};
 
 /// The engine `views`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Views;
+#[derive(Clone, Debug, Default)]
+pub struct Views {
+    /// Where to leave what was found, for others.
+    pub shelf: Arc<Shelf>,
+}
 
 impl Engine for Views {
     fn name(&self) -> &'static str {
@@ -39,7 +44,7 @@ impl Engine for Views {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut closure = Closure::new(&*problem.model);
+        let mut closure = Closure::new(problem.model.clone());
         let done = closure.run(problem, limits, watch);
         let mut statistics = Statistics::default();
         (statistics.shared_states, statistics.local_states) = closure.states();
@@ -47,10 +52,10 @@ impl Engine for Views {
         if let Err(why) = done {
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
-        let set = Arc::new(closure.views());
+        let facts = self.shelf.put(Facts::of_pairs(problem, closure));
         let verdicts = problem.targets.iter().map(|target| {
-            if target.configs.iter().all(|bad| closure.excludes(bad)) {
-                Verdict::Safe(Certificate::Views(set.clone()))
+            if target.configs.iter().all(|bad| facts.rules_out(bad)) {
+                Verdict::Safe(Certificate::Views(facts.views().clone()))
             } else {
                 Verdict::Unknown(Unknown::Inconclusive("pairs of threads do not rule it out".into()))
             }

@@ -221,6 +221,10 @@ impl Model for Table {
         self.pairs(&self.index().leaderless, s, out);
     }
 
+    fn listed(&self) -> Option<&[Step]> {
+        Some(&self.steps)
+    }
+
     fn has_pre(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! Evidence in words: what kind it is, what it says, and why that proves the verdict.
 
 use super::plural;
-use crate::verdict::{Certificate, Products, Verdict};
+use crate::verdict::{Certificate, Products, Relative, Verdict, Views};
 
 /// A certificate explained.
 pub struct Explained {
@@ -61,25 +61,92 @@ pub fn explain(certificate: &Certificate) -> Explained {
             ],
             covers: false,
         },
-        Certificate::Views(set) => Explained {
-            kind: "set of views",
-            size: set.len(),
-            member: "view",
-            words: vec![
-                "A view is what one sees of a configuration when one looks at its shared state and at most two of its threads. The \
+        Certificate::Views(set) => views(set),
+        Certificate::Relative(relative) => self::relative(relative),
+        Certificate::Through(skipped, proof) => {
+            let mut told = explain(proof);
+            told.words.insert(
+                0,
+                format!(
+                    "{} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
+                     out of them count as one step here, and the proof is about the other shared states.",
+                    if skipped.len() == 1 {
+                        "One shared state is".into()
+                    } else {
+                        format!("{} shared states are", skipped.len())
+                    }
+                ),
+            );
+            told.covers = false;
+            told
+        }
+    }
+}
+
+fn views(views: &Views) -> Explained {
+    let threads = if views.k == 1 { "one of its threads" } else { "at most two of its threads" };
+    Explained {
+        kind: "set of views",
+        size: views.set.len(),
+        member: "view",
+        words: vec![
+            format!(
+                "A view is what one sees of a configuration when one looks at its shared state and {threads}. The \
                  members are all the views that can ever occur, and perhaps a few more."
-                    .into(),
-                "Something bad would have to be made of these views, and cannot be. That holds for any number of threads, because \
-                 more threads show no other views."
-                    .into(),
-            ],
-            obligations: [
-                "every view of an initial configuration is a member",
-                "a step from a configuration made of members shows only members",
-                "nothing bad can be made of members",
-            ],
-            covers: true,
-        },
+            ),
+            "Something bad would have to be made of these views, and cannot be. That holds for any number of threads, because \
+             more threads show no other views."
+                .into(),
+        ],
+        obligations: [
+            "every view of an initial configuration is a member",
+            "a step from a configuration made of members shows only members",
+            "nothing bad can be made of members",
+        ],
+        covers: true,
+    }
+}
+
+fn relative(relative: &Relative) -> Explained {
+    let seen = views(&relative.views);
+    let mut words = vec![
+        seen.words[0].clone(),
+        format!(
+            "{} a number to every shared state, and one that is not negative to every local state. No step that these views \
+             allow makes the sum larger; so whatever has a larger sum than all initial configurations is never reached.",
+            if relative.vectors.len() == 1 {
+                "A vector gives".into()
+            } else {
+                format!("{} vectors each give", relative.vectors.len())
+            }
+        ),
+    ];
+    if relative.basis.is_empty() {
+        words.push("Everything bad is ruled out by the views or by a vector.".into());
+        let obligations = [
+            "every view of an initial configuration is a member, and steps lead to members",
+            "no possible step makes a vector's sum larger",
+            "nothing bad is made of members with a sum that an initial configuration has",
+        ];
+        let kind = "linear invariants over views";
+        return Explained { kind, words, obligations, ..seen };
+    }
+    words.push(
+        "The members are the smallest configurations, among those that views and vectors do not rule out, from which something \
+         bad could be reached. No initial configuration is above one of them."
+            .into(),
+    );
+    Explained {
+        kind: "backward basis relative to invariants",
+        size: relative.basis.len(),
+        member: "minimal configuration",
+        words,
+        obligations: [
+            "the views are closed under steps, and no possible step makes a vector's sum larger",
+            "what is bad, or leads above a member, is above a member or ruled out",
+            "no initial configuration is above a member",
+        ],
+        covers: false,
     }
 }
 

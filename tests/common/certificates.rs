@@ -6,9 +6,11 @@ use std::time::Duration;
 use throng::certificate::write::{Origin, document, write};
 use throng::certify::{Certified, Fault, certify, read, reading};
 use throng::engine::auto::Auto;
-use throng::engine::backward::Backward;
+use throng::engine::backward::{Backward, Pruned};
+use throng::engine::equations::Equations;
 use throng::engine::explicit::Explicit;
 use throng::engine::karp_miller::KarpMiller;
+use throng::engine::smaller::Smaller;
 use throng::engine::symbolic::Symbolic;
 use throng::engine::views::Views;
 use throng::engine::{Engine, Silent};
@@ -23,7 +25,11 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
     let mut all: Vec<Box<dyn Engine>> = vec![
         Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
         Box::new(Backward),
-        Box::new(Views),
+        Box::new(Pruned::default()),
+        Box::new(Smaller(Pruned::default())),
+        Box::new(Views::default()),
+        Box::new(Equations::default()),
+        Box::new(Smaller(Equations::default())),
         Box::new(KarpMiller::default()),
     ];
     if problem.bound != Bound::Any {

@@ -46,6 +46,16 @@ impl<'a> Basis<'a> {
         wider.flat_map(|g| g.1).any(covers)
     }
 
+    /// Removes the element of a node.
+    pub fn remove(&mut self, config: &Config, node: usize) {
+        if let Some(group) = self.groups.get_mut(&config.shared)
+            && let Some(i) = group.iter().position(|e| e.node == node)
+        {
+            group.swap_remove(i);
+            self.len -= 1;
+        }
+    }
+
     /// Adds an element that is above no other, removes those above it, and says which nodes these were.
     pub fn insert(&mut self, config: &Config, node: usize) -> Vec<usize> {
         let element = Element {

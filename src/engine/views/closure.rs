@@ -1,5 +1,7 @@
 //! The least set of views that holds the initial ones and is closed under steps, by a worklist.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -37,8 +39,8 @@ enum New {
 }
 
 /// Views found so far, and what still has to be looked at.
-pub struct Closure<'a> {
-    model: &'a dyn Model,
+pub struct Closure {
+    model: Arc<dyn Model>,
     shared: IndexSet<Shared, FxBuildHasher>,
     /// Shared states that occur, in order; others only have a number yet.
     reached: IndexSet<Id, FxBuildHasher>,
@@ -59,9 +61,9 @@ pub struct Closure<'a> {
     todo: Vec<New>,
 }
 
-impl<'a> Closure<'a> {
+impl Closure {
     /// No views.
-    pub fn new(model: &'a dyn Model) -> Closure<'a> {
+    pub fn new(model: Arc<dyn Model>) -> Closure {
         Closure {
             model,
             shared: IndexSet::default(),
@@ -130,6 +132,22 @@ impl<'a> Closure<'a> {
     /// How many shared and local states there are.
     pub fn states(&self) -> (u64, u64) {
         (self.reached.len() as u64, self.locals.len() as u64)
+    }
+
+    /// The steps that are possible.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.rules.iter().filter(|rule| rule.enabled).map(|rule| &rule.step)
+    }
+
+    /// The shared states that may occur.
+    pub fn shared(&self) -> impl Iterator<Item = Shared> {
+        self.reached.iter().map(|&s| self.s(s))
+    }
+
+    /// Who may be there with a shared state.
+    pub fn at(&self, s: Shared) -> impl Iterator<Item = Local> {
+        let id = self.shared.get_index_of(&s).map(|i| i as Id);
+        id.and_then(|id| self.at.get(&id)).into_iter().flatten().map(|&a| self.l(a))
     }
 
     /// All views, smaller ones included, sorted.

@@ -79,12 +79,8 @@ pub(super) fn proof(model: &dyn Model, certificate: &Certificate) -> Proof {
     let Explained { kind, size, member, words, obligations, covers } = explain(certificate);
     let mut names = Names::default();
     let members = match certificate {
-        Certificate::Closed(set)
-        | Certificate::Reduced(set)
-        | Certificate::Downward(set)
-        | Certificate::Upward(set)
-        | Certificate::Views(set) => set.iter().take(MOST).map(|c| single(model, c, &mut names)).collect(),
         Certificate::Products(products) => several(model, products, &mut names),
+        plain => configs(plain).iter().take(MOST).map(|c| single(model, c, &mut names)).collect(),
     };
     Proof {
         kind,
@@ -124,14 +120,23 @@ fn several(model: &dyn Model, products: &Products, names: &mut Names) -> Vec<Mem
 /// Every local state that occurs in a certificate.
 fn locals(certificate: &Certificate) -> BTreeSet<Local> {
     match certificate {
+        Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
+        plain => configs(plain).iter().flat_map(|c| c.threads.entries().iter().map(|e| e.0)).collect(),
+    }
+}
+
+/// The members of a certificate that are configurations.
+fn configs(certificate: &Certificate) -> &[Config] {
+    match certificate {
         Certificate::Closed(set)
         | Certificate::Reduced(set)
         | Certificate::Downward(set)
-        | Certificate::Upward(set)
-        | Certificate::Views(set) => {
-            set.iter().flat_map(|c| c.threads.entries().iter().map(|e| e.0)).collect()
-        }
-        Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
+        | Certificate::Upward(set) => set,
+        Certificate::Views(views) => &views.set,
+        Certificate::Relative(relative) if relative.basis.is_empty() => &relative.views.set,
+        Certificate::Relative(relative) => &relative.basis,
+        Certificate::Through(_, proof) => configs(proof),
+        Certificate::Products(_) => &[],
     }
 }
 

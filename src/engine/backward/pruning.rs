@@ -1,0 +1,77 @@
+//! What backward search need not look at: configurations that nothing reachable covers.
+//!
+//! Views and vectors that are known rule out much for little. For an element that they do not rule out a new vector may be looked for: that
+//! is worth its time only as long as the search itself takes as much.
+
+use std::cell::Cell;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use crate::engine::equations::{System, rule_out};
+use crate::engine::facts::Facts;
+use crate::limits::Limits;
+use crate::model::Config;
+use crate::problem::Problem;
+use crate::verdict::{Certificate, Relative, Unknown};
+
+/// A predicate "cannot be reached forward", with its evidence.
+pub struct Pruning<'a> {
+    problem: &'a Problem,
+    facts: Arc<Facts>,
+    limits: &'a Limits,
+    system: OnceCell<System>,
+    /// Ticks spent on linear programs.
+    spent: Cell<u64>,
+    /// How many linear programs were solved, and how many of them ruled something out.
+    tried: Cell<(u64, u64)>,
+}
+
+impl<'a> Pruning<'a> {
+    /// Prunes with these facts and what can be learned from them.
+    pub fn new(problem: &'a Problem, facts: Arc<Facts>, limits: &'a Limits) -> Pruning<'a> {
+        Pruning {
+            problem,
+            facts,
+            limits,
+            system: OnceCell::new(),
+            spent: Cell::new(0),
+            tried: Cell::new((0, 0)),
+        }
+    }
+
+    /// Whether what is known rules out `config`.
+    pub fn rules_out(&self, config: &Config) -> bool {
+        self.facts.rules_out(config)
+    }
+
+    /// The same, but may look for a new vector if the search has taken `ticks` so far.
+    pub fn learns_to_rule_out(&self, config: &Config, ticks: u64) -> Result<bool, Unknown> {
+        if self.rules_out(config) {
+            return Ok(true);
+        }
+        let system = self.system.get_or_init(|| System::new(self.problem, &self.facts));
+        let (tried, useful) = self.tried.get();
+        let cost = u64::from(system.effort());
+        // The first few are free; a method that never helps is asked ever more rarely.
+        let patience = if tried < 8 { u64::MAX } else { (ticks + FREE) * (useful + 1) / (tried / 4 + 1) };
+        if self.spent.get() + cost > patience {
+            return Ok(false);
+        }
+        self.spent.set(self.spent.get() + cost);
+        let found = rule_out(self.problem, config, &self.facts, system, self.limits)?;
+        self.tried.set((tried + 1, useful + u64::from(found)));
+        Ok(found)
+    }
+
+    /// A basis, as evidence relative to what was used.
+    pub fn certificate(&self, basis: Vec<Config>) -> Certificate {
+        Certificate::Relative(Arc::new(Relative {
+            views: self.facts.views().clone(),
+            vectors: self.facts.linear().iter().map(|l| l.vector.clone()).collect(),
+            basis,
+        }))
+    }
+}
+
+/// Ticks for linear programs that need no justification.
+const FREE: u64 = 1 << 16;

@@ -1,0 +1,106 @@
+//! Thread-state equations (TSE, Liu and Wahl 2016): proofs by linear arithmetic.
+//!
+//! # Idea
+//!
+//! Count how often each step is taken in a run. Then for every local state, those who start there plus those who arrive minus those who
+//! leave cannot be negative, and must be enough for the target (C_L); for every shared state, it is entered as often as it is
+//! left, but for the first and the last one (C_F). If these equations have no solution the target cannot be reached, whatever the number
+//! of threads. The converse does not hold: a solution need not be a run.
+//!
+//! # Evidence
+//!
+//! By Farkas' lemma the equations have no rational solution iff there is a [vector](crate::verdict::Vector): numbers for shared states, and numbers ≥ 0 for
+//! local states, such that no step increases the sum, and it is larger at the target than at the start. That vector is what we look
+//! for, by an LP in floating point (`lp`), and round to integers (`exact`). It stands only if it holds exactly ([`Facts::learn`], and again
+//! the checker); so a floating-point error can cost an answer, but never make a wrong one. A vector that was found for one target is tried on
+//! all others before a new LP is solved.
+//!
+//! Only steps that the views leave possible take part, so the evidence is relative to them ([`crate::verdict::Relative`]). Steps that move bystanders
+//! take part as far as a thread may go from one state to another in them: for proofs that is an over-approximation.
+
+mod exact;
+mod lp;
+
+use std::sync::Arc;
+
+pub(super) use self::lp::Equations as System;
+use super::facts::{Facts, Shelf};
+use super::{Answer, Engine, Progress, Statistics, Watch};
+use crate::limits::Limits;
+use crate::model::Config;
+use crate::problem::{Problem, Target};
+use crate::verdict::{Certificate, Relative, Unknown, Verdict};
+
+/// The engine `equations`.
+#[derive(Clone, Debug, Default)]
+pub struct Equations {
+    /// Where views may be found.
+    pub shelf: Arc<Shelf>,
+}
+
+impl Engine for Equations {
+    fn name(&self) -> &'static str {
+        "equations"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut statistics = Statistics::default();
+        let facts = match self.shelf.get_or_find(problem, limits) {
+            Ok(facts) => facts,
+            Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
+        };
+        let system = System::new(problem, &facts);
+        statistics.configurations = facts.views().set.len() as u64;
+        let mut verdicts = Vec::new();
+        for (i, target) in problem.targets.iter().enumerate() {
+            watch.progress(&Progress {
+                engine: self.name(),
+                phase: format!("target {} of {}", i + 1, problem.targets.len()),
+                configurations: statistics.configurations,
+                frontier: (problem.targets.len() - i) as u64,
+            });
+            let verdict = prove(problem, target, &facts, &system, limits).unwrap_or_else(Verdict::Unknown);
+            watch.found(i, &verdict);
+            verdicts.push(verdict);
+        }
+        Answer::new(verdicts, statistics)
+    }
+}
+
+/// SAFE if every bad configuration is ruled out by views or a vector.
+fn prove(
+    problem: &Problem,
+    target: &Target,
+    facts: &Facts,
+    system: &System,
+    limits: &Limits,
+) -> Result<Verdict, Unknown> {
+    for bad in &target.configs {
+        if !facts.rules_out(bad) && !rule_out(problem, bad, facts, system, limits)? {
+            let why = "the equations have a solution, which need not be a run";
+            return Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())));
+        }
+    }
+    Ok(Verdict::Safe(Certificate::Relative(Arc::new(Relative {
+        views: facts.views().clone(),
+        vectors: facts.linear().iter().map(|l| l.vector.clone()).collect(),
+        basis: Vec::new(),
+    }))))
+}
+
+/// Looks for a vector that rules out `bad`.
+pub(super) fn rule_out(
+    problem: &Problem,
+    bad: &Config,
+    facts: &Facts,
+    system: &System,
+    limits: &Limits,
+) -> Result<bool, Unknown> {
+    let Some(solution) = system.certificate(problem, facts, bad, limits)? else { return Ok(false) };
+    for vector in exact::vectors(&solution) {
+        if facts.learn(problem, system.vector(&vector)).is_some() && facts.rules_out(bad) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
