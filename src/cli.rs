@@ -3,6 +3,7 @@
 //! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
 //! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
 
+mod bench;
 mod certify;
 mod check;
 mod console;
@@ -21,6 +22,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crate::lang::load::{Format, Reading};
 use crate::limits::Limits;
 use crate::question::Question;
+use bench::BenchArgs;
 use console::{Console, Failure};
 
 const EXAMPLES: &str = "\
@@ -62,6 +64,8 @@ enum Command {
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
     Simulate(SimulateArgs),
+    /// Run and compare engines, and other tools, on a folder of inputs
+    Bench(BenchArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
 }
@@ -82,6 +86,12 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
+    /// Explore everything that can be reached and answer nothing, for benchmarks
+    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
+    exhaust: bool,
+    /// Write the whole model out as a table first, for benchmarks
+    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
+    unfold: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
@@ -446,6 +456,7 @@ impl Command {
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
+            Command::Bench(args) => args.output,
             Command::Explain(_) => OutputArgs::default(),
         }
     }
@@ -460,6 +471,7 @@ impl Cli {
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
+            Command::Bench(args) => bench::run(args, console),
             Command::Explain(args) => explain::run(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {

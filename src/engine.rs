@@ -5,6 +5,7 @@ pub mod auto;
 pub mod backward;
 pub mod cutoff;
 pub mod equations;
+pub mod exhaust;
 pub mod explicit;
 pub mod facts;
 pub mod karp_miller;

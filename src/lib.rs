@@ -74,6 +74,7 @@
 //! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
 
 pub mod bdd;
+pub mod bench;
 pub mod certificate;
 pub mod certify;
 pub mod check;

@@ -201,10 +201,28 @@ pub enum Unknown {
     Work,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
+    /// Everything was explored, but nothing was asked ([`crate::engine::exhaust`]).
+    Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),
     /// The engine cannot answer this question; says why and which can.
     NotForThisModel(String),
+}
+
+impl Unknown {
+    /// The kind of reason, in one word, for scripts.
+    pub fn cause(&self) -> &'static str {
+        match self {
+            Unknown::Time(_) => "time",
+            Unknown::Memory(_) => "memory",
+            Unknown::Cancelled => "stopped",
+            Unknown::Work => "work",
+            Unknown::Bound(_) => "bound",
+            Unknown::Explored => "explored",
+            Unknown::Inconclusive(_) => "inconclusive",
+            Unknown::NotForThisModel(_) => "refused",
+        }
+    }
 }
 
 impl fmt::Display for Unknown {
@@ -213,6 +231,7 @@ impl fmt::Display for Unknown {
             Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Work => write!(f, "its share of the work is used up"),
+            Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),

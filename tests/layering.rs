@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("contract", &["model", "problem", "verdict"]),
     ("limits", &["verdict"]),
     ("bdd", &[]),
+    ("bench", &[]),
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),

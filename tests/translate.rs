@@ -82,7 +82,7 @@ fn coverable(system: &System) -> Option<bool> {
 fn as_system(loaded: &Loaded, problem: &Problem) -> Result<System, String> {
     match &loaded.input {
         Input::Program(_) => {
-            let limits = Limits::none().timeout(Duration::from_secs(if thorough() { 10 } else { 2 }));
+            let limits = Limits::none().timeout(Duration::from_secs(60));
             unfold(problem, &limits).map(System::from).map_err(|why| why.to_string())
         }
         Input::System(system) => Ok(System {

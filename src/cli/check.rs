@@ -1,6 +1,7 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::{self, Reusing};
@@ -11,14 +12,18 @@ use crate::engine::Engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
+use crate::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use crate::engine::explicit::Explicit;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::smaller::Smaller;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
-use crate::problem::Bound;
+use crate::limits::Limits;
+use crate::problem::{Bound, Problem};
 use crate::report::{Report, json, page, sarif, text};
+use crate::unfold::unfold;
+use crate::verdict::Unknown;
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
@@ -32,7 +37,15 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let mut engine = engine(args);
+    let mut engine = if args.exhaust { aimless(args)? } else { engine(args) };
+    let problem = match args.unfold.then(|| as_table(&problem, &limits)) {
+        None => problem,
+        Some(Ok(table)) => table,
+        Some(Err(why)) => {
+            engine = Box::new(GaveUp(why));
+            problem
+        }
+    };
     if let Some(path) = &args.reuse {
         engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
     }
@@ -73,6 +86,29 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         files::replace(path, &sarif::write(&report))?;
     }
     Ok(outcome.word().status())
+}
+
+/// The engine that was asked for, without a question.
+fn aimless(args: &CheckArgs) -> Result<Box<dyn Engine>, Failure> {
+    match args.search.engine {
+        EngineName::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
+        EngineName::Explicit | EngineName::Symbolic | EngineName::Plain => {
+            Ok(Box::new(Exhaust(engine(args))))
+        }
+        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
+    }
+}
+
+/// The same problem with its model written out.
+fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
+    let unfolded = unfold(problem, limits)?;
+    Ok(Problem {
+        model: Arc::new(unfolded.table),
+        initial: unfolded.initial,
+        targets: unfolded.targets,
+        initial_text: unfolded.initial_text,
+        bound: problem.bound,
+    })
 }
 
 /// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.

@@ -46,7 +46,11 @@ impl Engine for Plain {
                 let (hit, all) = (outcome.hit.iter().filter(|h| **h).count(), outcome.hit.len());
                 let why = format!("plain search hits {hit} of {all} targets, but gives no evidence");
                 let configurations = outcome.points;
-                (Unknown::NotForThisModel(why), Statistics { configurations, ..Statistics::default() })
+                let complete_up_to = problem.bound.threads().filter(|_| hit == 0);
+                (
+                    Unknown::Inconclusive(why),
+                    Statistics { configurations, complete_up_to, ..Statistics::default() },
+                )
             }
             Err(why) => (why, Statistics::default()),
         };

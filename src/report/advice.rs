@@ -40,6 +40,7 @@ pub fn next(report: &Report, why: &Unknown) -> Vec<String> {
                     .into(),
             );
         }
+        Unknown::Explored => tips.push("ask: leave out --exhaust".into()),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
             tips.push(
                 "another engine: leave out --engine (all suitable ones side by side), or --engine backward"

@@ -39,6 +39,8 @@ struct Document<'a> {
 struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
+    /// Why there is no verdict, in one word.
+    cause: Option<&'static str>,
     reason: Option<String>,
     /// What to try next, if there is no verdict.
     next: Vec<String>,
@@ -130,6 +132,10 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
             TargetDocument {
                 name: &target.name,
                 verdict: Word::of(verdict).lower(),
+                cause: match verdict {
+                    Verdict::Unknown(why) => Some(why.cause()),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+                },
                 reason: reason(report, verdict),
                 next: match verdict {
                     Verdict::Unknown(why) => advice::next(report, why),

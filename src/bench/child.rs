@@ -1,0 +1,246 @@
+//! One process, measured: processor time, time on the wall, peak memory; stopped when it uses more than it may.
+//!
+//! The numbers are the kernel's, read when the process is reaped (`wait4`), so they are exact even for runs of a millisecond; they
+//! include descendants that the process waited for. While it runs, `/proc` tells how far it is. Where there is no `/proc`, only the limit on the
+//! wall clock stops a process early. Peak memory is never below that of the process which starts the others (about 6 MiB), since the
+//! kernel counts from the moment of the fork.
+
+use std::fs;
+use std::io::{self, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wait4::Wait4;
+
+/// What a process may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    /// Processor time.
+    pub cpu: Duration,
+    /// Time on the wall.
+    pub wall: Duration,
+    /// Resident bytes.
+    pub memory: Option<u64>,
+}
+
+/// What a process used and left behind.
+#[derive(Debug)]
+pub struct Measured {
+    /// User and system time.
+    pub cpu: Duration,
+    /// Time on the wall.
+    pub wall: Duration,
+    /// Resident bytes at most.
+    pub peak: u64,
+    /// The exit status; none if a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+    /// Which part of its allowance it used up.
+    pub exceeded: Option<Exceeded>,
+}
+
+/// Part of an allowance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exceeded {
+    /// Processor time.
+    Time,
+    /// Time on the wall.
+    Wall,
+    /// Memory.
+    Memory,
+    /// Nothing: the benchmark was stopped.
+    Stopped,
+}
+
+/// After being asked to stop, a process has this long to say what it knows.
+const GRACE: Duration = Duration::from_secs(3);
+/// How often limits are looked at.
+const LOOK: Duration = Duration::from_millis(40);
+/// More output than this is dropped.
+const MOST_OUTPUT: u64 = 64 << 20;
+
+/// Runs a command line within an allowance. `stop` is asked now and then whether to end it.
+pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> io::Result<Measured> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    own_group(&mut command);
+    let began = Instant::now();
+    let mut child = command.spawn()?;
+    let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
+    let (mut exceeded, mut deadline, mut next_look) = (None, None, began + LOOK);
+    let mut pause = Duration::from_micros(200);
+    let used = loop {
+        if let Some(used) = child.try_wait4()? {
+            break used;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(4));
+        let now = Instant::now();
+        if exceeded.is_none() && now >= next_look {
+            next_look = now + LOOK;
+            exceeded = if stop() { Some(Exceeded::Stopped) } else { over(child.id(), began, allowance) };
+            if exceeded.is_some() {
+                deadline = Some(now + GRACE);
+                ask_to_stop(&mut child);
+            }
+        }
+        if deadline.is_some_and(|d| now >= d) {
+            end(&mut child);
+        }
+    };
+    let wall = began.elapsed();
+    end_rest(child.id());
+    Ok(Measured {
+        cpu: used.rusage.utime + used.rusage.stime,
+        wall,
+        peak: used.rusage.maxrss,
+        status: used.status.code(),
+        out: out.join().unwrap_or_default(),
+        err: err.join().unwrap_or_default(),
+        exceeded,
+    })
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
+            let _ = io::copy(&mut pipe, &mut io::sink());
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn over(id: u32, began: Instant, allowance: &Allowance) -> Option<Exceeded> {
+    let (cpu, memory) =
+        family(id).into_iter().map(usage).fold((Duration::ZERO, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    if cpu >= allowance.cpu {
+        Some(Exceeded::Time)
+    } else if began.elapsed() >= allowance.wall {
+        Some(Exceeded::Wall)
+    } else {
+        (memory > allowance.memory.unwrap_or(u64::MAX)).then_some(Exceeded::Memory)
+    }
+}
+
+/// A process and its descendants.
+fn family(id: u32) -> Vec<u32> {
+    let mut found = vec![id];
+    let mut next = 0;
+    while let Some(&id) = found.get(next) {
+        next += 1;
+        let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|c| c.parse::<u32>().ok()));
+        }
+    }
+    found
+}
+
+/// Processor time so far and resident bytes now.
+fn usage(id: u32) -> (Duration, u64) {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
+    // The name of the command, in brackets, may contain anything; user and system time are fields 14 and 15 of proc_pid_stat(5).
+    let stat = read("stat");
+    let fields = stat.rsplit_once(')').map_or("", |s| s.1).split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|t| t.parse::<u64>().ok()).sum();
+    let status = read("status");
+    let resident =
+        status.lines().find_map(|l| l.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse::<u64>().ok());
+    // Linux shows hundredths of seconds to programs, whatever the kernel counts in.
+    (Duration::from_millis(ticks * 10), resident.unwrap_or(0) * 1024)
+}
+
+/// Puts a process and its descendants into a group, so that all can be stopped, and Ctrl-C on the terminal reaches only us.
+fn own_group(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+#[cfg(unix)]
+fn signal(id: u32, signal: nix::sys::signal::Signal) {
+    let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id as i32), signal);
+}
+
+/// As Ctrl-C does: this program then prints what it has established.
+fn ask_to_stop(child: &mut Child) {
+    #[cfg(unix)]
+    signal(child.id(), nix::sys::signal::Signal::SIGINT);
+    #[cfg(not(unix))]
+    let _ = child.kill();
+}
+
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    signal(child.id(), nix::sys::signal::Signal::SIGKILL);
+    #[cfg(not(unix))]
+    let _ = child.kill();
+}
+
+/// Ends what a process that is gone has left running; its pipes would stay open.
+fn end_rest(id: u32) {
+    #[cfg(unix)]
+    signal(id, nix::sys::signal::Signal::SIGKILL);
+    #[cfg(not(unix))]
+    let _ = id;
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const PLENTY: Allowance =
+        Allowance { cpu: Duration::from_secs(60), wall: Duration::from_secs(60), memory: None };
+
+    fn shell(script: &str, allowance: Allowance) -> Measured {
+        run(&["sh", "-c", script].map(String::from), &allowance, &|| false).unwrap()
+    }
+
+    #[test]
+    fn output_and_status_are_kept() {
+        let done = shell("echo out; echo err >&2; exit 7", PLENTY);
+        assert_eq!((done.out.as_str(), done.err.as_str(), done.status), ("out\n", "err\n", Some(7)));
+        assert_eq!(done.exceeded, None);
+        assert!(done.peak > 0);
+        assert_eq!(shell("kill -9 $$", PLENTY).status, None);
+    }
+
+    #[test]
+    fn processor_time_is_limited_and_measured_also_of_descendants() {
+        let cpu = Duration::from_millis(300);
+        let done = shell("(while :; do :; done); echo never", Allowance { cpu, ..PLENTY });
+        assert_eq!(done.exceeded, Some(Exceeded::Time));
+        assert!(done.wall < Duration::from_secs(30), "{done:?}");
+        assert!(!done.out.contains("never"));
+    }
+
+    #[test]
+    fn sleeping_is_limited_by_the_wall_clock() {
+        let wall = Duration::from_millis(200);
+        let done = shell("trap '' INT; sleep 50", Allowance { wall, ..PLENTY });
+        assert_eq!(done.exceeded, Some(Exceeded::Wall));
+        assert!(done.wall < Duration::from_secs(20) && done.cpu < Duration::from_secs(1), "{done:?}");
+    }
+
+    #[test]
+    fn memory_is_limited() {
+        let greedy = "x=$(head -c 4000000 /dev/zero | tr '\\0' x); y=; while :; do y=$y$x; done";
+        let done = shell(greedy, Allowance { memory: Some(64 << 20), ..PLENTY });
+        assert_eq!(done.exceeded, Some(Exceeded::Memory), "{done:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_an_error() {
+        assert!(run(&["/no/such/program".into()], &PLENTY, &|| false).is_err());
+        assert!(run(&[], &PLENTY, &|| false).is_err());
+    }
+}

@@ -1,0 +1,188 @@
+//! Which runs are made, in which order, and by how many workers at once.
+//!
+//! Instance by instance, all tools one after the other: what is compared is measured under the same load. Runs that the store has are not made
+//! again.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::child::{self, Allowance, Exceeded, Measured};
+use super::instances::Instance;
+use super::store::Store;
+use super::tools::{Output, Said, Tool};
+use super::{Ending, Run};
+
+/// How runs are made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// This program.
+    pub throng: PathBuf,
+    /// Seconds of processor time per run.
+    pub timeout: f64,
+    /// Seconds on the wall per run.
+    pub wall: f64,
+    /// MiB per run; 0: no limit.
+    pub memory: u64,
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// How often each run is made.
+    pub repeat: usize,
+    /// Once a tool fails on a file with some thread bound, it is not tried with larger ones.
+    pub give_up: bool,
+}
+
+/// How far the benchmark is.
+pub struct Progress<'a> {
+    /// Runs that are done, or were there before.
+    pub done: usize,
+    /// Runs in all.
+    pub of: usize,
+    /// The run just made; none for those that were there.
+    pub run: Option<&'a Run>,
+}
+
+/// Everything to run, in order.
+pub fn pairs(instances: &[Instance], tools: &[Tool]) -> Vec<(Instance, Tool)> {
+    let all = instances.iter().flat_map(|i| tools.iter().filter(|t| t.takes(i)).map(move |t| (i, t)));
+    all.map(|(i, t)| (i.with_bound(t.bound(i)), t.clone())).collect()
+}
+
+/// Makes all runs that the store does not have. `Ok(false)`: it was stopped before the end.
+pub fn run(
+    pairs: &[(Instance, Tool)],
+    plan: &Plan,
+    store: &mut Store,
+    stop: &(dyn Fn() -> bool + Sync),
+    told: &(dyn Fn(&Progress) + Sync),
+) -> Result<bool, String> {
+    let made: Vec<usize> = pairs.iter().map(|(i, t)| store.count(&blank(i, t, plan), plan.give_up)).collect();
+    let tasks: Vec<&(Instance, Tool)> =
+        pairs.iter().zip(&made).flat_map(|(p, &made)| vec![p; plan.repeat.saturating_sub(made)]).collect();
+    let of = pairs.len() * plan.repeat;
+    let done = AtomicUsize::new(of - tasks.len().min(of));
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<String>> = Mutex::new(None);
+    let store = Mutex::new(store);
+    told(&Progress { done: done.load(Ordering::Relaxed), of, run: None });
+    let work = || {
+        while let Some((instance, tool)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let skip = plan.give_up
+                && gave_up(&store.lock().unwrap_or_else(PoisonError::into_inner), instance, tool, plan);
+            let made = match skip {
+                true => Ok(Some(Run { result: Ending::Skipped, ..blank(instance, tool, plan) })),
+                false => one(instance, tool, plan, stop),
+            };
+            let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = made.and_then(|run| match run {
+                None => Ok(()),
+                Some(run) => {
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    told(&Progress { done, of, run: Some(&run) });
+                    store.add(run).map_err(|why| format!("cannot keep a run: {why}"))
+                }
+            });
+            if let Err(why) = kept {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+                next.store(usize::MAX / 2, Ordering::Relaxed);
+            }
+            if stop() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..plan.jobs {
+            scope.spawn(work);
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(why) => Err(why),
+        None => Ok(!stop()),
+    }
+}
+
+/// Whether the tool ran into a limit on the same file with fewer threads.
+fn gave_up(store: &Store, instance: &Instance, tool: &Tool, plan: &Plan) -> bool {
+    let like = blank(instance, tool, plan);
+    store.runs.iter().any(|r| {
+        let same = (&r.file, &r.initial, &r.property, &r.tool, &r.command)
+            == (&like.file, &like.initial, &like.property, &like.tool, &like.command);
+        let limit = matches!(r.result, Ending::Timeout | Ending::Memory | Ending::Unknown);
+        same && limit && r.threads.is_some() && r.threads < like.threads && r.timeout == plan.timeout
+    })
+}
+
+/// A run that has not been made.
+fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
+    Run {
+        file: instance.file.clone(),
+        property: instance.property.clone(),
+        initial: instance.initial.clone(),
+        threads: instance.threads,
+        family: instance.family.clone(),
+        expected: instance.expected.clone(),
+        tool: tool.name.clone(),
+        command: tool.template(),
+        timeout: plan.timeout,
+        memory: plan.memory,
+        result: Ending::Unknown,
+        cpu: 0.0,
+        wall: 0.0,
+        peak: 0.0,
+        status: None,
+        configurations: None,
+        value: None,
+        note: String::new(),
+    }
+}
+
+/// Makes one run; none if it was stopped on the way.
+fn one(
+    instance: &Instance,
+    tool: &Tool,
+    plan: &Plan,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Run>, String> {
+    let words = tool.command(instance, &plan.throng, plan.timeout, plan.memory);
+    // This program watches its memory itself and ends with an answer; others are stopped at the limit.
+    let slack = if tool.options().is_some() { 5 } else { 4 };
+    let allowance = Allowance {
+        cpu: Duration::from_secs_f64(plan.timeout),
+        wall: Duration::from_secs_f64(plan.wall),
+        memory: (plan.memory > 0).then(|| (plan.memory << 20) / 4 * slack),
+    };
+    let measured = child::run(&words, &allowance, stop)
+        .map_err(|why| format!("tool `{}`: cannot run `{}`: {why}", tool.name, words.join(" ")))?;
+    if measured.exceeded == Some(Exceeded::Stopped) {
+        return Ok(None);
+    }
+    let output = Output { status: measured.status, out: &measured.out, err: &measured.err };
+    let said = tool.read(&output);
+    Ok(Some(Run {
+        result: ending(&measured, &said),
+        cpu: measured.cpu.as_secs_f64(),
+        wall: measured.wall.as_secs_f64(),
+        peak: measured.peak as f64 / 1048576.0,
+        status: measured.status,
+        configurations: said.configurations,
+        value: said.value,
+        note: match measured.exceeded {
+            Some(Exceeded::Wall) => "stopped by the clock on the wall, not for processor time".into(),
+            _ => said.note,
+        },
+        ..blank(instance, tool, plan)
+    }))
+}
+
+/// A verdict counts even if it was said when time was up; without one, the limit is what ended the run.
+fn ending(measured: &Measured, said: &Said) -> Ending {
+    match (said.ending, measured.exceeded) {
+        (Some(ending), _) if ending.is_verdict() => ending,
+        (_, Some(Exceeded::Memory)) => Ending::Memory,
+        (_, Some(_)) => Ending::Timeout,
+        (ending, None) => ending.unwrap_or(Ending::Crash),
+    }
+}
