@@ -10,8 +10,11 @@
 
 mod court;
 pub mod interpreter;
+mod shrink;
 
 use std::fmt;
+
+pub use self::shrink::shrink;
 
 use crate::certificate::{Claim, Count, Document, FORMAT, Most, Start, VERSION, hash};
 use crate::lang::load::{Format, Loaded, Reading};

@@ -401,6 +401,8 @@ fn the_second_checker_accepts_the_examples() {
     }
 }
 
+type Damage<'a> = &'a dyn Fn(&mut serde_json::Value);
+
 #[test]
 fn cutoffs_have_certificates() {
     let (schema, scratch) = (schema(), Scratch::new("cutoffs"));
@@ -436,7 +438,7 @@ fn cutoffs_have_certificates() {
                 "{out}{told}"
             );
             // Fewer threads, a state less, and another start prove nothing.
-            let damage: [(&str, &dyn Fn(&mut serde_json::Value)); 3] = [
+            let damage: [(&str, Damage); 3] = [
                 ("threads", &|doc| {
                     doc["cutoff"]["threads"] = (cutoff.parse::<u32>().expect("a number") - 1).into()
                 }),
@@ -453,4 +455,24 @@ fn cutoffs_have_certificates() {
         }
     }
     assert!(count >= 10, "{count}");
+}
+
+#[test]
+fn evidence_shrinks_and_still_stands() {
+    // Single threads show that nobody reaches 2; pairs are needed to show that 1 is never shared.
+    let text = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n0|2\n1|1,1\n";
+    let loaded = throng::lang::load::read(Source::new("small", text), Format::Tts, &Reading::default())
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    for (target, expected) in [("0|2", 1), ("1|1,1", 2)] {
+        let question = Question { targets: vec![target.into()], ..Question::default() };
+        let asked = problem(&loaded, Path::new(""), &question);
+        let verdicts = answers(&throng::engine::views::Views::default(), &asked, PATIENCE);
+        let smaller = throng::certify::shrink(&asked, &verdicts, &Limits::none());
+        let [Verdict::Safe(throng::verdict::Certificate::Views(views))] = &smaller[..] else {
+            panic!("{smaller:?}");
+        };
+        assert_eq!(views.k, expected, "{target}");
+        let bytes = written(&loaded, &Reading::default(), &asked, &smaller);
+        judge(&loaded, &bytes).unwrap_or_else(|f| panic!("{f}"));
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure, stop_on_interrupt};
 use super::{CertifyArgs, files, limits};
 use crate::certificate::Claim;
 use crate::certificate::write::{Origin, document, write};
-use crate::certify::{Certified, Fault, certify, read, reading, translate};
+use crate::certify::{Certified, Fault, certify, read, reading, shrink, translate};
 use crate::check::check_all;
 use crate::engine::{Answer, Engine, Statistics, Watch};
 use crate::lang::load::{LARGEST, Loaded, load};
@@ -17,6 +17,9 @@ use crate::problem::Problem;
 use crate::report::{Written, plural};
 use crate::verdict::{Unknown, Verdict};
 use crate::verify::Error;
+
+/// How long smaller evidence is looked for.
+const SHRINKING: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -137,6 +140,8 @@ pub(super) fn save(
     if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
         return Ok(None);
     }
+    // Not for longer than it takes to look at it.
+    let verdicts = &shrink(origin.problem, verdicts, &Limits::none().timeout(SHRINKING));
     let document =
         document(origin, verdicts).map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
     save_document(path, origin, &document, checks).map(Some)
