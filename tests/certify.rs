@@ -460,10 +460,11 @@ fn cutoffs_have_certificates() {
 #[test]
 fn evidence_shrinks_and_still_stands() {
     // Single threads show that nobody reaches 2; pairs are needed to show that 1 is never shared.
-    let text = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n0|2\n1|1,1\n";
-    let loaded = throng::lang::load::read(Source::new("small", text), Format::Tts, &Reading::default())
-        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
-    for (target, expected) in [("0|2", 1), ("1|1,1", 2)] {
+    let single = "2 3\n0 0 -> 0 1\n";
+    let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n";
+    for (text, target, expected) in [(single, "0|2", 1), (lock, "1|1,1", 2)] {
+        let loaded = throng::lang::load::read(Source::new("small", text), Format::Tts, &Reading::default())
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let question = Question { targets: vec![target.into()], ..Question::default() };
         let asked = problem(&loaded, Path::new(""), &question);
         let verdicts = answers(&throng::engine::views::Views::default(), &asked, PATIENCE);
