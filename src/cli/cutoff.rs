@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::save_document;
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{CutoffArgs, CutoffMethod};
 use crate::certificate::write::{CutoffFound, Origin, cutoff_document};
 use crate::engine::backward::Backward;
@@ -21,7 +21,7 @@ use crate::verdict::{Certificate, Unknown, Views};
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    stop_on_interrupt(&limits);
+    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let initial = args.initial.clone();
