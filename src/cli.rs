@@ -65,7 +65,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Is it safe?
+    /// Is it safe, for any number of threads? (start here)
     Check(CheckArgs),
     /// List every reachable thread state
     Reach(ReachArgs),
@@ -483,7 +483,15 @@ pub fn main() -> u8 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|why| {
+        if let Some(file) = file_as_command(&why) {
+            console::complain(&format!(
+                "error: `{file}` is no command; to check that file: throng check {file}"
+            ));
+            std::process::exit(2);
+        }
+        why.exit()
+    });
     let console = Console::new(cli.command.output());
     match console::with_large_stack(move || cli.run(&console)) {
         Ok(status) => status,
@@ -495,6 +503,17 @@ pub fn main() -> u8 {
             ));
             2
         }
+    }
+}
+
+/// The file that somebody named where a command belongs, if that is what is wrong.
+fn file_as_command(why: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    match (why.kind(), why.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
+            std::path::Path::new(word).is_file().then(|| word.clone())
+        }
+        _ => None,
     }
 }
 
