@@ -207,10 +207,11 @@ impl Plan<'_> {
 }
 
 impl Interpreter {
-    /// Of a program text; `None` if it is refused.
-    pub fn new(text: &str, keep_ended: bool) -> Option<Interpreter> {
+    /// Of a program text; `None` if it is refused. With `exact` copies, parent and child agree even on variables that one of them never reads:
+    /// thread states are then exact.
+    pub fn new(text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         let mut interpreter = Interpreter {
-            control: Control::new(bp::resolved(text)?),
+            control: Control::new(bp::resolved(text)?, exact),
             index: model::Index::default(),
             keep_ended,
             shared: Words::new(),
