@@ -184,6 +184,9 @@ struct CutoffArgs {
     /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems
     #[arg(long, value_name = "CONFIG", help_heading = "Question")]
     initial: Option<String>,
+    /// Write the cutoff and its evidence to this file, for `throng certify`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
     /// How to know that nothing more can appear
     #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
     method: CutoffMethod,

@@ -52,6 +52,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     }
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
+    let time = began.elapsed();
     let certificate = match &args.certificate {
         Some(path) => {
             let origin =
@@ -69,7 +70,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         checked: outcome.checked,
         checking: outcome.answer.checking,
         certificate: certificate.as_ref(),
-        time: began.elapsed(),
+        time,
         memory: outcome.memory,
     };
     let options = text::Options {
