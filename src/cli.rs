@@ -184,6 +184,9 @@ struct CutoffArgs {
     /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems
     #[arg(long, value_name = "CONFIG", help_heading = "Question")]
     initial: Option<String>,
+    /// Write the cutoff and its evidence to this file, for `throng certify`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
     /// How to know that nothing more can appear
     #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
     method: CutoffMethod,
@@ -383,6 +386,8 @@ enum EngineName {
     KarpMiller,
     /// Thread-state equations: proofs by linear arithmetic, for any number of threads
     Equations,
+    /// Best-first search towards the target, guided by the equations: deep bugs, for any number of threads
+    Guided,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
