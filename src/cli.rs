@@ -10,7 +10,9 @@ mod console;
 mod cutoff;
 mod explain;
 mod files;
+mod meter;
 mod reach;
+mod setup;
 mod simulate;
 mod translate;
 
@@ -25,11 +27,22 @@ use crate::question::Question;
 use bench::BenchArgs;
 use console::{Console, Failure};
 
+/// What `throng` alone says.
+const WELCOME: &str = "\
+Throng proves concurrent programs safe for any number of threads, or shows the
+execution that breaks them. Three commands to begin with:
+
+  throng init lock.bp                     writes a small program with comments
+  throng check lock.bp                    finds its bug, and says how it happens
+  throng check lock.bp --html lock.html   the same as a page for your browser
+
+`throng help` lists all commands.";
+
 const EXAMPLES: &str = "\
 Examples:
-  throng check examples/spinlock.bp --threads 3
-  throng check examples/spinlock-broken.bp --mutex CRITICAL
-  throng simulate examples/spinlock.bp --steps 20 --seed 1
+  throng init lock.bp
+  throng check lock.bp
+  throng check lock.bp --html lock.html
 
 `throng COMMAND --help` explains a command and its options.
 Exit status: 0 safe, 10 unsafe, 1 unknown, 2 wrong input or call.";
@@ -44,7 +57,7 @@ Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or
 
 /// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
 #[derive(Debug, Parser)]
-#[command(name = "throng", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "throng", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -68,6 +81,12 @@ enum Command {
     Bench(BenchArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
+    /// Write a small program with comments, to start from
+    Init(InitArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// The manual page, on standard output
+    Man(ManArgs),
 }
 
 /// Options of `throng check`.
@@ -236,6 +255,31 @@ struct ExplainArgs {
     code: Option<String>,
 }
 
+/// Options of `throng init`.
+#[derive(Debug, Args)]
+struct InitArgs {
+    /// The file to write; it must not exist
+    #[arg(default_value = "lock.bp")]
+    file: PathBuf,
+}
+
+/// Options of `throng completions`.
+#[derive(Debug, Args)]
+struct CompletionsArgs {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+/// Options of `throng man`.
+#[derive(Debug, Args)]
+struct ManArgs {
+    /// The page of this command instead of that of throng
+    command: Option<String>,
+    /// Write all pages into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
+}
+
 /// What to read.
 #[derive(Debug, Args)]
 struct InputArgs {
@@ -317,12 +361,15 @@ struct OutputArgs {
     /// Verdicts only: no warnings, no traces
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
-    /// Progress on standard error; all shared variables after every step of a trace
+    /// Details on standard error, also progress; all shared variables after every step of a trace
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     verbose: bool,
     /// Colours
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN", help_heading = "Output")]
     color: ColorChoice,
+    /// Progress of long searches, on standard error
+    #[arg(long, value_enum, default_value_t = meter::When::Auto, value_name = "WHEN", help_heading = "Output")]
+    progress: meter::When,
 }
 
 /// The engines there are.
@@ -429,6 +476,10 @@ fn cores() -> u32 {
 
 /// Runs the command that the process was started with and returns the exit status.
 pub fn main() -> u8 {
+    if std::env::args_os().len() <= 1 {
+        console::complain(WELCOME);
+        return 2;
+    }
     let cli = Cli::parse();
     let console = Console::new(cli.command.output());
     match console::with_large_stack(move || cli.run(&console)) {
@@ -454,7 +505,9 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
-            Command::Explain(_) => OutputArgs::default(),
+            Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
+                OutputArgs::default()
+            }
         }
     }
 }
@@ -470,6 +523,9 @@ impl Cli {
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
             Command::Explain(args) => explain::run(args, console),
+            Command::Init(args) => setup::init(args, console),
+            Command::Completions(args) => setup::completions(args, console),
+            Command::Man(args) => setup::man(args, console),
         };
         done.unwrap_or_else(|failure: Failure| {
             console.fail(&failure);

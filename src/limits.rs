@@ -61,6 +61,11 @@ impl Limits {
         self.memory
     }
 
+    /// How much time is left, if time is limited.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// A handle that stops the run from elsewhere, e.g. on Ctrl-C.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stops[0].clone())

@@ -5,6 +5,7 @@ pub mod advice;
 pub mod cutoff;
 pub mod evidence;
 pub mod json;
+mod lanes;
 pub mod page;
 pub mod reach;
 pub mod sarif;

@@ -130,7 +130,7 @@ fn a_missing_lock_is_unsafe_and_the_trace_names_threads_and_lines() {
         "threads: any number",
         "T1",
         "T2",
-        "line 2: 0 0 -> 0 1",
+        "2: 0 0 -> 0 1",
         "T1: 0 -> 1",
         "violated: 0|1,1: T1 is in 1; T2 is in 1",
     ]);
@@ -188,7 +188,7 @@ fn json_is_one_document_with_everything_in_it() {
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["schema"], 1);
     assert_eq!(json["verdict"], "unsafe");
-    assert_eq!(json["engine"], "explicit");
+    assert!(json["engine"].as_str().unwrap().contains("explicit"));
     assert_eq!(json["threads"], 4);
     assert!(json["initial"].as_str().unwrap().starts_with("0|0"));
     assert_eq!(json["targets"][0]["verdict"], "safe");
@@ -368,20 +368,7 @@ fn a_statement_with_too_many_cases_proves_nothing() {
 }
 
 #[test]
-fn help_is_short_and_has_examples() {
-    let ran = throng(&[]);
-    assert_eq!((ran.status, ran.out.as_str()), (2, ""));
-    assert_eq!(
-        ran.err.matches("throng check examples/").count() + ran.err.matches("throng simulate").count(),
-        3
-    );
-    assert!(ran.err.lines().count() < 40, "{}", ran.err);
-    for line in ran.err.lines().filter_map(|l| l.trim().strip_prefix("throng ")).filter(|l| l.contains(".bp"))
-    {
-        let args: Vec<&str> = line.split_whitespace().collect();
-        let ran = throng(&args);
-        assert!(matches!(ran.status, 0 | 10), "throng {line}: {}", ran.err);
-    }
+fn every_command_has_help() {
     let ran = throng(&["--help"]);
     assert_eq!(ran.status, 0);
     for command in ["check", "reach", "translate", "simulate"] {
@@ -472,32 +459,138 @@ fn a_closed_pipe_is_no_reason_to_panic() {
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
 }
 
+/// Starts throng, lets it work, sends a signal, and wants it to end soon. On a busy machine the signal may come before
+/// anybody listens; then the process is simply killed, and it is tried again with more patience.
+#[cfg(unix)]
+fn signalled(signal: &str, args: &[&str]) -> Ran {
+    let once = |pause: u64| {
+        let mut child = command()
+            .args(args)
+            .stdin(Stdio::piped()) // and nobody ever writes to it
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        let began = Instant::now();
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let open = child.stdin.take();
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        drop(open);
+        (ran, began.elapsed())
+    };
+    let (ran, took) = [700, 3000, 9000].into_iter().map(once).find(|(ran, _)| ran.status != -1).unwrap();
+    assert!(took < Duration::from_secs(3), "a second, and some for a busy machine: {took:?}");
+    ran
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_gives_unknown_with_what_was_established() {
     let dir = Scratch::new();
     let file = dir.file("lock.tts", LOCK);
-    // On a busy machine the first interrupt may come before anybody listens; then the process is simply killed.
-    let ran =
-        [700, 3000, 9000].into_iter().map(|pause| interrupted(&file, pause)).find(|ran| ran.status != -1);
-    ran.unwrap().says(1, "UNKNOWN").shows(&["stopped on request", "no violation with up to"]);
+    let args = ["check", name(&file), "--target", "1|1,1", "--engine", "explicit"];
+    for signal in ["-INT", "-TERM"] {
+        let ran = signalled(signal, &args);
+        ran.says(1, "UNKNOWN").shows(&["stopped on request", "no violation with up to", "next:"]);
+    }
+    let ran = signalled("-INT", &[&args[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.status, &json["verdict"]), (1, &Value::from("unknown")));
 }
 
+/// It waits for its input, and nothing in it looks at limits.
 #[cfg(unix)]
-fn interrupted(file: &Path, pause: u64) -> Ran {
-    let child = command()
-        .args(["check", name(file), "--target", "1|1,1", "--engine", "explicit"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(pause));
-    let began = Instant::now();
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let ran = Ran::of(child.wait_with_output().unwrap());
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    ran
+#[test]
+fn an_interrupt_ends_what_does_not_listen() {
+    let ran = signalled("-INT", &["check", "-", "--from", "bp"]);
+    ran.says(1, "UNKNOWN").shows(&["stopped on request; nothing was established"]);
+    let ran = signalled("-INT", &["check", "-", "--from", "bp", "--json"]);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.status, &json["verdict"]), (1, &Value::from("unknown")));
+}
+
+#[test]
+fn progress_is_for_terminals_unless_asked_for() {
+    let dir = Scratch::new();
+    let file = dir.file("lock.tts", LOCK);
+    let args = ["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--timeout", "2.5"];
+    let silent = throng(&args);
+    assert_eq!(silent.err, "");
+    let told = throng(&[&args[..], &["--progress", "always"]].concat());
+    let line = told.err.lines().next().unwrap_or_default();
+    for part in [
+        "progress: ",
+        " s, explicit, ",
+        " threads: ",
+        " configurations, ",
+        " to explore, ",
+        "/s, ",
+        " s left",
+    ] {
+        assert!(line.contains(part), "{part} is missing in {line}");
+    }
+    assert!(
+        told.err.lines().all(|l| l.starts_with("progress: ")) && !told.err.contains('\x1b'),
+        "{}",
+        told.err
+    );
+    told.says(1, "UNKNOWN");
+    let never = throng(&[&args[..], &["--progress", "never", "-v"]].concat());
+    assert!(!never.err.contains("progress: "), "{}", never.err);
+}
+
+/// Without escape sequences.
+fn uncoloured(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
+    }
+    out + rest
+}
+
+#[test]
+fn every_report_fits_80_columns_with_and_without_colour() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut inputs: Vec<PathBuf> = fs::read_dir(examples).unwrap().map(|e| e.unwrap().path()).collect();
+    inputs.retain(|p| p.extension().is_some_and(|e| e != "rs" && e != "prop") && !p.ends_with("rockall.bp"));
+    for path in inputs {
+        for more in [&[][..], &["-v"], &["--engine", "explicit", "--max-threads", "1"]] {
+            let run = |colour| {
+                let args = ["check", name(&path), "--jobs", "1", "--timeout", "20", "--color", colour];
+                throng(&[&args[..], more].concat()).out
+            };
+            let (plain, coloured) = (run("never"), run("always"));
+            let wide = plain.lines().filter(|l| !l.starts_with("file:")).find(|l| l.chars().count() > 80);
+            assert_eq!(wide, None, "{}\n{plain}", path.display());
+            assert!(coloured.contains('\x1b'));
+            let timeless = |text: &str| {
+                text.lines()
+                    .filter(|l| !l.contains(" ms") && !l.contains(" MiB"))
+                    .map(str::to_string)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(timeless(&uncoloured(&coloured)), timeless(&plain), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_trace_has_a_column_for_each_thread() {
+    let example = |name: &str| format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let two = throng(&["check", &example("spinlock-broken.bp"), "--engine", "explicit"]);
+    two.shows(&[
+        "      T1                                   T2\n",
+        "\n   1  10: while *                          │\n",
+        "\n        lock: 0 -> 1                       │\n",
+    ]);
+    let five = throng(&["check", &example("ticketlock-broken.bp"), "--engine", "explicit"]);
+    five.shows(&["      T1  T2  T3  T4  T5\n", "\n   1  ●   │   │   │   │   14: while *\n"]);
+    let born = throng(&["check", &example("producer-broken.bp"), "--engine", "explicit"]);
+    born.shows(&["\n   2  10: assume(!slot)\n", "   3  11: start_thread goto WORKER         ○\n"]);
 }
 
 #[test]
@@ -585,7 +678,7 @@ fn a_program_s_trace_shows_lines_functions_changes_and_c_locations() {
     ran.says(10, "UNSAFE").shows(&[
         "assertions  2 threads, ",
         "initial: any number of threads at the entry of main",
-        "line 5 in main > acquire: assume(!lock)",
+        "5 in main > acquire: assume(!lock)",
         "lock: 0 -> 1",
         "from lock.c:12",
         "violated: assertions: T",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, ValueEnum};
 
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{Cli, EngineName, OutputArgs, files, seconds};
 use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
@@ -113,7 +113,7 @@ fn bound(text: &str) -> Result<Bound, String> {
 
 pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     let stopped = Limits::none();
-    stop_on_interrupt(&stopped);
+    console.stoppable(&stopped);
     let stop = || stopped.check().is_err();
     let tools = tools(args)?;
     let pairs = schedule::pairs(&chosen(args)?, &tools);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
 use crate::certificate::Claim;
 use crate::certificate::write::{Origin, document, write};
@@ -21,7 +21,7 @@ use crate::verify::Error;
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = limits(args.timeout, args.memory);
-    stop_on_interrupt(&limits);
+    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let done = read(&bytes).and_then(|document| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::{self, Reusing};
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{CheckArgs, EngineName, files};
 use crate::certificate::write::Origin;
 use crate::engine::Engine;
@@ -29,7 +29,7 @@ use crate::verify::Verification;
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    stop_on_interrupt(&limits);
+    console.begin(&limits, last_words(args));
     args.html.iter().chain(&args.sarif).chain(&args.certificate).try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
@@ -85,6 +85,15 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         files::replace(path, &sarif::write(&report))?;
     }
     Ok(outcome.word().status())
+}
+
+/// What is said if a search that was asked to stop does not come to an end soon.
+fn last_words(args: &CheckArgs) -> String {
+    let file = args.input.file.display().to_string();
+    if args.json {
+        return json::stopped(&file);
+    }
+    format!("UNKNOWN  stopped on request; nothing was established\nfile:    {file}\n")
 }
 
 /// The engine that was asked for, without a question.

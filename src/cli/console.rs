@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use clap::ColorChoice;
 
 use super::OutputArgs;
+use super::meter::Meter;
 use crate::engine::{Progress, Watch};
 use crate::lang::load::{Input, Loaded, Reading, Rejected, load};
 use crate::lang::source::{Diagnostic, Source, render};
@@ -21,6 +23,9 @@ use crate::verify::Error;
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;
 
+/// How long a stopped search may take to say what it knows.
+const GRACE: Duration = Duration::from_millis(900);
+
 /// Where a command writes, and how.
 pub(super) struct Console {
     /// What the user wants to see.
@@ -28,6 +33,19 @@ pub(super) struct Console {
     /// Whether standard output shows colours.
     pub(super) colour: bool,
     colour_messages: bool,
+    meter: Meter,
+    said: Arc<Mutex<Said>>,
+}
+
+/// Who has written to standard output: never both.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Said {
+    #[default]
+    Nothing,
+    /// The command.
+    Answer,
+    /// Whoever lost patience with a command that was asked to stop.
+    LastWords,
 }
 
 /// Why a command cannot be carried out: the exit status is 2.
@@ -77,11 +95,57 @@ impl Console {
             output,
             colour: coloured(output.color, io::stdout().is_terminal()),
             colour_messages: coloured(output.color, io::stderr().is_terminal()),
+            meter: Meter::new(output),
+            said: Arc::default(),
+        }
+    }
+
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
+    ///
+    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1. A second
+    /// Ctrl-C ends the process at once.
+    pub(super) fn begin(&self, limits: &Limits, last_words: String) {
+        self.meter.start(limits);
+        self.listen(limits, Some(last_words));
+    }
+
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and waits for it.
+    pub(super) fn stoppable(&self, limits: &Limits) {
+        self.listen(limits, None);
+    }
+
+    fn listen(&self, limits: &Limits, last_words: Option<String>) {
+        let stopper = limits.stopper();
+        let asked = AtomicBool::new(false);
+        let said = self.said.clone();
+        let handled = ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+            stopper.stop();
+            let Some(last_words) = last_words.clone() else { return };
+            let said = said.clone();
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(GRACE);
+                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                if *said == Said::Answer {
+                    return;
+                }
+                *said = Said::LastWords;
+                let mut out = io::stdout().lock();
+                let _ = out.write_all(last_words.as_bytes()).and_then(|()| out.flush());
+                std::process::exit(1);
+            });
+        });
+        if let Err(why) = handled {
+            complain(&format!("warning: Ctrl-C will end throng at once: {why}"));
         }
     }
 
     /// Writes to standard output. Nobody listening any more (`| head`) is not an error.
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
+        self.meter.stop();
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
         let mut out = io::stdout().lock();
         forgive_closed_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
@@ -122,6 +186,7 @@ impl Console {
 
     /// Shows why a command cannot be carried out.
     pub(super) fn fail(&self, failure: &Failure) {
+        self.meter.stop();
         match failure {
             Failure::Other(message) => complain(&format!("error: {message}")),
             Failure::Wrong(complaints) => {
@@ -147,10 +212,7 @@ impl Console {
 
 impl Watch for Console {
     fn progress(&self, now: &Progress) {
-        if self.output.verbose {
-            let Progress { engine, phase, configurations, frontier } = now;
-            complain(&format!("{engine}: {phase}: {configurations} configurations, {frontier} to explore"));
-        }
+        self.meter.hear(now);
     }
 }
 
@@ -174,21 +236,6 @@ fn coloured(choice: ColorChoice, terminal: bool) -> bool {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
-    }
-}
-
-/// Lets Ctrl-C stop whatever obeys `limits`; a second one ends the process.
-pub(super) fn stop_on_interrupt(limits: &Limits) {
-    let stopper = limits.stopper();
-    let asked = AtomicBool::new(false);
-    let handled = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        stopper.stop();
-    });
-    if let Err(why) = handled {
-        complain(&format!("warning: Ctrl-C will end throng at once: {why}"));
     }
 }
 

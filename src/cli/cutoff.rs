@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{CutoffArgs, CutoffMethod};
 use crate::engine::backward::Backward;
 use crate::engine::cutoff::{Method, cutoff};
@@ -15,7 +15,7 @@ use crate::verdict::Unknown;
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    stop_on_interrupt(&limits);
+    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let initial = args.initial.clone();

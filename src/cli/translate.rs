@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::console::{Console, Failure, stop_on_interrupt};
+use super::console::{Console, Failure};
 use super::{Language, TranslateArgs};
 use crate::lang::bp::printer;
 use crate::lang::load::{Input, Loaded};
@@ -21,7 +21,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         return Err(Failure::Other(why.into()));
     }
     let limits = super::limits(args.timeout, args.memory);
-    stop_on_interrupt(&limits);
+    console.begin(&limits, String::new());
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;

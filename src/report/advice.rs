@@ -48,9 +48,11 @@ pub fn next(report: &Report, why: &Unknown) -> Vec<String> {
             );
         }
     }
-    if any && !matches!(why, Unknown::Bound(_)) {
-        let threads = known.saturating_add(1).max(2);
-        tips.push(format!("a smaller question, which may already show a bug: --threads {threads}"));
+    if any && known < 3 && !matches!(why, Unknown::Bound(_)) {
+        tips.push(format!(
+            "a smaller question, which may already show a bug: --threads {}",
+            known.max(1) + 1
+        ));
     }
     if report.problem.targets.len() > 1 {
         tips.push("fewer targets at a time".into());

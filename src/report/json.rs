@@ -101,6 +101,27 @@ pub fn write(report: &Report) -> String {
     to_text(&document)
 }
 
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str) -> String {
+    to_text(&Document {
+        schema: SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "check",
+        file,
+        verdict: Word::Unknown.lower(),
+        engine: "none",
+        threads: None,
+        tokens: None,
+        initial: "",
+        targets: &[],
+        trace: None,
+        certificate: None,
+        statistics: Numbers { search: &Statistics::default(), seconds: 0.0, checking: 0.0, memory: 0 },
+        attempts: &[],
+    })
+}
+
 /// A document, pretty-printed.
 pub(super) fn to_text(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document)

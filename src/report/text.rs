@@ -1,10 +1,13 @@
 //! The report as text for a terminal: the verdict first, then the question, then the run step by step.
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{Report, Word, bound_text, detail, plural};
-use crate::threads::Role;
+use super::{Report, Word, advice, bound_text, detail, duration, evidence, lanes::lanes, plural};
+use crate::engine::Attempt;
+use crate::threads::{Role, ThreadId};
 use crate::verdict::Verdict;
 
 /// How much to write, and how.
@@ -19,7 +22,29 @@ pub struct Options {
 }
 
 /// Lines are broken before this column where that is possible.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
+
+/// Colours of threads, in turns.
+const THREADS: [AnsiColor; 6] = [
+    AnsiColor::BrightBlue,
+    AnsiColor::Yellow,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Cyan,
+    AnsiColor::BrightRed,
+];
+
+impl Options {
+    fn styled(self, style: Style, text: &str) -> String {
+        if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+
+    /// Text in the colour of a thread.
+    pub(super) fn thread(self, thread: ThreadId, text: &str) -> String {
+        let colour = THREADS[thread.0.saturating_sub(1) as usize % THREADS.len()];
+        self.styled(Style::new().fg_color(Some(colour.into())), text)
+    }
+}
 
 /// The whole report.
 pub fn write(report: &Report, options: Options) -> String {
@@ -27,7 +52,8 @@ pub fn write(report: &Report, options: Options) -> String {
     if options.quiet {
         return out;
     }
-    out.push_str(&question(report));
+    out.push_str(&question(report, options));
+    out.push_str(&undecided(report, options));
     for (target, verdict) in report.problem.targets.iter().zip(&report.answer.verdicts) {
         if let Verdict::Unsafe(trace) = verdict {
             out.push('\n');
@@ -44,7 +70,10 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     let unchecked = if report.checked || overall == Word::Unknown { "" } else { "  (unchecked)" };
     if let ([target], [verdict]) = (&targets[..], &verdicts[..]) {
         let word = paint(overall, &overall.to_string(), options.colour);
-        return format!("{word}  {}  {}{unchecked}\n", target.name, detail(report, verdict));
+        let head = format!("{overall}  {}  ", target.name);
+        let indent = overall.to_string().len() + 2;
+        let line = wrap(&head, &format!("{}{unchecked}", detail(report, verdict)), indent);
+        return line.replacen(&overall.to_string(), &word, 1);
     }
     let count = verdicts.iter().filter(|v| Word::of(v) == overall).count();
     let what = match overall {
@@ -64,59 +93,96 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     out
 }
 
-fn question(report: &Report) -> String {
+fn question(report: &Report, options: Options) -> String {
     let numbers = &report.answer.statistics;
     let rows = [
         ("file", report.file.to_string()),
         ("initial", report.problem.initial_text.clone()),
         (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
         ("engine", report.engine.to_string()),
+        ("proof", evidence(report)),
         (
             "search",
             format!(
-                "{}, {}, {:.2} s, {} MiB",
+                "{}, {}, {}, {} MiB",
                 plural(numbers.configurations, "configuration"),
                 plural(numbers.steps, "step"),
-                report.time.as_secs_f64(),
+                duration(report.time),
                 report.memory >> 20
             ),
         ),
     ];
-    let rows = rows.into_iter().chain(evidence(report));
-    rows.map(|(name, value)| wrap(&format!("{:9}", format!("{name}:")), &value, 9)).collect()
+    let saved = report.certificate.map(|written| {
+        let certified = match written.seconds {
+            Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),
+            None => "not certified".into(),
+        };
+        ("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes))
+    });
+    rows.into_iter().chain(saved).map(|(name, value)| row(name, &value, options)).collect()
 }
 
-/// What the verdicts rest on, once for each piece of evidence.
-fn evidence(report: &Report) -> Vec<(&'static str, String)> {
-    let (mut kinds, mut seen) = (Vec::new(), Vec::new());
-    for verdict in &report.answer.verdicts {
-        if let Verdict::Safe(certificate) = verdict {
-            if seen.contains(&certificate.identity()) {
-                continue;
-            }
-            seen.push(certificate.identity());
+/// `name:    value`, the name faint.
+fn row(name: &str, value: &str, options: Options) -> String {
+    let label = if name.is_empty() { String::new() } else { format!("{name}:") };
+    let line = wrap(&format!("{label:INDENT$}"), value, INDENT);
+    match options.colour && !label.is_empty() {
+        true => line.replacen(&label, &options.styled(Style::new().dimmed(), &label), 1),
+        false => line,
+    }
+}
+
+/// Where values begin in the lines below a verdict.
+const INDENT: usize = 9;
+
+/// The evidence, and whether anybody has checked it.
+fn evidence(report: &Report) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    for verdict in report.answer.verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))) {
+        let line = evidence::line(verdict);
+        if !kinds.contains(&line) {
+            kinds.push(line);
         }
-        kinds
-            .extend(verdict.evidence().map(|(kind, n)| format!("{kind} of {}", plural(n as u64, "element"))));
     }
-    if kinds.is_empty() {
-        return Vec::new();
-    }
-    let more = kinds.len().saturating_sub(4);
-    kinds.truncate(4);
+    let more = kinds.len().saturating_sub(3);
+    kinds.truncate(3);
+    let mut text = if kinds.is_empty() { "none".to_string() } else { kinds.join("; ") };
     if more > 0 {
-        kinds.push(format!("{more} more"));
+        text.push_str(&format!("; {more} more"));
     }
-    let checked = match report.checked {
-        true => format!("checked in {:.3} s", report.checking.as_secs_f64()),
-        false => "unchecked".into(),
+    match (kinds.is_empty(), report.checked) {
+        (true, _) => text,
+        (false, true) => format!("{text}; checked in {}", duration(report.checking)),
+        (false, false) => format!("{text}; NOT checked"),
+    }
+}
+
+/// If something is undecided: why, what each engine did, what is known, what to try.
+fn undecided(report: &Report, options: Options) -> String {
+    let Some(why) = report.answer.verdicts.iter().find_map(|v| match v {
+        Verdict::Unknown(why) => Some(why),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    }) else {
+        return String::new();
     };
-    let mut rows = vec![("proof", format!("{}; {checked}", kinds.join(", ")))];
-    if let Some(written) = report.certificate {
-        let certified = written.seconds.map_or("not certified".into(), |s| format!("certified in {s:.3} s"));
-        rows.push(("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes)));
+    let mut out = format!("\n{}", row("why", &why.to_string(), options));
+    let mut tried: Vec<&Attempt> = Vec::new();
+    for attempt in &report.answer.attempts {
+        tried.retain(|a| a.engine != attempt.engine);
+        tried.push(attempt);
     }
-    rows
+    for (i, a) in tried.iter().enumerate() {
+        let (time, count) =
+            (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
+        let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));
+        out.push_str(&row(if i == 0 { "tried" } else { "" }, &line, options));
+    }
+    let known = advice::established(report).unwrap_or_else(|| "nothing was established".into());
+    out.push_str(&row("known", &known, options));
+    for (i, tip) in advice::next(report, why).iter().enumerate() {
+        out.push_str(&row(if i == 0 { "next" } else { "" }, tip, options));
+    }
+    out
 }
 
 /// A run, step by step.
@@ -127,9 +193,17 @@ fn story(story: &Story, unit: &str, options: Options) -> String {
         plural(story.threads.into(), unit),
         plural(story.length as u64, "step")
     );
-    out.push_str(&wrap("   start  ", &situation_text(&story.start), 10));
-    for step in &story.steps {
-        out.push_str(&event(step, options));
+    match lanes(story, options) {
+        Some(columns) => {
+            out.push_str(&wrap("start ", &situation_text(&story.start), 6));
+            out.push('\n');
+            out.push_str(&columns);
+            out.push('\n');
+        }
+        None => {
+            out.push_str(&wrap("   start  ", &situation_text(&story.start), 10));
+            story.steps.iter().for_each(|step| out.push_str(&event(step, options)));
+        }
     }
     out.push_str(&violation(story, options));
     out
@@ -236,6 +310,34 @@ pub fn situation_text(situation: &Situation) -> String {
 /// `lock=1 free=0`
 pub fn values_text(values: &Values) -> String {
     values.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Text in lines of at most `width` characters; later ones are indented. A longer word is broken.
+pub(super) fn wrap_words(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let width = width.max(indent + 4);
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let mut word = word.to_string();
+        loop {
+            let used = line.chars().count();
+            let gap = usize::from(!line.trim().is_empty());
+            let size = word.chars().count();
+            if used + gap + size <= width {
+                line.push_str(&" ".repeat(gap));
+                line.push_str(&word);
+                break;
+            }
+            if line.trim().is_empty() {
+                let rest = word.split_off(word.char_indices().nth(width - used).map_or(word.len(), |c| c.0));
+                line.push_str(&word);
+                word = rest;
+            }
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        }
+    }
+    lines.push(line);
+    lines
 }
 
 /// `text` after `head`, broken at blanks; later lines are indented.

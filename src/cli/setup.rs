@@ -1,0 +1,66 @@
+//! First contact: an example to start from, completions for shells, manual pages.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::CommandFactory;
+
+use super::console::{Console, Failure};
+use super::{Cli, CompletionsArgs, InitArgs, ManArgs, files};
+
+const FIRST: &str = include_str!("init.bp");
+
+/// `throng init`: never writes over a file.
+pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
+    let path = args.file.display();
+    match File::create_new(&args.file).and_then(|mut file| file.write_all(FIRST.as_bytes())) {
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+            Err(Failure::Other(format!("{path} exists already; name another file: throng init FILE")))
+        }
+        Err(why) => Err(Failure::Other(format!("cannot write {path}: {why}"))),
+        Ok(()) => console.print(&format!("wrote {path}\nnext: throng check {path}\n")).map(|()| 0),
+    }
+}
+
+/// `throng completions`
+pub(super) fn completions(args: &CompletionsArgs, console: &Console) -> Result<u8, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "throng", &mut script);
+    console.print(&String::from_utf8_lossy(&script)).map(|()| 0)
+}
+
+/// `throng man`: one page, or all of them as files.
+pub(super) fn man(args: &ManArgs, console: &Console) -> Result<u8, Failure> {
+    let mut all = Cli::command().name("throng").disable_help_subcommand(true);
+    all.build();
+    let Some(dir) = &args.dir else {
+        let asked = args.command.as_deref();
+        let command = match asked {
+            None => &all,
+            Some(name) => all
+                .find_subcommand(name)
+                .ok_or_else(|| Failure::Other(format!("there is no command `{name}`")))?,
+        };
+        return console.print(&page(command)?).map(|()| 0);
+    };
+    fs::create_dir_all(dir)
+        .map_err(|why| Failure::Other(format!("cannot write {}: {why}", dir.display())))?;
+    save(dir, "throng", &all)?;
+    for command in all.get_subcommands().filter(|c| !c.is_hide_set()) {
+        save(dir, &format!("throng-{}", command.get_name()), command)?;
+    }
+    Ok(0)
+}
+
+fn save(dir: &Path, name: &str, command: &clap::Command) -> Result<(), Failure> {
+    files::replace(&dir.join(format!("{name}.1")), &page(command)?)
+}
+
+fn page(command: &clap::Command) -> Result<String, Failure> {
+    let title = command.get_display_name().unwrap_or(command.get_name()).to_string();
+    let mut text = Vec::new();
+    let man = clap_mangen::Man::new(command.clone()).title(title.to_uppercase());
+    man.render(&mut text).map_err(|why| Failure::Other(why.to_string()))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
