@@ -1,6 +1,6 @@
 //! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md` says what each kind means.
 //!
-//! The layout is written down once, here, for both directions: writing borrows large sets ([`write`]), reading owns them. States are
+//! The layout is written down once, here, for both directions: writing borrows large sets ([`mod@write`]), reading owns them. States are
 //! listed once, by name ([`names`]), and referred to by their place in that list, so a certificate does not depend on
 //! how any version of the tool numbers states.
 
@@ -297,10 +297,26 @@ pub struct Taken {
 pub struct CutoffClaim {
     /// So many threads show every reachable thread state.
     pub threads: u32,
-    /// Every reachable thread state (shared, local) with the run that reaches it, as place in the list of evidence.
+    /// Runs as a forest: the place of the configuration before (null at the start), who leads the step, the configuration.
+    pub runs: Vec<(Option<u32>, Option<u32>, Configuration)>,
+    /// Every reachable thread state (shared, local) with the place in `runs` where it is reached.
     pub reachable: Vec<(u32, u32, u32)>,
-    /// Evidence that there are no others.
-    pub closed: u32,
+    /// A downward set or views, as place in the list of evidence: no thread state is reachable that they do not hold.
+    pub rest: u32,
+    /// Thread states (shared, local) that they hold but that are not reachable, with the evidence for that.
+    pub except: Vec<(u32, u32, u32)>,
+    /// Why fewer threads do not suffice.
+    pub needed: Option<Needed>,
+}
+
+/// A thread state that fewer threads do not reach.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Needed {
+    /// Shared and local state.
+    pub state: (u32, u32),
+    /// Everything that fewer threads reach.
+    pub configurations: Vec<Configuration>,
 }
 
 /// FNV-1a, 64 bits.

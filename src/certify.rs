@@ -10,8 +10,11 @@
 
 mod court;
 pub mod interpreter;
+mod shrink;
 
 use std::fmt;
+
+pub use self::shrink::shrink;
 
 use crate::certificate::{Claim, Count, Document, FORMAT, Most, Start, VERSION, hash};
 use crate::lang::load::{Format, Loaded, Reading};
@@ -44,12 +47,25 @@ impl fmt::Display for Fault {
 pub struct Certified {
     /// What is true now: target, answer, kind of evidence, its number of elements.
     pub answers: Vec<(String, Claim, &'static str, usize)>,
+    /// What is true about a cutoff.
+    pub cutoff: Option<CertifiedCutoff>,
     /// The initial configurations in words.
     pub initial: String,
     /// The thread bound in words.
     pub bound: String,
     /// What else somebody should know.
     pub notes: Vec<String>,
+}
+
+/// A cutoff that was shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CertifiedCutoff {
+    /// So many threads show every reachable thread state.
+    pub threads: u32,
+    /// So many there are.
+    pub states: usize,
+    /// Whether fewer threads do not.
+    pub smallest: bool,
 }
 
 /// Reads a certificate from bytes.
@@ -86,8 +102,8 @@ pub fn reading(document: &Document, from: Option<Format>) -> Reading {
 /// Checks everything that a certificate says about this input, which was read as [`reading`] says.
 pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
     let court = court::Court::new(loaded, document)?;
-    let mut answers = court.judge(limits)?;
-    answers.extend(court.cutoff(limits)?);
+    let answers = court.judge(limits)?;
+    let cutoff = court.cutoff(limits)?;
     let mut notes = Vec::new();
     if document.input.hash != hash(&loaded.source.text) {
         notes.push(format!("the input has changed since `{}` was certified", document.input.name));
@@ -97,6 +113,7 @@ pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<
     }
     Ok(Certified {
         answers,
+        cutoff,
         initial: initial_text(document),
         bound: bound_text(document.problem.bound),
         notes,

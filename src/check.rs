@@ -4,14 +4,16 @@
 //! is this file, [`crate::model`], [`crate::problem`] and the model itself.
 
 mod cubes;
+pub mod cutoff;
 mod products;
 mod relative;
 mod views;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cubes::Parts;
 
@@ -98,7 +100,7 @@ pub fn check_all(
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
-    let mut job_of = HashMap::new();
+    let mut job_of = FxHashMap::default();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
@@ -244,9 +246,9 @@ type Shape = Vec<(u64, u32)>;
 /// A set of configurations, and whether all of a configuration is in it.
 struct Inside<'a> {
     model: &'a dyn Model,
-    set: HashSet<&'a Config>,
+    set: FxHashSet<&'a Config>,
     parts: Parts<'a>,
-    by_shape: OnceCell<HashMap<Shape, Vec<&'a Config>>>,
+    by_shape: OnceCell<FxHashMap<Shape, Vec<&'a Config>>>,
 }
 
 impl<'a> Inside<'a> {
@@ -259,7 +261,7 @@ impl<'a> Inside<'a> {
             return self.set.contains(config);
         }
         let by_shape = self.by_shape.get_or_init(|| {
-            let mut by_shape: HashMap<_, Vec<&Config>> = HashMap::new();
+            let mut by_shape: FxHashMap<_, Vec<&Config>> = FxHashMap::default();
             self.set.iter().for_each(|c| by_shape.entry(self.shape(c)).or_default().push(c));
             by_shape
         });
@@ -287,7 +289,7 @@ fn check_downward(
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    let mut by_shared: HashMap<Shared, Vec<(u64, &Config)>> = HashMap::new();
+    let mut by_shared: FxHashMap<Shared, Vec<(u64, &Config)>> = FxHashMap::default();
     for config in set {
         by_shared.entry(config.shared).or_default().push((occupied(config), config));
     }
@@ -334,6 +336,9 @@ fn check_basis(
     ruled_out: &dyn Fn(&Config) -> bool,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
+    if target.configs.is_empty() && basis.is_empty() {
+        return Ok(()); // nothing is bad
+    }
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
@@ -366,12 +371,12 @@ fn check_basis(
 /// The elements of a basis by shared state. Comparing is what costs; sizes and the classes of local states rule out most pairs.
 struct Below<'a> {
     model: &'a dyn Model,
-    groups: HashMap<Shared, Vec<(u32, u64, &'a Config)>>,
+    groups: FxHashMap<Shared, Vec<(u32, u64, &'a Config)>>,
 }
 
 impl<'a> Below<'a> {
     fn new(model: &'a dyn Model, basis: &'a [Config]) -> Below<'a> {
-        let mut below = Below { model, groups: HashMap::new() };
+        let mut below = Below { model, groups: FxHashMap::default() };
         for config in basis {
             let entry = (config.threads.size(), below.classes(config), config);
             below.groups.entry(config.shared).or_default().push(entry);
@@ -398,6 +403,16 @@ impl<'a> Below<'a> {
     }
 }
 
+/// The thread states that a downward set or a set of views holds; `None` for other evidence.
+fn singles(certificate: &Certificate) -> Option<FxHashSet<(Shared, Local)>> {
+    let set: &[Config] = match certificate {
+        Certificate::Downward(set) => set,
+        Certificate::Views(views) => &views.set,
+        _ => return None,
+    };
+    Some(set.iter().flat_map(|c| c.threads.entries().iter().map(|e| (c.shared, e.0))).collect())
+}
+
 /// Every step that can lead above a configuration from elsewhere.
 fn steps_into(model: &dyn Model, config: &Config) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -413,7 +428,7 @@ fn someone_goes_first(
     problem: &Problem,
     reduction: &Reduction,
     config: &Config,
-    set: &HashSet<&Config>,
+    set: &FxHashSet<&Config>,
 ) -> bool {
     let model = &*problem.model;
     let footprint = |&(l, n): &(Local, u32)| Some((model.footprint(l)?, n));

@@ -65,7 +65,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Is it safe?
+    /// Is it safe, for any number of threads? (start here)
     Check(CheckArgs),
     /// List every reachable thread state
     Reach(ReachArgs),
@@ -184,6 +184,9 @@ struct CutoffArgs {
     /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems
     #[arg(long, value_name = "CONFIG", help_heading = "Question")]
     initial: Option<String>,
+    /// Write the cutoff and its evidence to this file, for `throng certify`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
     /// How to know that nothing more can appear
     #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
     method: CutoffMethod,
@@ -383,6 +386,8 @@ enum EngineName {
     KarpMiller,
     /// Thread-state equations: proofs by linear arithmetic, for any number of threads
     Equations,
+    /// Best-first search towards the target, guided by the equations: deep bugs, for any number of threads
+    Guided,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
@@ -480,7 +485,15 @@ pub fn main() -> u8 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|why| {
+        if let Some(file) = file_as_command(&why) {
+            console::complain(&format!(
+                "error: `{file}` is no command; to check that file: throng check {file}"
+            ));
+            std::process::exit(2);
+        }
+        why.exit()
+    });
     let console = Console::new(cli.command.output());
     match console::with_large_stack(move || cli.run(&console)) {
         Ok(status) => status,
@@ -492,6 +505,17 @@ pub fn main() -> u8 {
             ));
             2
         }
+    }
+}
+
+/// The file that somebody named where a command belongs, if that is what is wrong.
+fn file_as_command(why: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    match (why.kind(), why.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
+            std::path::Path::new(word).is_file().then(|| word.clone())
+        }
+        _ => None,
     }
 }
 

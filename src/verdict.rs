@@ -155,6 +155,17 @@ pub struct Trace {
     pub steps: Vec<Taken>,
 }
 
+/// A configuration that a run reaches: by a step of the thread state `by` (none: a step that takes no thread) from an earlier one, or as a start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunNode {
+    /// The configuration before, as place in a list; none at the start.
+    pub parent: Option<usize>,
+    /// Who leads the step.
+    pub by: Option<Local>,
+    /// The configuration.
+    pub config: Config,
+}
+
 /// One step of a trace and where it led.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taken {

@@ -143,7 +143,7 @@ fn all_kinds_of_questions_about_a_program() {
 
 /// The checker's interpreter as the model of a problem.
 fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
-    let model = Arc::new(Interpreter::new(text, keep_ended).expect("accepted"));
+    let model = Arc::new(Interpreter::new(text, keep_ended, false).expect("accepted"));
     let any = problem.initial.iter().any(|i| !i.any.is_empty());
     let count = problem.initial.iter().map(|i| i.threads.size()).max();
     let initial = vec![model.initial(if any { None } else { count })];
@@ -398,5 +398,82 @@ fn the_second_checker_accepts_the_examples() {
             let told = String::from_utf8_lossy(&output.stdout);
             assert_eq!(told.lines().filter(|l| l.ends_with("VALID")).count(), count, "{told}");
         }
+    }
+}
+
+type Damage<'a> = &'a dyn Fn(&mut serde_json::Value);
+
+#[test]
+fn cutoffs_have_certificates() {
+    let (schema, scratch) = (schema(), Scratch::new("cutoffs"));
+    let mut count = 0;
+    for name in [
+        "cutoff.bp",
+        "rwlock.bp",
+        "spinlock.bp",
+        "producer.bp",
+        "mutex.ntts",
+        "winner.tts",
+        "philosophers.spec",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        let path = path.to_str().expect("UTF-8");
+        for method in ["exact", "dynamic"] {
+            let certificate = scratch.0.join(format!("{name}-{method}.json"));
+            let written = certificate.to_str().expect("UTF-8");
+            let args = ["cutoff", path, "--method", method, "--timeout", "20", "--certificate", written];
+            let (status, out, err) = throng(&args);
+            if status != Some(0) {
+                assert!(method == "exact" && out.starts_with("UNKNOWN"), "{name} {method}: {out}{err}");
+                continue;
+            }
+            count += 1;
+            let bytes = std::fs::read(&certificate).expect("written");
+            fits(&schema, &bytes, name);
+            let (status, told, err) = throng(&["certify", path, written]);
+            assert_eq!(status, Some(0), "{name} {method}: {told}{err}");
+            let cutoff = out.split([' ', ':']).nth(1).expect("a number").to_string();
+            assert!(
+                told.contains(&format!("CUTOFF {cutoff}: ")) && told.contains("; fewer do not"),
+                "{out}{told}"
+            );
+            // Fewer threads, a state less, and another start prove nothing.
+            let damage: [(&str, Damage); 3] = [
+                ("threads", &|doc| {
+                    doc["cutoff"]["threads"] = (cutoff.parse::<u32>().expect("a number") - 1).into()
+                }),
+                ("reachable", &|doc| _ = doc["cutoff"]["reachable"].as_array_mut().expect("a list").pop()),
+                ("runs", &|doc| doc["cutoff"]["runs"].as_array_mut().expect("a list").truncate(1)),
+            ];
+            for (what, change) in damage {
+                let mut doc = serde_json::from_slice(&bytes).expect("JSON");
+                change(&mut doc);
+                let changed = scratch.file("changed.json", &doc.to_string());
+                let (status, told, _) = throng(&["certify", path, changed.to_str().expect("UTF-8")]);
+                assert_eq!(status, Some(10), "{name} {method} {what}: {told}");
+            }
+        }
+    }
+    assert!(count >= 10, "{count}");
+}
+
+#[test]
+fn evidence_shrinks_and_still_stands() {
+    // Single threads show that nobody reaches 2; pairs are needed to show that 1 is never shared.
+    let single = "2 3\n0 0 -> 0 1\n";
+    let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n";
+    for (text, target, expected) in [(single, "0|2", 1), (lock, "1|1,1", 2)] {
+        let loaded = throng::lang::load::read(Source::new("small", text), Format::Tts, &Reading::default())
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question { targets: vec![target.into()], ..Question::default() };
+        let asked = problem(&loaded, Path::new(""), &question);
+        let verdicts = answers(&throng::engine::views::Views::default(), &asked, PATIENCE);
+        let smaller = throng::certify::shrink(&asked, &verdicts, &Limits::none());
+        let [Verdict::Safe(throng::verdict::Certificate::Views(views))] = &smaller[..] else {
+            panic!("{smaller:?}");
+        };
+        assert_eq!(views.k, expected, "{target}");
+        let bytes = written(&loaded, &Reading::default(), &asked, &smaller);
+        judge(&loaded, &bytes).unwrap_or_else(|f| panic!("{f}"));
     }
 }

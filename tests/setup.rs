@@ -87,3 +87,15 @@ fn completions_and_manual_pages_know_every_option() {
     assert_eq!(throng(&dir, &["man", "nonsense"]).status.code(), Some(2));
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn a_file_in_the_place_of_a_command_is_recognised() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ran = throng(root, &["examples/spinlock.bp"]);
+    let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(err.contains("throng check examples/spinlock.bp"), "{err}");
+    assert_eq!(throng(root, &["chekc"]).status.code(), Some(2));
+    let typo = throng(root, &["check", "examples/spinlock.bp", "--mutex", "CRITCAL"]);
+    assert!(String::from_utf8_lossy(&typo.stderr).contains("its labels: CRITICAL"));
+}

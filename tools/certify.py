@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from collections import Counter, namedtuple
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 Rule = namedtuple("Rule", "src dst take put spawn fates")
 System = namedtuple("System", "shared local rules net")
@@ -240,14 +240,14 @@ def two(threads):
 
 def together(group, threads):
     """Whether these threads can be built of the views of one shared state."""
-    (singles, pairs), want = group, two(threads)
-    fits = lambda a, later: pairs is None or all((a, b) in pairs for b in later)
-    return all(a in singles and fits(a, want[i + 1:]) for i, a in enumerate(want))
+    want = two(threads)
+    return all(a in group for a in want) and all(b in group[a] for a, b in combinations(want, 2))
 
 
 class Court:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
+        self.names = {w: set(getattr(system, w)) for w in ("shared", "local")}
         problem = doc["problem"]
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
@@ -262,10 +262,20 @@ class Court:
             threads = self.config([f["shared"], f["threads"]])
             self.families.append((threads, [self.local(l) for l in f["any"]]))
 
+        order = {l: i for i, l in enumerate(system.local)}
+        self.led = {}  # rules by shared state and leader, the first local state that they take
+        for r in system.rules:
+            leader = min(r.take, key=order.get) if r.take else None
+            self.led.setdefault((r.src, leader), []).append(r)
+
+    def rules_from(self, shared, locals):
+        """Rules that may fire where these local states occur."""
+        return [r for l in [None, *locals] for r in self.led.get((shared, l), ())]
+
     def state(self, which, i):
         names = self.doc["states"][which]
         need(isinstance(i, int) and 0 <= i < len(names), "no %s state number %s" % (which, i))
-        need(names[i] in getattr(self.system, which), "the input has no state %s" % names[i])
+        need(names[i] in self.names[which], "the input has no state %s" % names[i])
         return names[i]
 
     def local(self, i):
@@ -319,12 +329,10 @@ class Court:
     def trace(self, bad, start, steps):
         now = self.config(start)
         need(self.is_initial(now), "the run starts elsewhere")
-        order = {l: i for i, l in enumerate(self.system.local)}
         for i, step in enumerate(steps):
             by = None if step["by"] is None else self.local(step["by"])
-            leader = lambda r: min(r.take, key=order.get) if r.take else None
             after = self.config(step["after"])
-            fits = (r for r in self.system.rules if leader(r) == by and after in fire(r, now, self.threads))
+            fits = (r for r in self.led.get((now[0], by), ()) if after in fire(r, now, self.threads))
             need(next(fits, None) is not None, "step %d leads elsewhere" % (i + 1))
             now = after
         need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
@@ -335,7 +343,7 @@ class Court:
             need(c in members, "an initial configuration is missing: %s" % (c,))
         for c in members:
             need(not any(covers(c, b) for b in bad), "a member is bad: %s" % (c,))
-            for r in self.system.rules:
+            for r in self.rules_from(c[0], dict(c[1])):
                 for after in fire(r, c, self.threads):
                     need(after in members, "%s leads outside to %s" % (c, after))
 
@@ -347,11 +355,13 @@ class Court:
             need(below(c), "an initial family is not covered: %s" % (c,))
         for m in members:
             need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
-            for r in self.system.rules:
+            for r in self.rules_from(m[0], dict(m[1])):
                 for after in fire(r, m, None):
                     need(below(after), "%s leads to %s, which is not covered" % (m, after))
 
     def upward(self, bad, basis, ruled_out=lambda c: False):
+        if not bad and not basis:
+            return
         need(not self.is_blocking(), "threads block others by their presence")
         basis = [self.config(c) for c in basis]
         above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
@@ -368,43 +378,37 @@ class Court:
         if type(k) is not int or k < 0:
             raise Unreadable("views of %s threads" % k)
         need(k in (1, 2), "views of %s threads" % k)
-        groups = {}
+        groups = {}  # shared state -> local state -> those that may be there together with it
         for s, left, right in blocks:
-            singles, pairs = groups.setdefault(self.state("shared", s), (set(), set() if k == 2 else None))
-            left, right = [self.local(l) for l in left], [self.local(l) for l in right]
-            singles.update(left, right)
+            group = groups.setdefault(self.state("shared", s), {})
+            left, right = {self.local(l) for l in left}, {self.local(l) for l in right}
             need(k == 2 or not (left and right), "a view of two threads")
-            if k == 2:
-                pairs.update((a, b) for x, y in ((left, right), (right, left)) for a in x for b in y)
+            for a in left | right:
+                group.setdefault(a, set()).update(right if a in left else (), left if a in right else ())
+        if k == 1:
+            groups = {s: dict.fromkeys(group, set(group)) for s, group in groups.items()}
 
         def hold(s, threads):
-            need(s in groups, "no view with shared state %s" % s)
-            singles, pairs = groups[s]
-            for i, a in enumerate(threads):
-                need(a in singles, "a view is missing: %s | %s" % (s, a))
-                for b in threads[i + 1:]:
-                    need(pairs is None or (a, b) in pairs, "a view is missing: %s | %s, %s" % (s, a, b))
+            need(s in groups and together(groups[s], threads), "a view is missing among %s | %s" % (s, threads))
 
         for (s, threads), free in self.families:
-            hold(s, two(Counter(dict(threads)) + Counter({l: 2 for l in set(free)})))
+            hold(s, Counter(dict(threads)) + Counter({l: 2 for l in set(free)}))
         for s, group in groups.items():
-            for r in self.system.rules:
-                if r.src != s or not together(group, r.take):
+            for r in self.rules_from(s, group):
+                if not together(group, r.take):
                     continue
-                singles, pairs = group
-                taken, arrived = two(r.take), two(r.put) + two(r.spawn)
-                hold(r.dst, arrived)
-                by = [b for b in singles if pairs is None or all((t, b) in pairs for t in taken)]
-                fates = {b: [f for f in r.fates.get(b, [b]) if f is not None] for b in by}
-                for b in by:
+                hold(r.dst, r.put + r.spawn)
+                after = groups[r.dst]
+                by = set(group).intersection(*(group[t] for t in r.take))
+                fates = {b: {f for f in r.fates.get(b, [b]) if f is not None} for b in by}
+                everybody = set().union(*fates.values())
+                need(everybody <= set(after), "a view is missing: a bystander with %s" % r.dst)
+                for p in r.put + r.spawn:
+                    need(everybody <= after[p], "a view is missing: %s | %s with a bystander" % (r.dst, p))
+                for b in by if r.src != r.dst or r.fates else ():
+                    partners = set().union(*(fates[c] for c in by & group[b]))
                     for f in fates[b]:
-                        for p in arrived or [None]:
-                            hold(r.dst, [f] if p is None else [p, f])
-                        if pairs is not None and (r.src != r.dst or r.fates):
-                            for c in by:
-                                if (b, c) in pairs:
-                                    for g in fates[c]:
-                                        hold(r.dst, [f, g])
+                        need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
         return groups
 
     def views(self, bad, blocks):
@@ -437,11 +441,11 @@ class Court:
         count = lambda l: of_local.get(l, 0)
         value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
         for s, group in groups.items():
-            for r in self.system.rules:
-                if r.src == s and together(group, r.take):
+            for r in self.rules_from(s, group):
+                if together(group, r.take):
                     after = value(r.dst, r.put) + value(None, r.spawn)
                     need(after <= value(s, r.take), "a vector grows: %s" % (r,))
-                    for b in group[0]:
+                    for b in group:
                         fates = [f for f in r.fates.get(b, [b]) if f is not None]
                         need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
         for _, free in self.families:
@@ -484,14 +488,20 @@ class Court:
         getattr(inner, kind)(bad, **body)
 
     def judge(self):
+        shared = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
             need("covers" in target["property"], "systems have configurations as targets")
             bad = [self.config(c) for c in target["property"]["covers"]]
             need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
             ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
             need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
-            if kind not in ("trace", "closed", "downward", "upward", "views", "relative", "through"):
-                raise Invalid("%s is no evidence about a system" % kind)
+            known = ("trace", "closed", "downward", "upward", "views", "relative", "through")
+            need(kind in known, "%s is no evidence about a system" % kind)
+            if kind == "trace":
+                self.trace(bad, **body)
+            else:
+                shared.setdefault(target["evidence"], (kind, body, []))[2].extend(bad)
+        for kind, body, bad in shared.values():
             getattr(self, kind)(bad, **body)
 
 

@@ -10,14 +10,14 @@ use serde::{Serialize, Serializer};
 
 use super::names::{Namer, ProgramNames};
 use super::{
-    Answered, Asked, Block, Claim, Configuration, Count, Document, Evidence, FORMAT, Family, Input, Most,
-    Property, Start, States, Taken, VERSION, Weights, hash,
+    Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
+    Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Problem, Target};
-use crate::verdict::{Certificate, Trace, Vector, Verdict};
+use crate::verdict::{Certificate, RunNode, Trace, Vector, Verdict};
 
 /// The states of a certificate: the place of each in the lists.
 #[derive(Default)]
@@ -137,7 +137,18 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
         let property = property(origin, target, &numbers);
         targets.push(Answered { name: target.name.clone(), property, verdict: claim, evidence: place });
     }
-    Ok(Document {
+    Ok(whole(origin, &numbers, targets, undecided, evidence, None))
+}
+
+fn whole<'a>(
+    origin: &Origin<'_>,
+    numbers: &Numbers,
+    targets: Vec<Answered>,
+    undecided: Vec<String>,
+    evidence: Vec<Evidence<Configs<'a>>>,
+    cutoff: Option<CutoffClaim>,
+) -> Document<Configs<'a>> {
+    Document {
         format: FORMAT.into(),
         version: VERSION,
         tool: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -147,8 +158,8 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             hash: hash(&origin.loaded.source.text),
         },
         problem: Asked {
-            initial: start(origin, &numbers),
-            bound: match problem.bound {
+            initial: start(origin, numbers),
+            bound: match origin.problem.bound {
                 Bound::Any => Most::Any,
                 Bound::Threads(n) => Most::Threads(n),
                 Bound::Tokens(n) => Most::Tokens(n),
@@ -156,12 +167,79 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             slot_reuse: !origin.reading.keep_ended,
             init_free: origin.reading.init_free,
         },
-        states: states(origin.loaded, &numbers),
+        states: states(origin.loaded, numbers),
         targets,
         undecided,
         evidence,
-        cutoff: None,
-    })
+        cutoff,
+    }
+}
+
+/// What is known about a cutoff.
+pub struct CutoffFound<'a> {
+    /// The cutoff.
+    pub threads: u32,
+    /// Runs.
+    pub runs: &'a [RunNode],
+    /// The thread states that they reach, and where.
+    pub reachable: &'a [((Shared, Local), usize)],
+    /// A downward set or views.
+    pub rest: &'a Certificate,
+    /// Thread states that these hold, and why they cannot be reached all the same.
+    pub except: &'a [((Shared, Local), Certificate)],
+    /// A thread state that fewer threads do not reach, and all that they reach.
+    pub needed: Option<((Shared, Local), &'a [Config])>,
+}
+
+/// The certificate of a cutoff.
+pub fn cutoff_document<'a>(
+    origin: &Origin<'_>,
+    found: &CutoffFound<'a>,
+) -> Result<Document<Configs<'a>>, String> {
+    let problem = origin.problem;
+    let mut numbers = Numbers::default();
+    problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
+    found.runs.iter().for_each(|n| numbers.see(&n.config));
+    found.needed.iter().flat_map(|n| n.1).for_each(|c| numbers.see(c));
+    let states = found.reachable.iter().map(|r| r.0).chain(found.except.iter().map(|e| e.0));
+    for (s, l) in states.chain(found.needed.map(|n| n.0)) {
+        numbers.shared.insert(s);
+        numbers.local.insert(l);
+    }
+    numbers.see_all(found.rest);
+    found.except.iter().for_each(|e| numbers.see_all(&e.1));
+    let numbers = Rc::new(numbers);
+    let mut evidence = vec![set(found.rest, &numbers)?];
+    let mut places: HashMap<_, u32> = HashMap::new();
+    let mut except = Vec::new();
+    for ((s, l), certificate) in found.except {
+        let next = evidence.len() as u32;
+        let place = *places.entry(certificate.identity()).or_insert(next);
+        if place == next {
+            evidence.push(set(certificate, &numbers)?);
+        }
+        except.push((numbers.shared(*s), numbers.local(*l), place));
+    }
+    let runs = found.runs.iter().map(|n| {
+        let parent = n.parent.map(|p| p as u32);
+        (parent, n.by.map(|l| numbers.local(l)), numbers.config(&n.config))
+    });
+    let claim = CutoffClaim {
+        threads: found.threads,
+        runs: runs.collect(),
+        reachable: found
+            .reachable
+            .iter()
+            .map(|&((s, l), at)| (numbers.shared(s), numbers.local(l), at as u32))
+            .collect(),
+        rest: 0,
+        except,
+        needed: found.needed.map(|((s, l), set)| Needed {
+            state: (numbers.shared(s), numbers.local(l)),
+            configurations: set.iter().map(|c| numbers.config(c)).collect(),
+        }),
+    };
+    Ok(whole(origin, &numbers, Vec::new(), Vec::new(), evidence, Some(claim)))
 }
 
 /// The run of an unsafe verdict, with all values chosen.
@@ -202,6 +280,11 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
+        // Views of one thread say nothing about two: all may be together.
+        Certificate::Views(views) if views.k == 1 => {
+            let single = blocks(&views.set, numbers).into_iter();
+            Evidence::Views { blocks: single.map(|(s, all, _)| (s, all.clone(), all)).collect() }
+        }
         Certificate::Views(views) => Evidence::Views { blocks: blocks(&views.set, numbers) },
         Certificate::Relative(relative) => Evidence::Relative {
             k: relative.views.k,

@@ -4,20 +4,23 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use super::Fault;
 use super::interpreter::Interpreter;
+use super::{CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, ProgramNames, SharedName};
 use crate::certificate::{
     Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
     Weights,
 };
+use crate::check::cutoff::{CutoffProof, check_cutoff};
 use crate::check::{self, Flaw};
 use crate::lang::load::{Input, Loaded};
 use crate::limits::Limits;
 use crate::model::table::{Names, Table};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::{self, Certificate, Product, Products, Relative, Trace, Vector, Verdict, Views};
+use crate::verdict::{
+    self, Certificate, Product, Products, Relative, RunNode, Trace, Vector, Verdict, Views,
+};
 
 /// Where states are sets, threads are compared one by one: so many in one configuration are refused.
 const MOST_THREADS: u32 = 4096;
@@ -54,7 +57,7 @@ impl<'a> Court<'a> {
             Input::Program(_) => {
                 let keep_ended = !document.problem.slot_reuse;
                 let why = "the program cannot be read a second time";
-                let found = Interpreter::new(&loaded.source.text, keep_ended);
+                let found = Interpreter::new(&loaded.source.text, keep_ended, document.cutoff.is_some());
                 Some(Arc::new(found.ok_or_else(|| Fault::Unreadable(why.into()))?))
             }
         };
@@ -150,14 +153,49 @@ impl<'a> Court<'a> {
     }
 
     /// Checks what is said about a cutoff.
-    pub(super) fn cutoff(
-        &self,
-        _limits: &Limits,
-    ) -> Result<Vec<(String, Claim, &'static str, usize)>, Fault> {
-        match &self.document.cutoff {
-            None => Ok(Vec::new()),
-            Some(_) => Err(Fault::Unreadable("cutoffs cannot be checked yet".into())),
+    pub(super) fn cutoff(&self, limits: &Limits) -> Result<Option<CertifiedCutoff>, Fault> {
+        let Some(claim) = &self.document.cutoff else { return Ok(None) };
+        if self.problem.bound != Bound::Any {
+            return invalid("a cutoff is about any number of threads");
         }
+        let set = |place: u32| match self.document.evidence.get(place as usize).map(|e| self.verdict(e)) {
+            Some(Ok((Verdict::Safe(certificate), _))) => Ok(certificate),
+            Some(Err(fault)) => Err(fault),
+            _ => invalid("evidence about the cutoff is not there"),
+        };
+        let node = |n: &(Option<u32>, Option<u32>, Configuration)| {
+            let by = n.1.map(|l| self.local(l)).transpose()?;
+            Ok(RunNode { parent: n.0.map(|p| p as usize), by, config: self.config(&n.2, false)? })
+        };
+        let proof = CutoffProof {
+            threads: claim.threads,
+            runs: claim.runs.iter().map(node).collect::<Result<_, Fault>>()?,
+            reachable: claim
+                .reachable
+                .iter()
+                .map(|r| Ok((self.shared(r.0)?, self.local(r.1)?, r.2 as usize)))
+                .collect::<Result<_, Fault>>()?,
+            rest: set(claim.rest)?,
+            except: claim
+                .except
+                .iter()
+                .map(|e| Ok((self.shared(e.0)?, self.local(e.1)?, set(e.2)?)))
+                .collect::<Result<_, Fault>>()?,
+            needed: match &claim.needed {
+                None => None,
+                Some(needed) => {
+                    let state = (self.shared(needed.state.0)?, self.local(needed.state.1)?);
+                    Some((state, self.configs(&needed.configurations, false)?))
+                }
+            },
+        };
+        let problem = Problem { targets: Vec::new(), ..self.problem.clone() };
+        check_cutoff(&problem, &proof, limits).map_err(|flaw| fault("cutoff", flaw))?;
+        Ok(Some(CertifiedCutoff {
+            threads: claim.threads,
+            states: claim.reachable.len(),
+            smallest: claim.needed.is_some(),
+        }))
     }
 
     /// A piece of evidence, and how many elements it has.

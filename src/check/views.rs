@@ -3,7 +3,8 @@
 //! A plain loop over all steps and all bystanders; nothing is remembered between them.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
 use super::cubes::Parts;
@@ -15,9 +16,9 @@ use crate::verdict::Views;
 /// The views of one shared state.
 #[derive(Default)]
 pub(super) struct Group {
-    pub singles: HashSet<Local>,
+    pub singles: FxHashSet<Local>,
     /// Both ways round; `None` if views have one thread, and say nothing about two.
-    partners: Option<HashMap<Local, HashSet<Local>>>,
+    partners: Option<FxHashMap<Local, FxHashSet<Local>>>,
 }
 
 impl Group {
@@ -37,7 +38,7 @@ impl Group {
 /// A set of views that has been checked.
 pub(super) struct Set<'a> {
     pub model: &'a dyn Model,
-    pub groups: HashMap<Shared, Group>,
+    pub groups: FxHashMap<Shared, Group>,
     parts: Parts<'a>,
     /// Whether something arrived that had to be taken for a larger known state.
     pub rounded: Cell<bool>,
@@ -89,13 +90,13 @@ impl<'a> Set<'a> {
     }
 
     fn new(model: &'a dyn Model, views: &'a Views) -> Result<Set<'a>, Flaw> {
-        let mut groups: HashMap<Shared, Group> = HashMap::new();
+        let mut groups: FxHashMap<Shared, Group> = FxHashMap::default();
         let pairs = match views.k {
             1 => false,
             2 => true,
             k => return Err(Flaw::Malformed(format!("views of {k} threads are not known"))),
         };
-        let fresh = || Group { partners: pairs.then(HashMap::new), ..Group::default() };
+        let fresh = || Group { partners: pairs.then(FxHashMap::default), ..Group::default() };
         for view in &views.set {
             let group = groups.entry(view.shared).or_insert_with(fresh);
             match (&flat(&view.threads)[..], &mut group.partners) {
@@ -150,7 +151,7 @@ impl<'a> Set<'a> {
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
         let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
-        let bystanders: HashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
+        let bystanders: FxHashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
         let mut first = match self.arrive(group, step, step.to, &arrived, &bystanders, ticker) {
             Err(flaw) if !self.model.is_exact() => flaw,
             done => return done,
@@ -206,7 +207,7 @@ impl<'a> Set<'a> {
         step: &Step,
         to: Shared,
         arrived: &[Local],
-        bystanders: &HashSet<Local>,
+        bystanders: &FxHashSet<Local>,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         self.needs_all(to, arrived)?;

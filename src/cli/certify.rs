@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
 use crate::certificate::Claim;
 use crate::certificate::write::{Origin, document, write};
-use crate::certify::{Certified, Fault, certify, read, reading, translate};
+use crate::certify::{Certified, Fault, certify, read, reading, shrink, translate};
 use crate::check::check_all;
 use crate::engine::{Answer, Engine, Statistics, Watch};
 use crate::lang::load::{LARGEST, Loaded, load};
@@ -17,6 +17,9 @@ use crate::problem::Problem;
 use crate::report::{Written, plural};
 use crate::verdict::{Unknown, Verdict};
 use crate::verify::Error;
+
+/// How long smaller evidence is looked for.
+const SHRINKING: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -84,6 +87,11 @@ fn text(
         let elements = plural(*size as u64, "element");
         out.push_str(&format!("{:6} {name}  by {kind}, {elements}\n", claim(*verdict)));
     }
+    if let Some(cutoff) = &certified.cutoff {
+        let states = plural(cutoff.states as u64, "thread state");
+        let fewer = if cutoff.smallest { "; fewer do not" } else { "" };
+        out.push_str(&format!("CUTOFF {}: shows all {states} that can be reached{fewer}\n", cutoff.threads));
+    }
     out.push_str(&format!("initial: {}\nthreads: {}\n", certified.initial, certified.bound));
     for note in &certified.notes {
         out.push_str(&format!("note: {note}\n"));
@@ -112,6 +120,9 @@ fn json(
         "initial": certified.map(|c| &c.initial),
         "threads": certified.map(|c| &c.bound),
         "targets": answers.collect::<Vec<_>>(),
+        "cutoff": certified.and_then(|c| c.cutoff.as_ref()).map(|c| {
+            serde_json::json!({ "threads": c.threads, "states": c.states, "smallest": c.smallest })
+        }),
         "notes": certified.map(|c| &c.notes),
         "seconds": seconds,
     });
@@ -129,13 +140,25 @@ pub(super) fn save(
     if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
         return Ok(None);
     }
+    // Not for longer than it takes to look at it.
+    let verdicts = &shrink(origin.problem, verdicts, &Limits::none().timeout(SHRINKING));
     let document =
         document(origin, verdicts).map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
-    files::stream(path, |out| write(&document, out))?;
+    save_document(path, origin, &document, checks).map(Some)
+}
+
+/// The same for a document that is made already.
+pub(super) fn save_document(
+    path: &Path,
+    origin: &Origin<'_>,
+    document: &impl serde::Serialize,
+    checks: bool,
+) -> Result<Written, Failure> {
+    files::stream(path, |out| write(document, out))?;
     let mut written = Written { file: path.display().to_string(), bytes: 0, seconds: None };
     // A pipe cannot be read again.
     let Some(size) = fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()) else {
-        return Ok(Some(written));
+        return Ok(written);
     };
     written.bytes = size;
     if checks {
@@ -151,7 +174,7 @@ pub(super) fn save(
             }
         }
     }
-    Ok(Some(written))
+    Ok(written)
 }
 
 /// Tries old evidence first; another engine searches for what that does not show.

@@ -14,6 +14,7 @@ use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
 use crate::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use crate::engine::explicit::Explicit;
+use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::smaller::Smaller;
@@ -51,6 +52,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     }
     let asked = Verification::of(problem).engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
+    let time = began.elapsed();
     let certificate = match &args.certificate {
         Some(path) => {
             let origin =
@@ -68,7 +70,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         checked: outcome.checked,
         checking: outcome.answer.checking,
         certificate: certificate.as_ref(),
-        time: began.elapsed(),
+        time,
         memory: outcome.memory,
     };
     let options = text::Options {
@@ -143,6 +145,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
         }),
         EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
         EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Guided => Box::new(Smaller(Guided::default())),
         EngineName::Backward => Box::new(Smaller(Pruned::default())),
         EngineName::Views => Box::new(Smaller(Views::default())),
         EngineName::Symbolic => Box::new(Symbolic {

@@ -23,6 +23,7 @@
 //! [`Level::witness`]: a concrete thread state that is in no word known before.
 
 mod plain;
+pub mod runs;
 
 use std::sync::Arc;
 

@@ -60,7 +60,7 @@ struct Next {
 }
 
 impl Control {
-    pub(super) fn new(program: Resolved) -> Control {
+    pub(super) fn new(program: Resolved, exact: bool) -> Control {
         let of = |f: &crate::lang::bp::function::Function| {
             places(&f.name, f.nodes.iter().map(|n| ((n.span.start, 0), &n.labels[..])))
         };
@@ -87,7 +87,7 @@ impl Control {
                 control.moves.push(Move { from: at, to, child, branch: next.branch, copied: Vec::new() });
             }
         }
-        control.tie_copies();
+        control.tie_copies(exact);
         control
     }
 
@@ -179,7 +179,7 @@ impl Control {
 
     /// For every spawn, the variables that some statement which parent and child can both still come to may read. A variable that one of
     /// them never reads again need not be tied to the copy: nobody can tell.
-    fn tie_copies(&mut self) {
+    fn tie_copies(&mut self, exact: bool) {
         if self.moves.iter().all(|m| m.child.is_none()) {
             return;
         }
@@ -202,7 +202,7 @@ impl Control {
         }
         for m in &mut self.moves {
             if let (Some(to), Some(child)) = (m.to, m.child) {
-                let both = |&slot: &usize| read[to as usize][slot] && read[child as usize][slot];
+                let both = |&slot: &usize| exact || read[to as usize][slot] && read[child as usize][slot];
                 m.copied = (0..self.spots[m.from as usize].width).filter(both).collect();
             }
         }

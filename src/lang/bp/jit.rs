@@ -208,7 +208,14 @@ impl Jit {
         Err(if written {
             format!("label `{label}` is only in code that control cannot reach")
         } else {
-            format!("no label `{label}` in the program")
+            let mut names: Vec<&str> = Vec::new();
+            for name in self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels) {
+                if !names.contains(&name.as_str()) && names.len() < 12 {
+                    names.push(name);
+                }
+            }
+            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+            format!("no label `{label}` in the program; its labels: {known}")
         })
     }
 

@@ -1,0 +1,100 @@
+//! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
+//!
+//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
+//! threads prove as much, invariants that nobody needs, and elements of a relative basis that an invariant rules out or another element covers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::check::check_all;
+use crate::limits::Limits;
+use crate::model::{Bag, Config};
+use crate::problem::Problem;
+use crate::verdict::{Certificate, Relative, Verdict, Views};
+
+/// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get used up.
+pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
+    let mut smaller: HashMap<_, Certificate> = HashMap::new();
+    for verdict in verdicts {
+        let Verdict::Safe(certificate) = verdict else { continue };
+        let key = certificate.identity();
+        if smaller.contains_key(&key) {
+            continue;
+        }
+        let shares = |v: &Verdict| matches!(v, Verdict::Safe(c) if c.identity() == key);
+        let targets: Vec<usize> = (0..verdicts.len()).filter(|&i| shares(&verdicts[i])).collect();
+        let stands = |candidate: &Certificate| {
+            let candidate = Verdict::Safe(candidate.clone());
+            let all: Vec<(usize, &Verdict)> = targets.iter().map(|&i| (i, &candidate)).collect();
+            check_all(problem, &all, limits).is_ok()
+        };
+        smaller.insert(key, shrunk(certificate, &stands));
+    }
+    let replace = |verdict: &Verdict| match verdict {
+        Verdict::Safe(certificate) => Verdict::Safe(smaller[&certificate.identity()].clone()),
+        verdict => verdict.clone(),
+    };
+    verdicts.iter().map(replace).collect()
+}
+
+fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
+    match certificate {
+        Certificate::Views(views) if views.k == 2 => {
+            let single = Certificate::Views(Arc::new(singles(views)));
+            if stands(&single) { single } else { certificate.clone() }
+        }
+        Certificate::Relative(relative) => shrunk_relative(relative, stands),
+        Certificate::Through(skipped, proof) => {
+            let inside =
+                |inner: &Certificate| stands(&Certificate::Through(skipped.clone(), Box::new(inner.clone())));
+            Certificate::Through(skipped.clone(), Box::new(shrunk(proof, &inside)))
+        }
+        certificate => certificate.clone(),
+    }
+}
+
+/// The same views without pairs.
+fn singles(views: &Views) -> Views {
+    let of = |view: &Config| {
+        let one = view.threads.entries().iter().map(|e| Config::new(view.shared, Bag::one(e.0)));
+        one.chain([Config::new(view.shared, Bag::new())]).collect::<Vec<_>>()
+    };
+    let mut set: Vec<Config> = views.set.iter().flat_map(of).collect();
+    set.sort_unstable();
+    set.dedup();
+    Views { k: 1, set }
+}
+
+fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
+    let mut best = (**relative).clone();
+    let holds = |candidate: &Relative| stands(&Certificate::Relative(Arc::new(candidate.clone())));
+    if best.views.k == 2 {
+        let candidate = Relative { views: Arc::new(singles(&best.views)), ..best.clone() };
+        if holds(&candidate) {
+            best = candidate;
+        }
+    }
+    for i in (0..best.vectors.len()).rev() {
+        let mut candidate = best.clone();
+        candidate.vectors.remove(i);
+        if holds(&candidate) {
+            best = candidate;
+        }
+    }
+    // All of it, then halves, then quarters: one by one would take a check for each element.
+    let mut width = best.basis.len();
+    while width > best.basis.len() / 64 && width > 0 {
+        let mut at = 0;
+        while at < best.basis.len() {
+            let mut candidate = best.clone();
+            candidate.basis.drain(at..(at + width).min(best.basis.len()));
+            if holds(&candidate) {
+                best = candidate;
+            } else {
+                at += width;
+            }
+        }
+        width /= 2;
+    }
+    Certificate::Relative(Arc::new(best))
+}
