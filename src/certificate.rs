@@ -1,6 +1,6 @@
 //! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md` says what each kind means.
 //!
-//! The layout is written down once, here, for both directions: writing borrows large sets ([`write`]), reading owns them. States are
+//! The layout is written down once, here, for both directions: writing borrows large sets ([`mod@write`]), reading owns them. States are
 //! listed once, by name ([`names`]), and referred to by their place in that list, so a certificate does not depend on
 //! how any version of the tool numbers states.
 

@@ -336,6 +336,9 @@ fn check_basis(
     ruled_out: &dyn Fn(&Config) -> bool,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
+    if target.configs.is_empty() && basis.is_empty() {
+        return Ok(()); // nothing is bad
+    }
     let model = &*problem.model;
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));

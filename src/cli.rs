@@ -386,6 +386,8 @@ enum EngineName {
     KarpMiller,
     /// Thread-state equations: proofs by linear arithmetic, for any number of threads
     Equations,
+    /// Best-first search towards the target, guided by the equations: deep bugs, for any number of threads
+    Guided,
     /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
     Backward,
     /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once

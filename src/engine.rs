@@ -8,6 +8,7 @@ pub mod equations;
 pub mod exhaust;
 pub mod explicit;
 pub mod facts;
+pub mod guided;
 pub mod karp_miller;
 mod levels;
 pub mod plain;

@@ -12,6 +12,7 @@ use throng::engine::auto::Auto;
 use throng::engine::backward::{Backward, Pruned};
 use throng::engine::equations::Equations;
 use throng::engine::explicit::Explicit;
+use throng::engine::guided::Guided;
 use throng::engine::karp_miller::KarpMiller;
 use throng::engine::smaller::Smaller;
 use throng::engine::views::Views;
@@ -45,6 +46,8 @@ fn engines() -> Vec<(&'static str, Box<dyn Engine>)> {
         ("views, contracted", Box::new(Smaller(Views::default()))),
         ("equations", Box::new(Equations::default())),
         ("equations, contracted", Box::new(Smaller(Equations::default()))),
+        ("guided", Box::new(Guided::default())),
+        ("guided, contracted", Box::new(Smaller(Guided::default()))),
         ("auto", Box::new(Auto::default())),
     ]
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread is a stack of (function, statement) and a value for each variable of each call. Statements are executed on values:
 //! whoever reads a variable that may be either is told so, the state is split in two, and the statement is executed again on
-//! each half ([`Interpreter::solve`]). A variable that nobody reads stays open, so thirty unread variables are one state.
+//! each half (`Interpreter::solve`). A variable that nobody reads stays open, so thirty unread variables are one state.
 //! Backward, the same execution runs from the states that agree with the result on what the statement does not assign, and
 //! keeps those that lead there. Nothing here is compiled, and nothing is shared with the model of the engines
 //! but the parser and the meaning of names ([`Resolved`]).

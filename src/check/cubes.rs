@@ -1,8 +1,8 @@
 //! Where states are cubes ([`crate::model::program::Cubes`]), a configuration may be in a set without being a member: within a member,
 //! or in parts within several. A model that splits states more finely than the one that found the evidence is then still served.
 
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use crate::model::program::Cubes;
 use crate::model::program::expr::{FREE, ONE, ZERO};
@@ -21,7 +21,7 @@ pub(super) struct Parts<'a> {
 /// The variables whose value some member knows.
 struct Known {
     shared: Vec<bool>,
-    local: HashMap<u32, Vec<bool>>,
+    local: FxHashMap<u32, Vec<bool>>,
 }
 
 impl<'a> Parts<'a> {
@@ -71,7 +71,7 @@ impl<'a> Parts<'a> {
 
 impl Known {
     fn new(cubes: &dyn Cubes, members: &[Config]) -> Known {
-        let mut known = Known { shared: Vec::new(), local: HashMap::new() };
+        let mut known = Known { shared: Vec::new(), local: FxHashMap::default() };
         let see = |seen: &mut Vec<bool>, masks: &[u8]| {
             seen.resize(masks.len().max(seen.len()), false);
             masks.iter().zip(seen).for_each(|(&m, seen)| *seen |= m != FREE);

@@ -5,7 +5,7 @@
 //! states must be in those of one of these; where that fails, what arrived is split by values. Bystanders keep their sets,
 //! or each goes where the step sends the words of its set.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::{Flaw, each_initial};
 use crate::limits::Ticker;
@@ -70,10 +70,10 @@ struct Court<'a> {
     shared: Vec<(bool, Vec<Cube>)>,
     /// The certificate's sets first, then those that come up.
     sets: Vec<(LocalSet, Vec<Local>)>,
-    numbers: HashMap<LocalSet, usize>,
-    within: HashMap<(usize, usize), bool>,
+    numbers: FxHashMap<LocalSet, usize>,
+    within: FxHashMap<(usize, usize), bool>,
     /// Members by points and counts.
-    by_skeleton: HashMap<Vec<(u32, u32)>, Vec<usize>>,
+    by_skeleton: FxHashMap<Vec<(u32, u32)>, Vec<usize>>,
 }
 
 /// Threads by number of set, with counts.
@@ -89,9 +89,9 @@ impl<'a> Court<'a> {
             products,
             shared: Vec::new(),
             sets: Vec::new(),
-            numbers: HashMap::new(),
-            within: HashMap::new(),
-            by_skeleton: HashMap::new(),
+            numbers: FxHashMap::default(),
+            within: FxHashMap::default(),
+            by_skeleton: FxHashMap::default(),
         };
         for words in &products.shared {
             let cubes: Vec<(bool, Cube)> = words.iter().map(|&s| coded.shared_cube(s)).collect();

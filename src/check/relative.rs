@@ -6,7 +6,7 @@
 //! predecessor that is above the basis, or is ruled out; but nothing reachable covers what is ruled out. And so on, back to the first one, which
 //! is not above the basis.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::views::Set;
 use super::{Flaw, check_basis};
@@ -39,8 +39,8 @@ pub(super) fn check_relative(
 
 /// A vector that no step increases.
 struct Linear {
-    shared: HashMap<Shared, i64>,
-    locals: HashMap<Local, i64>,
+    shared: FxHashMap<Shared, i64>,
+    locals: FxHashMap<Local, i64>,
     /// What no reachable configuration exceeds.
     most: i128,
 }
@@ -48,7 +48,7 @@ struct Linear {
 impl Linear {
     fn new(problem: &Problem, views: &Set, vector: &Vector, ticker: &mut Ticker) -> Result<Linear, Flaw> {
         let shared = vector.shared.iter().copied().collect();
-        let locals: HashMap<Local, i64> = vector.locals.iter().copied().collect();
+        let locals: FxHashMap<Local, i64> = vector.locals.iter().copied().collect();
         let mut linear = Linear { shared, locals, most: i128::MIN };
         if let Some((l, _)) = linear.locals.iter().find(|e| *e.1 < 0) {
             return Err(Flaw::Malformed(format!("a vector is negative at {}", views.model.local_name(*l))));

@@ -14,6 +14,7 @@ use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
 use crate::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use crate::engine::explicit::Explicit;
+use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::plain::Plain;
 use crate::engine::smaller::Smaller;
@@ -144,6 +145,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
         }),
         EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
         EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Guided => Box::new(Smaller(Guided::default())),
         EngineName::Backward => Box::new(Smaller(Pruned::default())),
         EngineName::Views => Box::new(Smaller(Views::default())),
         EngineName::Symbolic => Box::new(Symbolic {

@@ -31,7 +31,11 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
         EngineName::Auto | EngineName::Explicit => explore(&problem, jobs, &limits, console)
             .and_then(|found| thread_states::canonical(&problem, &found.thread_states())),
         EngineName::Symbolic | EngineName::Plain => thread_states::reachable(&problem, &limits, console),
-        EngineName::Backward | EngineName::Equations | EngineName::Views | EngineName::KarpMiller => {
+        EngineName::Backward
+        | EngineName::Equations
+        | EngineName::Guided
+        | EngineName::Views
+        | EngineName::KarpMiller => {
             let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller` (without)";
             return Err(Failure::Other(why.into()));
         }

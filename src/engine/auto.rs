@@ -2,8 +2,8 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views`, then `backward` |
-//! | refute | `explicit` with 1, 2, 3, … threads, and `karp-miller` |
+//! | prove | `views`, then `equations`, then `backward` pruned by what these two have found out |
+//! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
 //! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
@@ -19,6 +19,7 @@ use super::backward::Pruned;
 use super::equations::Equations;
 use super::explicit::Explicit;
 use super::facts::Shelf;
+use super::guided::Guided;
 use super::karp_miller::KarpMiller;
 use super::smaller::run_on;
 use super::views::Views;
@@ -26,8 +27,8 @@ use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
 use crate::check::{Flaw, check, check_all};
 use crate::contract::Contracted;
 use crate::limits::Limits;
-use crate::problem::{Bound, Problem};
-use crate::verdict::{Unknown, Verdict};
+use crate::problem::{Bound, Problem, Target};
+use crate::verdict::{Certificate, Unknown, Verdict};
 
 /// The engine `auto`.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +74,14 @@ impl Engine for Auto {
         let karp_miller = KarpMiller::default();
         let shelf = Arc::new(Shelf::default());
         let views = Views { shelf: shelf.clone() };
-        let equations = Equations { shelf: shelf.clone() };
-        let backward = Pruned { shelf };
+        let equations = Equations { shelf: shelf.clone(), only_proves: true };
+        let backward = Pruned { shelf: shelf.clone() };
+        let guided = Guided { shelf };
         let mut prove: Vec<&dyn Engine> = vec![&views];
         let mut refute: Vec<&dyn Engine> = vec![&explicit];
         if problem.bound == Bound::Any {
             prove.extend([&equations as &dyn Engine, &backward]);
-            refute.push(&karp_miller);
+            refute.extend([&guided as &dyn Engine, &karp_miller]);
         }
         if self.jobs < 2 {
             let turns: Vec<&dyn Engine> = prove.iter().zip(&refute).flat_map(|(&p, &r)| [p, r]).collect();
@@ -123,8 +125,10 @@ struct State {
 
 impl<'a> Board<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Board<'a> {
+        let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
+        let trivial = |t: &Target| t.configs.is_empty().then(|| (nothing_bad.clone(), "auto"));
         let state = State {
-            verdicts: vec![None; problem.targets.len()],
+            verdicts: problem.targets.iter().map(trivial).collect(),
             attempts: Vec::new(),
             why: None,
             flaw: None,

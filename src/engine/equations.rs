@@ -15,20 +15,28 @@
 //! the checker); so a floating-point error can cost an answer, but never make a wrong one. A vector that was found for one target is tried on
 //! all others before a new LP is solved.
 //!
+//! # Runs
+//!
+//! If the equations have a solution, the least number of threads with which they have one in integers (`flow`) says where to begin to look for a
+//! run: [`super::explicit`] searches with so many threads at once, started or created, then with one more, and so on. Unlike the paper's
+//! loop that is fair in the sum of both, so it finds every bug. It never ends if there is none.
+//!
 //! Only steps that the views leave possible take part, so the evidence is relative to them ([`crate::verdict::Relative`]). Steps that move bystanders
 //! take part as far as a thread may go from one state to another in them: for proofs that is an over-approximation.
 
 mod exact;
+mod flow;
 mod lp;
 
 use std::sync::Arc;
 
-pub(super) use self::lp::Equations as System;
+pub(super) use self::lp::{Bearings, Equations as System};
+use super::explicit::Explicit;
 use super::facts::{Facts, Shelf};
-use super::{Answer, Engine, Progress, Statistics, Watch};
+use super::{Answer, Engine, Progress, Silent, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::Config;
-use crate::problem::{Problem, Target};
+use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{Certificate, Relative, Unknown, Verdict};
 
 /// The engine `equations`.
@@ -36,6 +44,8 @@ use crate::verdict::{Certificate, Relative, Unknown, Verdict};
 pub struct Equations {
     /// Where views may be found.
     pub shelf: Arc<Shelf>,
+    /// Leave it to others to look for runs.
+    pub only_proves: bool,
 }
 
 impl Engine for Equations {
@@ -59,7 +69,12 @@ impl Engine for Equations {
                 configurations: statistics.configurations,
                 frontier: (problem.targets.len() - i) as u64,
             });
-            let verdict = prove(problem, target, &facts, &system, limits).unwrap_or_else(Verdict::Unknown);
+            let proved = prove(problem, target, &facts, &system, limits).and_then(|proved| match proved {
+                Some(certificate) => Ok(Verdict::Safe(certificate)),
+                None if self.only_proves => inconclusive(),
+                None => hunt(problem, target, &facts, &system, limits),
+            });
+            let verdict = proved.unwrap_or_else(Verdict::Unknown);
             watch.found(i, &verdict);
             verdicts.push(verdict);
         }
@@ -67,26 +82,55 @@ impl Engine for Equations {
     }
 }
 
-/// SAFE if every bad configuration is ruled out by views or a vector.
+/// Evidence if every bad configuration is ruled out by views or a vector.
 fn prove(
     problem: &Problem,
     target: &Target,
     facts: &Facts,
     system: &System,
     limits: &Limits,
-) -> Result<Verdict, Unknown> {
+) -> Result<Option<Certificate>, Unknown> {
     for bad in &target.configs {
         if !facts.rules_out(bad) && !rule_out(problem, bad, facts, system, limits)? {
-            let why = "the equations have a solution, which need not be a run";
-            return Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())));
+            return Ok(None);
         }
     }
-    Ok(Verdict::Safe(Certificate::Relative(Arc::new(Relative {
+    Ok(Some(Certificate::Relative(Arc::new(Relative {
         views: facts.views().clone(),
         vectors: facts.linear().iter().map(|l| l.vector.clone()).collect(),
         basis: Vec::new(),
     }))))
 }
+
+fn inconclusive() -> Result<Verdict, Unknown> {
+    let why = "the equations have a solution, which need not be a run";
+    Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))
+}
+
+/// Looks for a run, beginning with as many threads as the equations need.
+fn hunt(
+    problem: &Problem,
+    target: &Target,
+    facts: &Facts,
+    system: &System,
+    limits: &Limits,
+) -> Result<Verdict, Unknown> {
+    if problem.bound != Bound::Any || problem.model.moves_others() || problem.model.blocking().is_some() {
+        return inconclusive();
+    }
+    let mut least: Option<u32> = None;
+    for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
+        least = [least, system.least_threads(problem, facts, bad, limits)?].into_iter().flatten().min();
+    }
+    let Some(first) = least else { return inconclusive() };
+    let one = Problem { targets: vec![target.clone()], ..problem.clone() };
+    let explicit = Explicit { first: Some(first), ..Explicit::default() };
+    let verdict = explicit.run(&one, limits, &Silent).verdicts.into_iter().next();
+    verdict.map_or_else(inconclusive, Ok)
+}
+
+/// So many bad configurations are asked for the number of threads they need.
+const MOST_GOALS: usize = 16;
 
 /// Looks for a vector that rules out `bad`.
 pub(super) fn rule_out(

@@ -63,6 +63,8 @@ const NAME: &str = "explicit";
 pub struct Explicit {
     /// How many threads search; the answer does not depend on it.
     pub jobs: usize,
+    /// Begin with this many threads, because fewer are known not to be enough.
+    pub first: Option<u32>,
     /// Give up after this many threads (or tokens).
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
@@ -79,6 +81,7 @@ impl Default for Explicit {
     fn default() -> Explicit {
         Explicit {
             jobs: 1,
+            first: None,
             max_threads: None,
             stop_at_first: false,
             por: true,
@@ -182,7 +185,8 @@ impl Explicit {
         if search.levels.next(None, None).is_none() {
             statistics.complete_up_to = search.levels.last();
         }
-        while let Some(level) = search.levels.next(below, pruned) {
+        while let Some(next) = search.levels.next(below, pruned) {
+            let level = if below.is_none() { self.first.map_or(next, |first| next.max(first)) } else { next };
             if let Some(most) = self.max_threads.filter(|&most| level > most) {
                 return Err(Stop::Limit(Unknown::Bound(most)));
             }

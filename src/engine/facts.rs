@@ -210,19 +210,42 @@ impl Linear {
 
 /// Where engines that run on one problem leave facts for each other.
 #[derive(Default)]
-pub struct Shelf(Mutex<Option<Arc<Facts>>>);
+pub struct Shelf {
+    facts: Mutex<Option<Arc<Facts>>>,
+    /// Pairs that somebody had no time to finish.
+    unfinished: Mutex<Option<Closure>>,
+}
 
 impl Shelf {
+    /// Pairs to go on with.
+    pub fn unfinished(&self, problem: &Problem) -> Closure {
+        let left = self.unfinished.lock().expect("nobody panics at the shelf").take();
+        left.unwrap_or_else(|| Closure::new(problem.model.clone()))
+    }
+
+    /// Leaves pairs for whoever has time.
+    pub fn leave_unfinished(&self, closure: Closure) {
+        *self.unfinished.lock().expect("nobody panics at the shelf") = Some(closure);
+    }
+
     /// Leaves facts; the later ones are taken for the better.
     pub fn put(&self, facts: Facts) -> Arc<Facts> {
         let facts = Arc::new(facts);
-        *self.0.lock().expect("nobody panics at the shelf") = Some(facts.clone());
+        *self.facts.lock().expect("nobody panics at the shelf") = Some(facts.clone());
         facts
     }
 
     /// The facts that are there.
     pub fn get(&self) -> Option<Arc<Facts>> {
-        self.0.lock().expect("nobody panics at the shelf").clone()
+        self.facts.lock().expect("nobody panics at the shelf").clone()
+    }
+
+    /// The facts that are there, or those that single threads tell: for who cannot wait for better ones.
+    pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
+        match self.get() {
+            Some(facts) => Ok(facts),
+            None => Ok(Arc::new(Facts::of_singles(problem, Singles::of(problem, limits)?))),
+        }
     }
 
     /// The facts that are there, or new ones.
@@ -230,10 +253,12 @@ impl Shelf {
         if let Some(facts) = self.get() {
             return Ok(facts);
         }
-        let mut closure = Closure::new(problem.model.clone());
+        let mut closure = self.unfinished(problem);
         if closure.run(problem, &limits.part().work(WORK_FOR_PAIRS), &Silent).is_ok() {
             return Ok(self.put(Facts::of_pairs(problem, closure)));
         }
+        self.leave_unfinished(closure);
+        limits.check()?;
         Ok(self.put(Facts::of_singles(problem, Singles::of(problem, limits)?)))
     }
 }

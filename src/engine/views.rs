@@ -24,7 +24,6 @@ pub(super) mod singles;
 
 use std::sync::Arc;
 
-use self::closure::Closure;
 use super::facts::{Facts, Shelf};
 use super::{Answer, Engine, Statistics, Watch};
 use crate::limits::Limits;
@@ -44,12 +43,13 @@ impl Engine for Views {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut closure = Closure::new(problem.model.clone());
+        let mut closure = self.shelf.unfinished(problem);
         let done = closure.run(problem, limits, watch);
         let mut statistics = Statistics::default();
         (statistics.shared_states, statistics.local_states) = closure.states();
         statistics.configurations = closure.len();
         if let Err(why) = done {
+            self.shelf.leave_unfinished(closure);
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
         let facts = self.shelf.put(Facts::of_pairs(problem, closure));

@@ -9,22 +9,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::facts::Facts;
 use crate::limits::{Limits, Ticker};
-use crate::model::{Config, Local, Shared, Step};
+use crate::model::{Config, Local, OMEGA, Shared, Step};
 use crate::problem::Problem;
 use crate::verdict::{Unknown, Vector};
 
-/// How much a step changes the number of a state: column and coefficient, sorted, none zero.
-type Row = Vec<(u32, i32)>;
+/// How much something changes the number of a state: column and coefficient, sorted, none zero.
+type Change = Vec<(u32, i32)>;
+
+/// What a possible step does, as far as equations know.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Row {
+    /// What it changes.
+    pub change: Change,
+    /// How many threads it creates.
+    pub spawns: u32,
+    /// The columns of its shared states, if they differ.
+    pub shared: Option<(u32, u32)>,
+}
 
 /// The equations of a problem, without a target.
 pub struct Equations {
-    shared: FxHashMap<Shared, u32>,
-    locals: FxHashMap<Local, u32>,
+    pub(super) shared: FxHashMap<Shared, u32>,
+    pub(super) locals: FxHashMap<Local, u32>,
     /// The states in the order of their columns: shared ones first.
-    shared_states: Vec<Shared>,
+    pub(super) shared_states: Vec<Shared>,
     local_states: Vec<Local>,
-    /// What the possible steps change, each once.
-    rows: Vec<Row>,
+    /// What the possible steps do, each once.
+    pub(super) rows: Vec<Row>,
 }
 
 /// How long the solver works before it is asked whether to go on.
@@ -62,30 +73,31 @@ impl Equations {
             rows.insert(equations.row(step));
             rows.extend(facts.fates(step).map(|(before, after)| equations.moves(before, after)));
         }
-        rows.remove(&Vec::new());
-        equations.rows = rows.into_iter().collect();
+        equations.rows = rows.into_iter().filter(|row| !row.change.is_empty()).collect();
         equations.rows.sort_unstable();
         equations
     }
 
     fn row(&self, step: &Step) -> Row {
         let mut row = Vec::new();
-        if step.from != step.to {
-            row.extend([(self.shared[&step.from], -1), (self.shared[&step.to], 1)]);
+        let shared = (step.from != step.to).then(|| (self.shared[&step.from], self.shared[&step.to]));
+        if let Some((from, to)) = shared {
+            row.extend([(from, -1), (to, 1)]);
         }
         row.extend(step.take.entries().iter().map(|&(l, n)| (self.locals[&l], -(n as i32))));
         let arrived = step.put.entries().iter().chain(step.spawn.entries());
         row.extend(arrived.map(|&(l, n)| (self.locals[&l], n as i32)));
-        summed(row)
+        Row { change: summed(row), spawns: step.spawn.size(), shared }
     }
 
     fn moves(&self, before: Local, after: Local) -> Row {
         let column = |l| self.locals.get(&l).copied();
         let ends = [(column(before), -1), (column(after), 1)];
-        summed(ends.into_iter().filter_map(|(column, n)| Some((column?, n))).collect())
+        let change = summed(ends.into_iter().filter_map(|(column, n)| Some((column?, n))).collect());
+        Row { change, spawns: 0, shared: None }
     }
 
-    fn columns(&self) -> usize {
+    pub(super) fn columns(&self) -> usize {
         self.shared_states.len() + self.local_states.len()
     }
 
@@ -114,67 +126,153 @@ impl Equations {
         bad: &Config,
         limits: &Limits,
     ) -> Result<Option<Vec<f64>>, Unknown> {
+        let starts: Vec<Config> =
+            problem.initial.iter().map(|f| Config::new(f.shared, f.threads.clone())).collect();
+        self.wall(problem, facts, bad, &starts, limits)
+    }
+
+    /// As [`Equations::certificate`], with other starts; any number of threads may be where any number may start.
+    fn wall(
+        &self,
+        problem: &Problem,
+        facts: &Facts,
+        bad: &Config,
+        starts: &[Config],
+        limits: &Limits,
+    ) -> Result<Option<Vec<f64>>, Unknown> {
         let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
-        let free = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut columns: Vec<microlp::Variable> =
-            self.shared_states.iter().map(|_| lp.add_var(0.0, free)).collect();
-        let unbounded: FxHashSet<Local> =
-            problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
-        columns.extend(self.local_states.iter().map(|l| {
-            // Any number of threads may start there, so they must count nothing.
-            lp.add_var(1.0, (0.0, if unbounded.contains(l) { 0.0 } else { f64::INFINITY }))
-        }));
-        for row in &self.rows {
-            let terms = row.iter().map(|&(column, n)| (columns[column as usize], f64::from(n)));
-            lp.add_constraint(terms.collect::<LinearExpr>(), ComparisonOp::Le, 0.0);
+        let columns = self.variables(&mut lp, problem, 1.0);
+        self.each_row(&mut lp, &columns, 0.0);
+        for start in starts {
+            lp.add_constraint(self.value(&columns, start), ComparisonOp::Le, 0.0);
         }
-        for family in &problem.initial {
-            let mut terms = LinearExpr::empty();
-            terms.add(columns[self.shared[&family.shared] as usize], 1.0);
-            for &(l, n) in family.threads.entries() {
-                terms.add(columns[self.locals[&l] as usize], f64::from(n));
-            }
-            lp.add_constraint(terms, ComparisonOp::Le, 0.0);
-        }
-        for (s, threads) in facts.meeting(bad) {
-            let Some(&s) = self.shared.get(&s) else { continue };
-            let mut terms = LinearExpr::empty();
-            terms.add(columns[s as usize], 1.0);
-            for (fitting, n) in threads {
-                let known: Vec<u32> = fitting.iter().filter_map(|l| self.locals.get(l).copied()).collect();
-                let thread = match known[..] {
-                    [] => continue,
-                    [only] => columns[only as usize],
-                    _ => {
-                        let least = lp.add_var(0.0, (0.0, f64::INFINITY));
-                        for l in known {
-                            lp.add_constraint(
-                                [(least, 1.0), (columns[l as usize], -1.0)],
-                                ComparisonOp::Le,
-                                0.0,
-                            );
-                        }
-                        least
-                    }
-                };
-                terms.add(thread, f64::from(n));
-            }
+        for terms in self.goal(&mut lp, &columns, facts, bad) {
             lp.add_constraint(terms, ComparisonOp::Ge, 1.0);
         }
         Ticker::new(limits).ticks(self.effort())?;
-        let solution = solve(lp, limits)?;
-        Ok(solution.map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
+        let solved = solve(lp, limits)?;
+        Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
+    }
+
+    /// How far it is from `from` to `goal` at least, and from everywhere else.
+    pub fn bearings(
+        &self,
+        problem: &Problem,
+        facts: &Facts,
+        goal: &Config,
+        from: &Config,
+        limits: &Limits,
+    ) -> Result<Bearings, Unknown> {
+        let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
+        let columns = self.variables(&mut lp, problem, 0.0);
+        self.each_row(&mut lp, &columns, 1.0);
+        // Only differences count, so the sum here may as well be 0.
+        lp.add_constraint(self.value(&columns, from), ComparisonOp::Eq, 0.0);
+        let there = lp.add_var(1.0, (0.0, f64::INFINITY));
+        for mut terms in self.goal(&mut lp, &columns, facts, goal) {
+            terms.add(there, -1.0);
+            lp.add_constraint(terms, ComparisonOp::Ge, 0.0);
+        }
+        Ticker::new(limits).ticks(self.effort())?;
+        let (numbers, goal, infinite) = match solve(lp, limits)? {
+            Ok(s) => (columns.iter().map(|&c| s.var_value(c)).collect(), s.var_value(there), false),
+            // No number of steps is enough: find out why, for that holds elsewhere as well.
+            Err(_) => match self.wall(problem, facts, goal, std::slice::from_ref(from), limits)? {
+                Some(numbers) => (numbers, 1.0, true),
+                None => (vec![0.0; columns.len()], 0.0, false),
+            },
+        };
+        let (shared, locals) = numbers.split_at(self.shared_states.len());
+        Ok(Bearings {
+            shared: self.shared_states.iter().copied().zip(shared.iter().copied()).collect(),
+            locals: self.local_states.iter().copied().zip(locals.iter().copied()).collect(),
+            goal,
+            infinite,
+        })
+    }
+
+    /// A variable for each column; local states cost `price` each.
+    fn variables(&self, lp: &mut microlp::Problem, problem: &Problem, price: f64) -> Vec<microlp::Variable> {
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let unbounded: FxHashSet<Local> =
+            problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
+        let mut columns: Vec<microlp::Variable> =
+            self.shared_states.iter().map(|_| lp.add_var(0.0, free)).collect();
+        columns.extend(self.local_states.iter().map(|l| {
+            // Any number of threads may start there, so they must count nothing.
+            lp.add_var(price, (0.0, if unbounded.contains(l) { 0.0 } else { f64::INFINITY }))
+        }));
+        columns
+    }
+
+    /// No step raises the sum by more than `most`.
+    fn each_row(&self, lp: &mut microlp::Problem, columns: &[microlp::Variable], most: f64) {
+        for row in &self.rows {
+            let terms = row.change.iter().map(|&(column, n)| (columns[column as usize], f64::from(n)));
+            lp.add_constraint(terms.collect::<LinearExpr>(), ComparisonOp::Le, most);
+        }
+    }
+
+    /// The sum at `config`; where there is any number of threads, each counts nothing.
+    fn value(&self, columns: &[microlp::Variable], config: &Config) -> LinearExpr {
+        let mut terms = LinearExpr::empty();
+        if let Some(&s) = self.shared.get(&config.shared) {
+            terms.add(columns[s as usize], 1.0);
+        }
+        for &(l, n) in config.threads.entries().iter().filter(|e| e.1 != OMEGA) {
+            if let Some(&column) = self.locals.get(&l) {
+                terms.add(columns[column as usize], f64::from(n));
+            }
+        }
+        terms
+    }
+
+    /// For each shared state with which `bad` may be covered, (at most) the sum there.
+    fn goal(
+        &self,
+        lp: &mut microlp::Problem,
+        columns: &[microlp::Variable],
+        facts: &Facts,
+        bad: &Config,
+    ) -> Vec<LinearExpr> {
+        let mut sums = Vec::new();
+        for (s, threads) in facts.meeting(bad) {
+            let Some(&s) = self.shared.get(&s) else { continue };
+            let mut terms: FxHashMap<u32, f64> = FxHashMap::default();
+            let mut sum = LinearExpr::empty();
+            sum.add(columns[s as usize], 1.0);
+            for (fitting, n) in threads {
+                let known: Vec<u32> = fitting.iter().filter_map(|l| self.locals.get(l).copied()).collect();
+                match known[..] {
+                    [] => {}
+                    [only] => *terms.entry(only).or_default() += f64::from(n),
+                    _ => {
+                        let least = lp.add_var(0.0, (0.0, f64::INFINITY));
+                        for l in known {
+                            let below = [(least, 1.0), (columns[l as usize], -1.0)];
+                            lp.add_constraint(below, ComparisonOp::Le, 0.0);
+                        }
+                        sum.add(least, f64::from(n));
+                    }
+                }
+            }
+            let mut terms: Vec<(u32, f64)> = terms.into_iter().collect();
+            terms.sort_unstable_by_key(|e| e.0);
+            terms.into_iter().for_each(|(column, n)| sum.add(columns[column as usize], n));
+            sums.push(sum);
+        }
+        sums
     }
 
     /// What solving costs, in ticks: a guess, but the same on every machine.
     pub fn effort(&self) -> u32 {
-        let entries: usize = self.rows.iter().map(Vec::len).sum();
+        let entries: usize = self.rows.iter().map(|row| row.change.len()).sum();
         u32::try_from(entries * self.columns().min(64) / 8).unwrap_or(u32::MAX)
     }
 }
 
 /// Adds up what belongs to one column.
-fn summed(mut row: Row) -> Row {
+fn summed(mut row: Change) -> Change {
     row.sort_unstable();
     row.dedup_by(|later, earlier| {
         let same = later.0 == earlier.0;
@@ -187,18 +285,51 @@ fn summed(mut row: Row) -> Row {
     row
 }
 
-/// The best solution, or `None` if there is none; in slices, so that limits are kept.
-fn solve(mut lp: microlp::Problem, limits: &Limits) -> Result<Option<microlp::Solution>, Unknown> {
+/// Numbers for states such that no step raises the sum by more than 1.
+pub struct Bearings {
+    shared: FxHashMap<Shared, f64>,
+    locals: FxHashMap<Local, f64>,
+    /// The sum at the goal.
+    goal: f64,
+    /// No step raises the sum at all.
+    infinite: bool,
+}
+
+impl Bearings {
+    /// How many steps it is at least to the goal.
+    pub fn distance(&self, config: &Config) -> f64 {
+        let finite = config.threads.entries().iter().filter(|e| e.1 != OMEGA);
+        let threads = finite.map(|&(l, n)| self.locals.get(&l).copied().unwrap_or(0.0) * f64::from(n));
+        let here = self.shared.get(&config.shared).copied().unwrap_or(0.0) + threads.sum::<f64>();
+        let rest = self.goal - here;
+        if rest < 1e-6 {
+            0.0
+        } else if self.infinite {
+            f64::INFINITY
+        } else {
+            rest
+        }
+    }
+}
+
+/// There is no (finite) solution.
+pub(super) struct NoSolution;
+
+/// The best solution, if there is one; in slices, so that limits are kept.
+pub(super) fn solve(
+    mut lp: microlp::Problem,
+    limits: &Limits,
+) -> Result<Result<microlp::Solution, NoSolution>, Unknown> {
     lp.set_time_limit(SLICE);
     let mut outcome = lp.solve();
     loop {
         outcome = match outcome {
-            Ok(SolveOutcome::Solution(solution)) => return Ok(Some(solution)),
+            Ok(SolveOutcome::Solution(solution)) => return Ok(Ok(solution)),
             Ok(interrupted @ SolveOutcome::Interrupted(_)) => {
                 limits.check()?;
                 interrupted.resume()
             }
-            Err(Error::Infeasible | Error::Unbounded) => return Ok(None),
+            Err(Error::Infeasible | Error::Unbounded) => return Ok(Err(NoSolution)),
             Err(why) => {
                 return Err(Unknown::Inconclusive(format!("the linear program was not solved: {why}")));
             }

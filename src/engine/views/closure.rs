@@ -81,7 +81,7 @@ impl Closure {
         }
     }
 
-    /// Closes the initial views under all steps.
+    /// Closes the initial views under all steps. If that was interrupted, another call goes on.
     pub fn run(&mut self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(limits);
         for family in &problem.initial {
@@ -105,7 +105,6 @@ impl Closure {
         }
         let mut rounds = 0u64;
         while let Some(new) = self.todo.pop() {
-            ticker.tick()?;
             rounds += 1;
             if rounds.is_multiple_of(1 << 16) {
                 let (configurations, frontier) = (self.len(), self.todo.len() as u64);
@@ -116,9 +115,14 @@ impl Closure {
                     frontier,
                 });
             }
-            match new {
-                New::One(s, a) => self.look_at_one(s, a, &mut ticker)?,
-                New::Two(s, a, b) => self.look_at_two(s, a, b, &mut ticker)?,
+            let looked = match new {
+                New::One(s, a) => self.look_at_one(s, a, &mut ticker),
+                New::Two(s, a, b) => self.look_at_two(s, a, b, &mut ticker),
+            };
+            if let Err(why) = looked {
+                // Looking at it again does no harm, so the search can go on from here.
+                self.todo.push(new);
+                return Err(why);
             }
         }
         Ok(())

@@ -1,0 +1,95 @@
+//! From steps over ω to a run with as few threads at the start as the steps need, and without detours.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Bag, Config, Local, Step, semantics};
+use crate::problem::{Initial, Problem, Target};
+use crate::verdict::{Taken, Trace};
+
+/// A run of `steps` from a member of `family` into the target.
+pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec<Step>) -> Option<Trace> {
+    let missing = missing(family, &steps);
+    let most = target.configs.iter().map(|c| c.threads.size()).max().unwrap_or(0);
+    // The target may need threads that no step moves.
+    let replayed = (0..=most).find_map(|more| {
+        let mut extra: BTreeMap<Local, u32> = missing.clone();
+        family
+            .any
+            .iter()
+            .for_each(|&l| *extra.entry(l).or_default() = missing.get(&l).copied().unwrap_or(0) + more);
+        replay(problem, family, &extra, &steps)
+            .filter(|t| target.is_hit(t.end(), &*problem.model))
+            .map(|_| extra)
+    })?;
+    let mut extra = replayed;
+    for l in extra.keys().copied().collect::<Vec<_>>() {
+        while extra[&l] > 0 {
+            let mut fewer = extra.clone();
+            *fewer.entry(l).or_default() -= 1;
+            let still = replay(problem, family, &fewer, &steps);
+            if !still.is_some_and(|t| target.is_hit(t.end(), &*problem.model)) {
+                break;
+            }
+            extra = fewer;
+        }
+    }
+    let trace = replay(problem, family, &extra, &steps)?;
+    Some(without_detours(problem, trace))
+}
+
+/// How many threads the steps take where any number may start, beyond those that are there.
+fn missing(family: &Initial, steps: &[Step]) -> BTreeMap<Local, u32> {
+    let mut there: BTreeMap<Local, u32> = family.threads.entries().iter().copied().collect();
+    let mut missing: BTreeMap<Local, u32> = BTreeMap::new();
+    for step in steps {
+        for &(l, n) in step.take.entries() {
+            let have = there.entry(l).or_default();
+            *missing.entry(l).or_default() += n.saturating_sub(*have);
+            *have = have.saturating_sub(n);
+        }
+        for &(l, n) in step.put.entries().iter().chain(step.spawn.entries()) {
+            *there.entry(l).or_default() += n;
+        }
+    }
+    missing.retain(|l, n| *n > 0 && family.any.contains(l));
+    missing
+}
+
+/// The run of these steps with `extra` threads at the start, if there is one.
+fn replay(
+    problem: &Problem,
+    family: &Initial,
+    extra: &BTreeMap<Local, u32>,
+    steps: &[Step],
+) -> Option<Trace> {
+    let mut threads: Bag = family.threads.clone();
+    extra.iter().for_each(|(&l, &n)| threads.insert(l, n));
+    let start = Config::new(family.shared, threads);
+    let mut trace = Trace { start, steps: Vec::new() };
+    let mut after = Vec::new();
+    for step in steps {
+        semantics::fire(&*problem.model, trace.end(), step, None, &mut after);
+        let next = after.pop()?;
+        trace.steps.push(Taken { step: step.clone(), after: next });
+    }
+    Some(trace)
+}
+
+/// Leaves out what leads from a configuration to one that it covers: larger ones can do as much.
+fn without_detours(problem: &Problem, trace: Trace) -> Trace {
+    let mut now = trace.start.clone();
+    let mut at = 0;
+    let mut after = Vec::new();
+    let mut shorter = Trace { start: trace.start.clone(), steps: Vec::new() };
+    while at < trace.steps.len() {
+        let later = (at..trace.steps.len()).rev().find(|&j| now.covers(&trace.steps[j].after));
+        at = later.map_or(at, |j| j + 1);
+        let Some(taken) = trace.steps.get(at) else { break };
+        semantics::fire(&*problem.model, &now, &taken.step, None, &mut after);
+        let Some(next) = after.pop() else { return trace };
+        shorter.steps.push(Taken { step: taken.step.clone(), after: next.clone() });
+        now = next;
+        at += 1;
+    }
+    shorter
+}
