@@ -88,8 +88,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
     parser.add_argument("--throng", default=os.path.join(HERE, "..", "target", "release", "throng"))
-    parser.add_argument("--timeout", type=float, default=10)
-    parser.add_argument("--output", default=os.path.join(HERE, "results", "certificates.csv"))
+    parser.add_argument("--timeout", type=float, default=2)
+    parser.add_argument("--output", default=os.path.join(HERE, "certificates.csv"))
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     with open(os.path.join(args.corpus, "MANIFEST.csv"), newline="") as file:

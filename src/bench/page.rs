@@ -1,10 +1,10 @@
 //! The pictures of a benchmark, and one self-contained page with everything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::plot::{Axis, Dot, Series, bars, curves, escape, scatter};
-use super::summary::side_by_side;
+use super::summary::{growing, side_by_side};
 use super::{Run, names};
 
 /// A picture and the name of its file, without extension.
@@ -14,9 +14,6 @@ pub struct Picture {
     /// The drawing.
     pub svg: String,
 }
-
-/// More files than this with several thread bounds get no pictures of their own.
-const MOST_GROWING: usize = 12;
 
 /// Everything there is to draw.
 pub fn pictures(runs: &[Run], pairs: &[(String, String)]) -> Vec<Picture> {
@@ -115,16 +112,8 @@ fn memory(runs: &[Run], a: &str, b: &str) -> String {
 
 /// Time and memory against the thread bound, for files that were run with at least three.
 fn growth(runs: &[Run]) -> Vec<Picture> {
-    let mut bounds: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    for run in runs {
-        bounds.entry(&run.file).or_default().extend(run.threads);
-    }
-    let growing: Vec<&str> = bounds.iter().filter(|(_, b)| b.len() >= 3).map(|(f, _)| *f).collect();
-    if growing.len() > MOST_GROWING {
-        return Vec::new();
-    }
     let mut found = Vec::new();
-    for file in growing {
+    for file in growing(runs) {
         let stem = file.rsplit('/').next().unwrap_or(file);
         let stem = stem.split_once('.').map_or(stem, |s| s.0);
         let curve = |what: &str, get: fn(&Run) -> f64, least: f64, limit: Option<f64>| {

@@ -12,6 +12,9 @@ pub type Pairs<'a> = Vec<(&'a Run, &'a Run)>;
 /// All tables.
 pub fn summary(runs: &[Run], pairs: &[(String, String)], changes: &[Change]) -> String {
     let mut text = overall(runs) + &families(runs) + &disagreements(runs);
+    if !growing(runs).is_empty() {
+        text += &growth(runs);
+    }
     if !pairs.is_empty() {
         text += &compared(runs, pairs);
     }
@@ -100,6 +103,43 @@ fn disagreements(runs: &[Run]) -> String {
     text
 }
 
+/// More files than this with several thread bounds are not shown one by one.
+const MOST_GROWING: usize = 12;
+
+/// Files that were run with at least three thread bounds, unless there are many.
+pub fn growing(runs: &[Run]) -> Vec<&str> {
+    let mut bounds: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for run in runs {
+        bounds.entry(&run.file).or_default().extend(run.threads);
+    }
+    let growing: Vec<&str> = bounds.iter().filter(|(_, b)| b.len() >= 3).map(|(f, _)| *f).collect();
+    if growing.len() > MOST_GROWING { Vec::new() } else { growing }
+}
+
+/// How far each tool gets with growing thread bounds.
+fn growth(runs: &[Run]) -> String {
+    let names = names(runs);
+    let mut text = format!(
+        "\nThe largest thread bound that is solved, with processor time and peak memory there:\n\n| file | {} |\n|---|{}\n",
+        names.join(" | "),
+        "---|".repeat(names.len())
+    );
+    for file in growing(runs) {
+        _ = write!(text, "| {file} |");
+        for tool in &names {
+            let solved = runs.iter().filter(|r| r.file == file && r.tool == *tool && r.solved());
+            match solved.max_by_key(|r| r.threads) {
+                Some(Run { threads: Some(n), cpu, peak, .. }) => {
+                    _ = write!(text, " {n}: {cpu:.2} s, {peak:.0} MiB |")
+                }
+                _ => text += " – |",
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// The runs of two tools side by side.
 pub fn side_by_side<'a>(runs: &'a [Run], one: &str, other: &str) -> Pairs<'a> {
     let others: BTreeMap<Question, &Run> =
@@ -122,7 +162,9 @@ fn compared(runs: &[Run], pairs: &[(String, String)]) -> String {
             let of: Pairs =
                 all.iter().filter(|p| p.0.threads.unwrap_or(u32::MAX) == *bound).copied().collect();
             let name = if *bound == u32::MAX { "any".into() } else { bound.to_string() };
-            text += &pair_row(a, b, &name, &of);
+            if of.iter().any(|p| p.0.solved() || p.1.solved()) {
+                text += &pair_row(a, b, &name, &of);
+            }
         }
     }
     text
@@ -225,6 +267,15 @@ mod tests {
         assert_eq!(files, ["b", "c"]);
         let text = summary(&runs, &[("x".into(), "y".into())], &[]);
         assert!(text.contains("expected safe; x says unsafe"), "{text}");
+    }
+
+    #[test]
+    fn growing_bounds_are_told_by_the_largest_that_is_solved() {
+        let at = |n: u32, result| Run { threads: Some(n), ..run("a", "x", result, f64::from(n)) };
+        let runs = [at(1, Ending::Safe), at(3, Ending::Safe), at(2, Ending::Safe), at(4, Ending::Timeout)];
+        let text = summary(&runs, &[], &[]);
+        assert!(text.contains("| a | 3: 3.00 s, 5 MiB |"), "{text}");
+        assert!(growing(&runs[..2]).is_empty(), "two are not a row");
     }
 
     #[test]
