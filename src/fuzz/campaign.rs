@@ -277,20 +277,21 @@ impl Campaign {
 
     fn shrunk(&self, number: u64, case: &Case, failure: Failure) -> Found {
         let Campaign { seed, size, .. } = *self;
-        let mut found =
-            Found { seed, number, size, failure, case: case.clone(), original: case.clone() };
+        let mut found = Found { seed, number, size, failure, case: case.clone(), original: case.clone() };
         // Of what is refused, the smallest is nonsense.
         if found.failure.kind != Kind::Refused {
             let mut last = None;
             let first = found.failure.clone();
-            found.case = shrink(case, self.patience / 4, &mut |smaller| {
-                match compare(smaller, &self.contestants, &self.effort) {
-                    Err(failure) if failure.is_like(&first) => {
-                        last = Some(failure);
-                        true
-                    }
-                    _ => false,
+            found.case = shrink(case, self.patience / 4, &mut |smaller| match compare(
+                smaller,
+                &self.contestants,
+                &self.effort,
+            ) {
+                Err(failure) if failure.is_like(&first) => {
+                    last = Some(failure);
+                    true
                 }
+                _ => false,
             });
             found.failure = last.unwrap_or(first);
         }

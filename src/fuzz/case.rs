@@ -84,7 +84,7 @@ impl Case {
                 ..asked
             },
             Body::Threads(threads) => Question { initial: Some(threads.initial()), ..asked },
-            Body::Net(net) => Question { targets: net.targets(), ..asked },
+            Body::Net(net) => Question { targets: net.asked(), ..asked },
         }
     }
 

@@ -139,14 +139,17 @@ pub fn compare(case: &Case, contestants: &[Contestant], effort: &Effort) -> Resu
 fn compare_asked(asked: &Asked<'_>, contestants: &[Contestant], effort: &Effort) -> Result<Tally, Failure> {
     let mut all: Vec<(&str, Vec<Said>)> = Vec::new();
     for contestant in contestants {
-        let trouble =
-            |t: Trouble| Failure { kind: t.kind, who: vec![contestant.name.into()], what: t.what };
+        let trouble = |t: Trouble| Failure { kind: t.kind, who: vec![contestant.name.into()], what: t.what };
         let limits = Limits::none().work(effort.work).timeout(effort.time);
         let began = processor_time();
         let said = guarded(|| (contestant.ask)(asked, &limits)).map_err(trouble)?;
         let took = processor_time().saturating_sub(began);
         if took > effort.overrun {
-            let why = format!("took {:.1} s where {:.1} s were allowed", took.as_secs_f64(), effort.time.as_secs_f64());
+            let why = format!(
+                "took {:.1} s where {:.1} s were allowed",
+                took.as_secs_f64(),
+                effort.time.as_secs_f64()
+            );
             return Err(trouble(Trouble::new(Kind::Overrun, why)));
         }
         all.extend(said.map(|said| (contestant.name, said)));

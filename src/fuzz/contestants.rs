@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::case::{Body, Case, Program};
 use super::compare::{Asked, Kind, Trouble};
@@ -11,7 +12,7 @@ use crate::certificate::Property;
 use crate::certificate::write::{Origin, document, write};
 use crate::certify::interpreter::Interpreter;
 use crate::certify::{self, Fault};
-use crate::engine::Engine;
+use crate::check;
 use crate::engine::auto::Auto;
 use crate::engine::backward::{Backward, Pruned};
 use crate::engine::equations::Equations;
@@ -22,6 +23,7 @@ use crate::engine::plain::Plain;
 use crate::engine::smaller::Smaller;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
+use crate::engine::{Engine, Silent};
 use crate::lang::bp::parser;
 use crate::lang::load::{self, Input, Loaded, Reading};
 use crate::lang::source::Source;
@@ -34,7 +36,6 @@ use crate::question::Question;
 use crate::testing::interpreter::{self, Naive};
 use crate::unfold::unfold;
 use crate::verdict::{Unknown, Verdict};
-use crate::verify::{Error, Verification};
 
 /// What somebody answers: about each target, then about all of them together. Who does not take such cases says nothing.
 pub type Answers = Result<Option<Vec<Said>>, Trouble>;
@@ -133,35 +134,59 @@ pub fn engines() -> Vec<Entry> {
 impl Entry {
     fn contestant(self) -> Contestant {
         Contestant::new(self.name, move |asked, limits| {
-            let outcome =
-                Verification::of(asked.problem.clone()).engine(&*self.engine).limits(limits.clone()).run();
-            let outcome = outcome.map_err(|why| match why {
-                Error::Flawed(why) => Trouble::new(Kind::Evidence, why),
-                other => Trouble::new(Kind::Refused, other.to_string()),
-            })?;
-            let verdicts = &outcome.answer.verdicts;
+            let verdicts = answers(&*self.engine, asked.problem, limits)?;
             if self.certificates && verdicts.iter().any(|v| !matches!(v, Verdict::Unknown(_))) {
-                certified(asked, verdicts, limits)?;
+                certified(asked, &verdicts)?;
             }
-            verdicts.iter().map(|v| self.said(asked, v)).collect::<Result<Vec<_>, _>>().map(with_overall).map(Some)
+            // Whoever ran out of time may have had none left to look for a shorter run.
+            let shortest = self.shortest && limits.check().is_ok();
+            let said = verdicts.iter().map(|v| said(asked, v, self.fewest, shortest));
+            Ok(Some(with_overall(said.collect())))
         })
     }
+}
 
-    fn said(&self, asked: &Asked<'_>, verdict: &Verdict) -> Result<Said, Trouble> {
-        Ok(match verdict {
-            Verdict::Safe(_) => Said::SAFE,
-            Verdict::Unsafe(trace) => {
-                let steps = self.shortest.then_some(trace.steps.len());
-                let said =
-                    if self.fewest { Said::fewest(trace.threads(), steps) } else { Said::hit(trace.threads()) };
-                if asked.counts() { said } else { said.uncounted() }
-            }
-            Verdict::Unknown(Unknown::Bound(n)) if self.fewest && asked.counts() => Said::none_up_to(*n),
-            Verdict::Unknown(Unknown::NotForThisModel(why)) if why.contains("internal") => {
-                return Err(Trouble::new(Kind::Evidence, why.clone()));
-            }
-            Verdict::Unknown(_) => Said::UNKNOWN,
-        })
+/// What an engine answers; its evidence stands.
+fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Vec<Verdict>, Trouble> {
+    let flawed = |why: String| Trouble::new(Kind::Evidence, why);
+    let mut answer = engine.run(problem, limits, &Silent);
+    if let Some(flaw) = answer.flaw {
+        return Err(flawed(flaw));
+    }
+    if let Some(why) = problem.model.gave_up() {
+        for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
+            *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
+        }
+    }
+    for verdict in &answer.verdicts {
+        if let Verdict::Unknown(Unknown::NotForThisModel(why)) = verdict
+            && why.contains("internal")
+        {
+            return Err(flawed(why.clone()));
+        }
+    }
+    let all: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    match check::check_all(problem, &all, &patience()) {
+        Ok(()) | Err((_, check::Flaw::Limit(_))) => Ok(answer.verdicts),
+        Err((target, flaw)) => Err(flawed(format!("about `{target}`: {flaw}"))),
+    }
+}
+
+/// What checkers may take: more than any case should need.
+fn patience() -> Limits {
+    Limits::none().timeout(Duration::from_secs(5))
+}
+
+fn said(asked: &Asked<'_>, verdict: &Verdict, fewest: bool, shortest: bool) -> Said {
+    match verdict {
+        Verdict::Safe(_) => Said::SAFE,
+        Verdict::Unsafe(_) if !asked.counts() => Said::hit(Said::UNCOUNTED),
+        Verdict::Unsafe(trace) if fewest => {
+            Said::fewest(trace.threads(), shortest.then_some(trace.steps.len()))
+        }
+        Verdict::Unsafe(trace) => Said::hit(trace.threads()),
+        Verdict::Unknown(Unknown::Bound(n)) if fewest && asked.counts() => Said::none_up_to(*n),
+        Verdict::Unknown(_) => Said::UNKNOWN,
     }
 }
 
@@ -171,7 +196,7 @@ fn with_overall(mut said: Vec<Said>) -> Vec<Said> {
 }
 
 /// The evidence goes into a file and comes back, and the other checker looks at it.
-fn certified(asked: &Asked<'_>, verdicts: &[Verdict], limits: &Limits) -> Result<(), Trouble> {
+fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
     let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
     let mut bytes = Vec::new();
@@ -182,7 +207,7 @@ fn certified(asked: &Asked<'_>, verdicts: &[Verdict], limits: &Limits) -> Result
     let source = Source::new("again", asked.loaded.source.text.clone());
     let again = load::read(source, asked.loaded.format, &reading);
     let again = again.map_err(|r| trouble(format!("{:?}", r.diagnostics)))?;
-    match certify::certify(&again, &read, limits) {
+    match certify::certify(&again, &read, &patience()) {
         Ok(certified) => {
             let wanted = verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))).count();
             if certified.answers.len() == wanted {
@@ -279,11 +304,8 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         model,
     };
     let engine = Explicit { max_threads: Some(4), por: false, ..Explicit::default() };
-    let entry = Entry { name: "interpreter", engine: Box::new(engine), fewest: true, shortest: false, certificates: false };
-    let outcome = Verification::of(own).engine(&*entry.engine).limits(limits.clone()).run();
-    let outcome = outcome.map_err(|why| Trouble::new(Kind::Evidence, why.to_string()))?;
-    let said = outcome.answer.verdicts.iter().map(|v| entry.said(asked, v)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Some(with_overall(said)))
+    let verdicts = answers(&engine, &own, limits)?;
+    Ok(Some(with_overall(verdicts.iter().map(|v| said(asked, v, true, false)).collect())))
 }
 
 // ── translations ──
@@ -359,9 +381,9 @@ fn translated(asked: &Asked<'_>, limits: &Limits, format: write::Format) -> Answ
     }
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, format).map_err(trouble)?;
-    let outcome = Verification::of(problem).engine(&Auto::default()).limits(limits.clone()).run();
-    let outcome = outcome.map_err(|why| Trouble::new(Kind::Evidence, format!("{why}\n{}", written.text)))?;
-    let said = outcome.answer.verdicts.iter().map(|v| match v {
+    let verdicts = answers(&Auto::default(), &problem, limits)
+        .map_err(|t| Trouble::new(t.kind, format!("{}\n{}", t.what, written.text)))?;
+    let said = verdicts.iter().map(|v| match v {
         Verdict::Safe(_) => Said::SAFE,
         Verdict::Unsafe(_) => Said::hit(Said::UNCOUNTED),
         Verdict::Unknown(_) => Said::UNKNOWN,

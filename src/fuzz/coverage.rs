@@ -82,8 +82,8 @@ fn net_constructs(net: &Net, found: &mut Found) {
     if !net.counts() {
         found.insert("spec target x = n");
     }
-    if net.target.len() > 1 {
-        found.insert("spec target with alternatives");
+    if net.targets.len() > 1 {
+        found.insert("spec several targets");
     }
 }
 

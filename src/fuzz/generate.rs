@@ -134,11 +134,10 @@ fn weighed_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
             net.rules.push(rule);
         }
     }
-    let start: i64 =
-        net.start.iter().zip(&local).map(|(t, w)| w * i64::from(t.most().unwrap_or(0))).sum();
+    let start: i64 = net.start.iter().zip(&local).map(|(t, w)| w * i64::from(t.most().unwrap_or(0))).sum();
     let heavy = (0..).zip(&local).find(|(_, w)| **w > 0).map(|(p, _)| p)?;
     let w = local[heavy as usize];
-    for part in &mut net.target {
+    for part in &mut net.targets {
         let now: i64 = part.iter().map(|(&p, t)| local[p as usize] * i64::from(t.least())).sum();
         if now <= start {
             let old = part.get(&heavy).map_or(0, |t| t.least());
@@ -169,10 +168,10 @@ fn walked_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
     let last = run[run.len() - 1].clone();
     let part = (0..).zip(&last).filter(|(_, n)| **n > 0 && !rng.one_in(3));
     let part = part.map(|(p, &n)| (p, Tokens::AtLeast(n))).collect();
-    net.target[0] = part;
+    net.targets[0] = part;
     // A conjunction of nothing cannot be written.
-    if net.target[0].is_empty() {
-        net.target[0].insert(0, Tokens::AtLeast(last[0]));
+    if net.targets[0].is_empty() {
+        net.targets[0].insert(0, Tokens::AtLeast(last[0]));
     }
     Some(Known::Run(run))
 }
@@ -286,7 +285,9 @@ fn invariant_program(rng: &mut Rng, mut knobs: Knobs) -> (String, Option<Kept>) 
     knobs.calls &= enforced; // a result cannot be constrained where it is assigned
     let text = program(rng, &knobs);
     let shared = shared_variables(&text);
-    let hides = |l: &str| l.starts_with(' ') && shared.iter().any(|n| l.trim_start().starts_with(&format!("decl {n}")));
+    let hides = |l: &str| {
+        l.starts_with(' ') && shared.iter().any(|n| l.trim_start().starts_with(&format!("decl {n}")))
+    };
     if text.lines().any(hides) {
         return (text, None);
     }
@@ -295,9 +296,8 @@ fn invariant_program(rng: &mut Rng, mut knobs: Knobs) -> (String, Option<Kept>) 
     let allowed: Vec<usize> = (0..rows).filter(|&row| row == start || rng.one_in(2)).collect();
     let value = |row: usize, i: usize| row >> i & 1 == 1;
     let formula = |prime: &str| {
-        let literal = |row: usize, i: usize| {
-            format!("{}{prime}{}", if value(row, i) { "" } else { "!" }, shared[i])
-        };
+        let literal =
+            |row: usize, i: usize| format!("{}{prime}{}", if value(row, i) { "" } else { "!" }, shared[i]);
         let row = |&row: &usize| {
             let all: Vec<String> = (0..shared.len()).map(|i| literal(row, i)).collect();
             format!("({})", all.join(" & "))
@@ -321,8 +321,10 @@ fn guard(rng: &mut Rng, text: &str, kept: &Kept) -> String {
     let mut begun = false;
     for line in text.lines() {
         let word = line.trim_start();
-        if let Some((name, value)) =
-            kept.start.iter().find(|(n, _)| line.starts_with(&format!("decl {n}")) && !line.contains("thread_local"))
+        if let Some((name, value)) = kept
+            .start
+            .iter()
+            .find(|(n, _)| line.starts_with(&format!("decl {n}")) && !line.contains("thread_local"))
         {
             lines.push(format!("decl {name} := {};", u8::from(*value)));
             continue;

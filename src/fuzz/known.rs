@@ -59,8 +59,7 @@ impl Known {
         let mut said = vec![Said::UNKNOWN; names.len()];
         match (self, &case.body) {
             (Known::Weights { shared, local }, Body::Threads(threads)) => {
-                *said.first_mut()? =
-                    threads_weigh_less(threads, shared, local).then_some(Said::SAFE)?;
+                *said.first_mut()? = threads_weigh_less(threads, shared, local).then_some(Said::SAFE)?;
             }
             (Known::Weights { local, .. }, Body::Net(net)) => {
                 *said.first_mut()? = net_weighs_less(net, local).then_some(Said::SAFE)?;
@@ -99,8 +98,7 @@ pub(super) fn edge_keeps(edge: &Edge, shared: &[i64], local: &[i64]) -> bool {
     let change = if edge.anywhere { 0 } else { s(edge.to.0) - s(edge.from.0) };
     match edge.arrow {
         Arrow::Move => {
-            change + l(edge.to.1) - l(edge.from.1) <= 0
-                && edge.passive.iter().all(|&(p, q)| l(q) <= l(p))
+            change + l(edge.to.1) - l(edge.from.1) <= 0 && edge.passive.iter().all(|&(p, q)| l(q) <= l(p))
         }
         Arrow::Spawn => change + l(edge.to.1) <= 0,
         Arrow::Transfer => change <= 0 && l(edge.to.1) <= l(edge.from.1),
@@ -159,14 +157,11 @@ fn net_weighs_less(net: &Net, local: &[i64]) -> bool {
         None => None,
     };
     let Some(start) = net.start.iter().zip(local).map(heaviest).sum::<Option<i64>>() else { return false };
-    let asked = if net.pnml { &net.target[..net.target.len().min(1)] } else { &net.target[..] };
-    let lightest = asked
-        .iter()
-        .map(|part| part.iter().map(|(&p, t)| local[p as usize] * i64::from(t.least())).sum::<i64>())
-        .min();
+    let heavy = |(&p, t): (&u32, &Tokens)| local[p as usize] * i64::from(t.least());
+    let target = net.targets.first().map(|part| part.iter().map(heavy).sum::<i64>());
     local.iter().all(|&w| w >= 0)
         && net.rules.iter().all(|rule| rule_keeps(rule, local))
-        && lightest.is_some_and(|lightest| lightest > start)
+        && target.is_some_and(|target| target > start)
 }
 
 // ── runs ──
@@ -209,7 +204,8 @@ impl Kept {
             .iter()
             .all(|(name, value)| lines.contains(&format!("decl {name} := {};", u8::from(*value)).as_str()));
         let hidden = |l: &&str| {
-            l.starts_with(' ') && self.start.iter().any(|(n, _)| l.trim_start().starts_with(&format!("decl {n}")))
+            l.starts_with(' ')
+                && self.start.iter().any(|(n, _)| l.trim_start().starts_with(&format!("decl {n}")))
         };
         let kept = if self.enforced {
             (0..lines.len()).filter(|&i| trimmed(i) == "begin").all(|i| {

@@ -73,12 +73,7 @@ struct Found {
     left_out: bool,
 }
 
-fn search(
-    system: &dyn Steps,
-    starts: Vec<State>,
-    bound: Option<u32>,
-    within: Option<u32>,
-) -> Option<Found> {
+fn search(system: &dyn Steps, starts: Vec<State>, bound: Option<u32>, within: Option<u32>) -> Option<Found> {
     let mut found = Found { hit: vec![None; system.targets()], left_out: false };
     let mut seen: HashSet<State> = HashSet::new();
     let (mut level, mut depth) = (starts, 0);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::naive::{State, Steps, product};
 use crate::testing::programs::Rng;
 
-/// A net with its question: alternatives of one target. A state is the number of tokens of each place.
+/// A net with its question. A state is the number of tokens of each place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Net {
     /// Written as PNML rather than as mist's `.spec`.
@@ -17,8 +17,8 @@ pub struct Net {
     pub start: Vec<Tokens>,
     /// The rules.
     pub rules: Vec<Rule>,
-    /// Each a conjunction over some places.
-    pub target: Vec<BTreeMap<u32, Tokens>>,
+    /// Targets, each a conjunction over some places.
+    pub targets: Vec<BTreeMap<u32, Tokens>>,
 }
 
 /// How many tokens.
@@ -153,7 +153,7 @@ impl Net {
             }
         };
         let start = (0..places).map(|_| start(rng)).collect();
-        let mut net = Net { pnml, start, rules: Vec::new(), target: Vec::new() };
+        let mut net = Net { pnml, start, rules: Vec::new(), targets: Vec::new() };
         for _ in 0..1 + rng.below(2) {
             let wanted = 1 + rng.below(2);
             let part = (0..wanted).map(|_| (net.place(rng), Tokens::AtLeast(1 + rng.below(2) as u32)));
@@ -162,7 +162,7 @@ impl Net {
                 let n = rng.below(2) as u32;
                 part.insert(net.place(rng), Tokens::Exactly(n));
             }
-            net.target.push(part);
+            net.targets.push(part);
         }
         net
     }
@@ -217,7 +217,7 @@ impl Net {
 
     /// Whether tokens can be counted: a target with an upper bound is read as a rule of its own with a place of its own.
     pub fn counts(&self) -> bool {
-        self.target.iter().flat_map(BTreeMap::values).all(|t| t.most().is_none())
+        self.targets.iter().flat_map(BTreeMap::values).all(|t| t.most().is_none())
     }
 
     /// The text of a `.spec` or `.pnml` file.
@@ -231,7 +231,7 @@ impl Net {
         self.rules.iter().for_each(|rule| text += &format!("  {}\n", rule.text()));
         let start: Vec<String> = (0..).zip(&self.start).map(|(p, tokens)| tokens.text(p)).collect();
         let _ = write!(text, "init\n  {}\ntarget\n", start.join(", "));
-        for part in &self.target {
+        for part in &self.targets {
             let part: Vec<String> = part.iter().map(|(&p, tokens)| tokens.text(p)).collect();
             let _ = writeln!(text, "  {}", part.join(", "));
         }
@@ -239,8 +239,9 @@ impl Net {
     }
 
     fn xml(&self) -> String {
-        let mut text = "<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">\n"
-            .to_string();
+        let mut text =
+            "<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">\n"
+                .to_string();
         for (p, tokens) in self.start.iter().enumerate() {
             let marking = format!("<initialMarking><text>{}</text></initialMarking>", tokens.least());
             let _ = writeln!(text, "<place id=\"p{p}\">{marking}</place>");
@@ -270,8 +271,8 @@ impl Net {
         text + "</page></net></pnml>\n"
     }
 
-    /// The target as `--target` takes it, one for each alternative; empty if the text has it.
-    pub fn targets(&self) -> Vec<String> {
+    /// The targets as `--target` takes them; none if the text has them.
+    pub fn asked(&self) -> Vec<String> {
         if !self.pnml {
             return Vec::new();
         }
@@ -279,11 +280,7 @@ impl Net {
             let tokens = part.iter().flat_map(|(p, t)| vec![format!("p{p}"); t.least() as usize]);
             format!("0|{}", tokens.collect::<Vec<_>>().join(","))
         };
-        self.target.iter().map(part).collect()
-    }
-
-    fn part_holds(part: &BTreeMap<u32, Tokens>, state: &State) -> bool {
-        part.iter().all(|(&p, tokens)| tokens.allows(state[p as usize]))
+        self.targets.iter().map(part).collect()
     }
 }
 
@@ -322,14 +319,10 @@ impl Steps for Net {
     }
 
     fn targets(&self) -> usize {
-        if self.pnml { self.target.len() } else { 1 }
+        self.targets.len()
     }
 
     fn hits(&self, state: &State, target: usize) -> bool {
-        if self.pnml {
-            Net::part_holds(&self.target[target], state)
-        } else {
-            self.target.iter().any(|part| Net::part_holds(part, state))
-        }
+        self.targets[target].iter().all(|(&p, tokens)| tokens.allows(state[p as usize]))
     }
 }

@@ -112,8 +112,8 @@ fn smaller_threads(threads: &Threads) -> Vec<Threads> {
 fn smaller_nets(net: &Net) -> Vec<Net> {
     let mut found: Vec<Net> =
         without(&net.rules).into_iter().map(|rules| Net { rules, ..net.clone() }).collect();
-    if net.target.len() > 1 {
-        found.extend(without(&net.target).into_iter().map(|target| Net { target, ..net.clone() }));
+    if net.targets.len() > 1 {
+        found.extend(without(&net.targets).into_iter().map(|targets| Net { targets, ..net.clone() }));
     }
     let fewer = |tokens: Tokens| match tokens {
         Tokens::Exactly(n) => vec![Tokens::Exactly(n.saturating_sub(1))],
@@ -127,15 +127,15 @@ fn smaller_nets(net: &Net) -> Vec<Net> {
             found.push(smaller);
         }
     }
-    for (i, part) in net.target.iter().enumerate() {
+    for (i, part) in net.targets.iter().enumerate() {
         for (p, tokens) in part {
             let mut smaller = net.clone();
             if part.len() > 1 {
-                smaller.target[i].remove(p);
+                smaller.targets[i].remove(p);
                 found.push(smaller.clone());
             }
             if tokens.least() > 1 {
-                smaller.target[i].insert(*p, Tokens::AtLeast(tokens.least() - 1));
+                smaller.targets[i].insert(*p, Tokens::AtLeast(tokens.least() - 1));
                 found.push(smaller);
             }
         }
@@ -152,7 +152,8 @@ fn smaller_nets(net: &Net) -> Vec<Net> {
         }
         for (p, update) in &rule.update {
             // Whose tokens go elsewhere must be set.
-            let moved = rule.update.values().any(|u| matches!(u, Update::Gather { from, .. } if from.contains(p)));
+            let moved =
+                rule.update.values().any(|u| matches!(u, Update::Gather { from, .. } if from.contains(p)));
             if !moved {
                 let mut smaller = net.clone();
                 smaller.rules[i].update.remove(p);

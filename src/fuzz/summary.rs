@@ -43,7 +43,11 @@ pub fn summary(state: &State) -> String {
 }
 
 fn said(text: &mut String, title: &str, tally: &Tally) {
-    let _ = writeln!(text, "\n{title}: {:>22} {:>9} {:>9}   confirms hidden answers", "safe", "unsafe", "unknown");
+    let _ = writeln!(
+        text,
+        "\n{title}: {:>22} {:>9} {:>9}   confirms hidden answers",
+        "safe", "unsafe", "unknown"
+    );
     for (who, [safe, hit, open]) in &tally.said {
         let hidden = tally.agreed.get(&Tally::pair(who, HIDDEN)).copied().unwrap_or(0);
         let _ = writeln!(text, "  {who:24} {safe:>17} {hit:>9} {open:>9}   {hidden}");

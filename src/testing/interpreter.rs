@@ -1063,7 +1063,8 @@ impl<'a> Naive<'a> {
             threads: most,
             at: unique(moving.flat_map(label_of).collect()),
             twice: everybody.into_iter().filter(|l| !inside && count(l) > 1).collect(),
-            shared: (!inside).then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
+            shared: (!inside)
+                .then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
         })
     }
 

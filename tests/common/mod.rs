@@ -6,5 +6,5 @@ pub mod duality;
 pub mod manifest;
 pub mod model;
 
-pub use throng::testing::interpreter as naive;
 pub use manifest::{Row, corpus, manifest, pose, try_pose};
+pub use throng::testing::interpreter as naive;
