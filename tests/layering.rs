@@ -41,6 +41,7 @@ const PURE: &[&str] = &[
     "problem",
     "verdict",
     "engine",
+    "fuzz",
     "check",
     "concrete",
     "contract",
