@@ -40,12 +40,15 @@ use crate::verdict::{Unknown, Verdict};
 /// What somebody answers: about each target, then about all of them together. Who does not take such cases says nothing.
 pub type Answers = Result<Option<Vec<Said>>, Trouble>;
 
+/// How somebody answers.
+pub type Ask = dyn Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync;
+
 /// Somebody who answers.
 pub struct Contestant {
     /// Who.
     pub name: &'static str,
     /// What they say about a case.
-    pub ask: Box<dyn Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync>,
+    pub ask: Box<Ask>,
 }
 
 impl Contestant {
@@ -82,7 +85,7 @@ pub struct Entry {
     /// What the comparison calls it.
     pub name: &'static str,
     /// The engine.
-    pub engine: Box<dyn Engine + Send + Sync>,
+    pub engine: Box<dyn Engine + Send>,
     /// Its runs have the fewest threads.
     fewest: bool,
     /// And of those the fewest steps.
@@ -93,45 +96,50 @@ pub struct Entry {
 
 /// Every engine, with and without what makes it faster.
 pub fn engines() -> Vec<Entry> {
-    let entry = |name, engine: Box<dyn Engine + Send + Sync>, fewest, shortest, certificates| Entry {
-        name,
-        engine,
-        fewest,
-        shortest,
-        certificates,
-    };
     let explicit = Explicit { max_threads: Some(5), por: false, ..Explicit::default() };
     let symbolic = Symbolic { max_threads: Some(4), por: false, ..Symbolic::default() };
+    let uncounted = Explicit { counting: false, shortest: false, ..explicit.clone() };
     vec![
-        entry("explicit", Box::new(explicit.clone()), true, true, true),
-        entry("explicit, reduced", Box::new(Explicit { por: true, ..explicit.clone() }), true, true, false),
-        entry("explicit, 2 jobs", Box::new(Explicit { jobs: 2, ..explicit.clone() }), true, true, true),
-        entry(
-            "explicit, not counting",
-            Box::new(Explicit { counting: false, shortest: false, ..explicit }),
-            true,
-            false,
-            true,
-        ),
-        entry("symbolic", Box::new(symbolic.clone()), true, true, true),
-        entry("symbolic, reduced", Box::new(Symbolic { por: true, ..symbolic }), true, true, false),
-        entry("karp-miller", Box::new(KarpMiller::default()), false, false, true),
-        entry("karp-miller, contracted", Box::new(Smaller(KarpMiller::default())), false, false, true),
-        entry("backward, plain", Box::new(Backward), false, false, true),
-        entry("backward", Box::new(Pruned::default()), false, false, true),
-        entry("backward, contracted", Box::new(Smaller(Pruned::default())), false, false, true),
-        entry("views", Box::new(Views::default()), false, false, true),
-        entry("views, contracted", Box::new(Smaller(Views::default())), false, false, true),
-        entry("equations", Box::new(Equations::default()), false, false, true),
-        entry("equations, contracted", Box::new(Smaller(Equations::default())), false, false, true),
-        entry("guided", Box::new(Guided::default()), false, false, true),
-        entry("guided, contracted", Box::new(Smaller(Guided::default())), false, false, true),
-        entry("auto", Box::new(Auto { por: false, ..Auto::default() }), false, false, true),
-        entry("auto, reduced", Box::new(Auto::default()), false, false, false),
+        Entry::new("explicit, reduced", Explicit { por: true, ..explicit.clone() }).shortest().reduced(),
+        Entry::new("explicit, 2 jobs", Explicit { jobs: 2, ..explicit.clone() }).shortest(),
+        Entry::new("explicit", explicit).shortest(),
+        Entry::new("explicit, not counting", uncounted).fewest(),
+        Entry::new("symbolic, reduced", Symbolic { por: true, ..symbolic.clone() }).shortest().reduced(),
+        Entry::new("symbolic", symbolic).shortest(),
+        Entry::new("karp-miller", KarpMiller::default()),
+        Entry::new("karp-miller, contracted", Smaller(KarpMiller::default())),
+        Entry::new("backward, plain", Backward),
+        Entry::new("backward", Pruned::default()),
+        Entry::new("backward, contracted", Smaller(Pruned::default())),
+        Entry::new("views", Views::default()),
+        Entry::new("views, contracted", Smaller(Views::default())),
+        Entry::new("equations", Equations::default()),
+        Entry::new("equations, contracted", Smaller(Equations::default())),
+        Entry::new("guided", Guided::default()),
+        Entry::new("guided, contracted", Smaller(Guided::default())),
+        Entry::new("auto", Auto { por: false, ..Auto::default() }),
+        Entry::new("auto, reduced", Auto::default()).reduced(),
     ]
 }
 
 impl Entry {
+    fn new(name: &'static str, engine: impl Engine + Send + 'static) -> Entry {
+        Entry { name, engine: Box::new(engine), fewest: false, shortest: false, certificates: true }
+    }
+
+    fn fewest(self) -> Entry {
+        Entry { fewest: true, ..self }
+    }
+
+    fn shortest(self) -> Entry {
+        Entry { shortest: true, ..self.fewest() }
+    }
+
+    /// Whoever leaves out interleavings has evidence that a file cannot prove.
+    fn reduced(self) -> Entry {
+        Entry { certificates: false, ..self }
+    }
+
     fn contestant(self) -> Contestant {
         Contestant::new(self.name, move |asked, limits| {
             let verdicts = answers(&*self.engine, asked.problem, limits)?;
@@ -200,6 +208,8 @@ fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
     let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
     let mut bytes = Vec::new();
+    // As the command does it.
+    let verdicts = &certify::shrink(asked.problem, verdicts, &patience());
     let written = document(&origin, verdicts).map_err(|why| trouble(why.to_string()))?;
     write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
     let read = certify::read(&bytes).map_err(|why| trouble(why.to_string()))?;

@@ -218,7 +218,7 @@ impl Kept {
         };
         let asserts = |l: &str| l.contains("assert") || l.contains("abortif");
         let harmless = |l: &&str| !asserts(l) || l.trim_start() == self.assert();
-        declared && !lines.iter().any(|l| hidden(&l)) && kept && lines.iter().all(|l| harmless(&l))
+        declared && !lines.iter().any(hidden) && kept && lines.iter().all(harmless)
     }
 
     /// An assertion that holds.
