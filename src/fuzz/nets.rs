@@ -176,7 +176,10 @@ impl Net {
         let mut rule = Rule::default();
         for _ in 0..rng.below(3) {
             let (p, least) = (self.place(rng), 1 + rng.below(2) as u32);
-            rule.guard.insert(p, Tokens::AtLeast(least));
+            if rule.guard.insert(p, Tokens::AtLeast(least)).is_some() {
+                rule.update.remove(&p);
+                continue;
+            }
             if !rng.one_in(5) {
                 rule.update.insert(p, Update::Add(-(1 + rng.below(least as usize) as i32)));
             }
