@@ -50,13 +50,13 @@ pub struct Led {
 /// Words, their ids, and steps.
 pub struct Steps<'m> {
     model: &'m dyn Model,
-    shared: Ids<Shared>,
-    locals: Ids<Local>,
+    pub(super) shared: Ids<Shared>,
+    pub(super) locals: Ids<Local>,
     /// How local states include each other; only if words may stand for sets.
     order: Option<Inclusion>,
-    led: FxHashMap<(u32, u32), Led>,
-    alone: FxHashMap<u32, Led>,
-    compiled: Vec<Compiled>,
+    pub(super) led: FxHashMap<(u32, u32), Led>,
+    pub(super) alone: FxHashMap<u32, Led>,
+    pub(super) compiled: Vec<Compiled>,
     originals: Vec<Step>,
     /// Ticks for asking the model that nobody has been told of.
     work: u32,
@@ -139,7 +139,7 @@ impl<'m> Steps<'m> {
         entries
     }
 
-    fn local_id(&mut self, l: Local) -> u32 {
+    pub(super) fn local_id(&mut self, l: Local) -> u32 {
         let (id, new) = self.locals.intern(l);
         if let Some(order) = self.order.as_mut().filter(|_| new) {
             let work = order.add(self.model, &self.locals, id);
