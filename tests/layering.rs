@@ -20,7 +20,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("checkpoint", &["model", "verdict"]),
     ("check", &["model", "problem", "verdict", "limits", "reduction"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits", "check", "reduction", "contract", "bdd", "checkpoint"]),
+    (
+        "engine",
+        &["model", "problem", "verdict", "limits", "check", "reduction", "contract", "bdd", "checkpoint"],
+    ),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
     (

@@ -129,11 +129,16 @@ impl Checkpoint {
     pub(super) fn end(&self, unanswered: bool) -> Result<Option<String>, Failure> {
         let path = self.path.display();
         if self.state().damaged {
-            return Err(refused(&self.path, "its contents are not what throng writes; remove it to start anew"));
+            return Err(refused(
+                &self.path,
+                "its contents are not what throng writes; remove it to start anew",
+            ));
         }
         if unanswered {
             let kept = self.path.exists();
-            return Ok(kept.then(|| format!("the search so far is in {path}: the same command goes on from there")));
+            return Ok(
+                kept.then(|| format!("the search so far is in {path}: the same command goes on from there"))
+            );
         }
         match fs::remove_file(&self.path) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
@@ -150,7 +155,8 @@ impl Checkpoint {
     fn write(&self, write: &dyn Fn(&mut Writer<'_>)) -> io::Result<()> {
         let beside = beside(&self.path);
         let file = File::create(&beside)?;
-        let mut out = BufWriter::with_capacity(1 << 16, Summing { file: &file, sum: crc32fast::Hasher::new() });
+        let mut out =
+            BufWriter::with_capacity(1 << 16, Summing { file: &file, sum: crc32fast::Hasher::new() });
         let seconds = self.header.seconds + self.began.elapsed().as_secs_f64();
         serde_json::to_writer(&mut out, &Header { seconds, ..self.header.clone() })?;
         out.write_all(b"\n")?;
@@ -190,7 +196,10 @@ impl Keeper for Checkpoint {
         if let Err(why) = done {
             let _ = fs::remove_file(beside(&self.path));
             if !state.warned {
-                complain(&format!("warning: cannot write {}: {why}; the search goes on", self.path.display()));
+                complain(&format!(
+                    "warning: cannot write {}: {why}; the search goes on",
+                    self.path.display()
+                ));
             }
             state.warned = true;
         }

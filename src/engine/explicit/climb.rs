@@ -111,7 +111,11 @@ impl<'p> Climb<'p> {
     /// The level to search after the last one, if there is one that differs.
     fn next(&self, pruned: Option<u32>) -> Option<u32> {
         let next = self.search.levels.next(self.place.below, pruned)?;
-        Some(if self.place.below.is_none() { self.options.first.map_or(next, |first| next.max(first)) } else { next })
+        Some(if self.place.below.is_none() {
+            self.options.first.map_or(next, |first| next.max(first))
+        } else {
+            next
+        })
     }
 
     /// Searches a level, or what is left of it.

@@ -86,7 +86,12 @@ impl Steps<'_> {
         out.count(self.shared.words().len());
         self.shared.words().iter().for_each(|s| out.number(s.0));
         out.count(self.locals.words().len());
-        self.locals.words().iter().for_each(|l| out.number(l.0));
+        for (id, l) in self.locals.words().iter().enumerate() {
+            out.number(l.0);
+            let above = self.above(id as u32);
+            out.count(above.len());
+            above.iter().for_each(|&a| out.number(a));
+        }
         let alone = self.alone.iter().map(|(&s, &led)| (led, s, NOBODY));
         let led = self.led.iter().map(|(&(s, l), &led)| (led, s, l));
         let mut compiled: Vec<(Led, u32, u32)> = alone.chain(led).collect();
@@ -107,7 +112,16 @@ impl Steps<'_> {
         }
         let locals = input.count()?;
         for i in 0..locals {
-            same(self.local_id(Local(input.number()?)), i)?;
+            let word = Local(input.number()?);
+            let above = input.count()?;
+            let above = (0..above).map(|_| input.below(locals)).collect::<Result<Vec<u32>, _>>()?;
+            same(self.locals.intern(word).0, i)?;
+            if let Some(order) = &mut self.order {
+                order.add_known(self.model, word, above);
+            }
+        }
+        if let Some(order) = &mut self.order {
+            order.turn_round();
         }
         for _ in 0..input.count()? {
             let s = input.below(shared)?;

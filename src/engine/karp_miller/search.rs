@@ -159,7 +159,7 @@ impl<'p> Search<'p> {
     fn keep_now_and_then(&mut self) {
         // As for telling: looking at the clock would cost more than firing a step.
         let Some(keeper) = self.keeper.filter(|_| self.fired >= self.keep_at) else { return };
-        self.keep_at = self.fired + 256;
+        self.keep_at = self.fired + 64;
         if keeper.is_due() {
             self.keep(keeper);
         }
