@@ -250,19 +250,14 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
             let evidence = doc.pointer_mut("/evidence")?.as_array_mut()?;
             let i = rng.below(evidence.len() as u64) as usize;
             let body = evidence[i].as_object()?.values().next()?.clone();
-            let kind = ["closed", "downward", "upward", "views", "trace"][rng.below(5) as usize];
-            let mut inner = body;
-            if let Some(object) = inner.as_object_mut() {
-                let sets: Vec<Value> = object.values().cloned().collect();
-                let key = match kind {
-                    "upward" => "basis",
-                    "views" => "blocks",
-                    _ => "configurations",
-                };
-                if kind != "trace" && sets.len() == 1 {
-                    *object = [(key.to_string(), sets[0].clone())].into_iter().collect();
-                }
-            }
+            let kind = ["closed", "downward", "invariants", "trace"][rng.below(4) as usize];
+            // A set of configurations stays one; a basis may become a closed set, and so on.
+            let set = ["configurations", "basis"].iter().find_map(|key| body.get(key)).cloned();
+            let inner = match (kind, set) {
+                ("trace", _) | (_, None) => body,
+                ("invariants", Some(set)) => json!({ "views": null, "vectors": [], "basis": set }),
+                (_, Some(set)) => json!({ "configurations": set }),
+            };
             evidence[i] = json!({ kind: inner });
             "another kind of evidence"
         }
