@@ -130,9 +130,9 @@ impl Views {
                 Some(right) => {
                     Box::new(left.iter().flat_map(move |&a| right.iter().map(move |&b| view(&[a, b]))))
                 }
-                None => Box::new((0..left.len()).flat_map(move |i| {
-                    left[..=i].iter().map(move |&b| view(&[left[i], b]))
-                })),
+                None => Box::new(
+                    (0..left.len()).flat_map(move |i| left[..=i].iter().map(move |&b| view(&[left[i], b]))),
+                ),
             };
             views
         })
@@ -260,7 +260,12 @@ impl Products {
 /// Every way to put `n` threads into the states `words`.
 fn spread(words: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
     let Some((&first, later)) = words.split_first() else {
-        return if n == 0 { found.push(base); (found.len() <= most).then_some(()) } else { Some(()) };
+        return if n == 0 {
+            found.push(base);
+            (found.len() <= most).then_some(())
+        } else {
+            Some(())
+        };
     };
     let least = if later.is_empty() { n } else { 0 };
     (least..=n).try_for_each(|k| {

@@ -507,13 +507,16 @@ fn random_cutoffs_have_certificates() {
         let program = problem(&loaded, Path::new(""), &question);
         let mut rng = testing::Rng::new(seed + i);
         let text = small_system(&mut rng);
-        let system = throng::lang::load::read(Source::new("system", text.clone()), Format::Tts, &Reading::default())
-            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let system =
+            throng::lang::load::read(Source::new("system", text.clone()), Format::Tts, &Reading::default())
+                .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let question = Question { may_lack_target: true, ..Question::default() };
         let systems = problem(&system, Path::new(""), &question);
         for dynamic in [false, true] {
             found[0] += usize::from(cutoff_stands(&loaded, &reading, &program, dynamic).is_some());
-            let Some(bytes) = cutoff_stands(&system, &Reading::default(), &systems, dynamic) else { continue };
+            let Some(bytes) = cutoff_stands(&system, &Reading::default(), &systems, dynamic) else {
+                continue;
+            };
             found[1] += 1;
             fits(&schema, &bytes, "a cutoff");
             if asked < 100 {

@@ -60,6 +60,8 @@ def read_edges(lines, shared, local):
             moves = {}
             for p, q in zip(words[5::3], words[7::3]):
                 moves.setdefault(p, []).append(q)
+            if arrow == "->" and (src, l) == (dst, m) and not moves:
+                continue  # changes nothing, and is no step
             if arrow == "->":
                 rules.append(rule(src, dst, [l], [m], (), moves))
             elif arrow == "+>":

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::program::expr::{Cube, FREE, ONE, ZERO};
 use crate::model::program::Variable;
+use crate::model::program::expr::{Cube, FREE, ONE, ZERO};
 
 /// A shared state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -279,9 +279,11 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
         Certificate::Upward(set) => {
             Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
         }
-        Certificate::Views(views) => {
-            Evidence::Invariants { views: Some(blocks(views, numbers)), vectors: Vec::new(), basis: configs(&[]) }
-        }
+        Certificate::Views(views) => Evidence::Invariants {
+            views: Some(blocks(views, numbers)),
+            vectors: Vec::new(),
+            basis: configs(&[]),
+        },
         Certificate::Relative(relative) => Evidence::Invariants {
             views: Some(blocks(&relative.views, numbers)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
@@ -312,7 +314,8 @@ fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
 
 fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {
     let locals = |list: &[Local]| list.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
-    let block = |b: &verdict::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
+    let block =
+        |b: &verdict::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
     views.blocks.iter().map(block).collect()
 }
 

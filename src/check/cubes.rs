@@ -26,10 +26,7 @@ struct Known {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(
-        model: &'a dyn Model,
-        words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a,
-    ) -> Parts<'a> {
+    pub(super) fn new(model: &'a dyn Model, words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a) -> Parts<'a> {
         Parts { cubes: model.as_cubes(), words: Box::new(words), known: OnceCell::new() }
     }
 

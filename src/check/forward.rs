@@ -1,9 +1,9 @@
 //! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by induction over the length of a run, nothing
 //! outside is ever reached.
 
+use super::Flaw;
 use super::run::each_initial;
 use super::sets::{Order, Set};
-use super::Flaw;
 use crate::limits::Ticker;
 use crate::model::{Config, semantics};
 use crate::problem::{Initial, Problem, Target};

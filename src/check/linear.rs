@@ -43,7 +43,11 @@ impl Vectors {
                 linear.most_after(views, step) > linear.value(step.from, &step.take)
                     || fates.iter().any(moves)
             };
-            if all.iter().any(grows) { Err(Flaw::Grows(views.model.edge_place(step.edge).text)) } else { Ok(()) }
+            if all.iter().any(grows) {
+                Err(Flaw::Grows(views.model.edge_place(step.edge).text))
+            } else {
+                Ok(())
+            }
         })?;
         Ok(Vectors(all))
     }

@@ -48,8 +48,7 @@ pub(super) fn check_products(
         set.extend(configs);
         ends.push(set.len());
     }
-    let reduction =
-        if products.reduced { Reduction::for_target(problem, target) } else { None };
+    let reduction = if products.reduced { Reduction::for_target(problem, target) } else { None };
     let (mut at, mut first, mut known) = (0, 0, None);
     let mut exempt = |i: usize, inside: &Set| {
         let Some(reduction) = &reduction else { return false };

@@ -54,9 +54,10 @@ pub(super) fn is_initial(problem: &Problem, config: &Config) -> bool {
         }
     };
     config.threads.entries().iter().all(|e| e.1 != OMEGA)
-        && problem.initial.iter().any(|family| {
-            family.contains(&rounded(&*problem.model, family, config)) && fits(family)
-        })
+        && problem
+            .initial
+            .iter()
+            .any(|family| family.contains(&rounded(&*problem.model, family, config)) && fits(family))
 }
 
 /// Where states are sets: `config` with every state replaced by one of the family that it is within, if there is one.

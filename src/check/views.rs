@@ -52,12 +52,21 @@ pub(super) struct Closed<'a> {
 }
 
 impl<'a> Closed<'a> {
-    pub(super) fn new(problem: &'a Problem, views: &'a Views, ticker: &mut Ticker) -> Result<Closed<'a>, Flaw> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        views: &'a Views,
+        ticker: &mut Ticker,
+    ) -> Result<Closed<'a>, Flaw> {
         let model = &*problem.model;
         let mut locals: Vec<Local> = views.blocks.iter().flat_map(of_block).collect();
         locals.sort_unstable();
         locals.dedup();
-        let words = || (views.blocks.iter().map(|b| b.shared).collect(), views.blocks.iter().flat_map(of_block).collect());
+        let words = || {
+            (
+                views.blocks.iter().map(|b| b.shared).collect(),
+                views.blocks.iter().flat_map(of_block).collect(),
+            )
+        };
         let mut set = Closed {
             model,
             groups: FxHashMap::default(),
@@ -217,8 +226,8 @@ impl<'a> Closed<'a> {
     ) -> Result<(), Flaw> {
         let (after, numbers) = self.hold(to, arrived)?;
         // Where states are sets, who stays may have to be rounded as well.
-        let stay = step.others == Others::Stay
-            && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
+        let stay =
+            step.others == Others::Stay && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
         let moved = |set: &Bits| -> Result<Bits, Flaw> {
             if stay {
                 return Ok(set.clone());

@@ -124,9 +124,9 @@ fn locals(certificate: &Certificate) -> BTreeSet<Local> {
         Certificate::Views(views) => {
             views.blocks.iter().flat_map(|b| b.left.iter().chain(b.right.iter().flatten())).copied().collect()
         }
-        plain => configs(plain)
-            .flat_map(|c| c.threads.entries().iter().map(|e| e.0).collect::<Vec<_>>())
-            .collect(),
+        plain => {
+            configs(plain).flat_map(|c| c.threads.entries().iter().map(|e| e.0).collect::<Vec<_>>()).collect()
+        }
     }
 }
 
