@@ -230,8 +230,8 @@ pub enum Evidence<C = Vec<Configuration>> {
     },
     /// Evidence about the model in which shared states are only passed through.
     Through {
-        /// These shared states.
-        skipped: Vec<u32>,
+        /// All but these shared states.
+        kept: Vec<u32>,
         /// The evidence.
         proof: Box<Evidence<C>>,
     },

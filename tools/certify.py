@@ -451,10 +451,13 @@ class Court:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
         return value, max(value(s, threads) for (s, threads), _ in self.families)
 
-    def through(self, bad, skipped, proof):
-        """The rules into and out of the skipped shared states become one."""
-        skipped = {self.state("shared", s) for s in skipped}
+    def through(self, bad, kept, proof):
+        """The rules into and out of all other shared states become one."""
         rules = self.system.rules
+        skipped = {s for r in rules for s in (r.src, r.dst)} - {self.state("shared", s) for s in kept}
+        leaving = {}
+        for r in rules:
+            leaving.setdefault(r.src, []).append(r)
         need(not any(r.fates for r in rules), "a rule moves bystanders")
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
@@ -465,7 +468,7 @@ class Court:
             if m not in tails:
                 need(m not in begun, "a cycle stays within the skipped states")
                 begun.add(m)
-                tails[m] = [whole for r in rules if r.src == m for whole in extend(r)]
+                tails[m] = [whole for r in leaving.get(m, ()) for whole in extend(r)]
             return tails[m]
 
         def extend(r):
