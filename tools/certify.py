@@ -115,40 +115,32 @@ def net_rule(names, guard, update):
         take[name] = int(n)
         if exactly:
             blocked.add(name)
-    plus, moved, kept = Counter(), {}, set()
-    for u in filter(None, (u.strip() for u in update.split(","))):
-        x, right = (side.strip() for side in u.split("=", 1))
-        x = x.rstrip("' ")
-        terms = re.findall(r"([+-]?)\s*(\w+)", right)
+    updates = [u.split("=", 1) for u in update.split(",") if u.strip()]
+    updates = {x.strip(" '\n\t\r"): re.findall(r"([+-]?)\s*(\w+)", right) for x, right in updates}
+    put, to = Counter(), {}  # `to`: where the tokens of a place go
+    for x, terms in updates.items():
         for sign, term in terms:
             if term.isdigit():
-                plus[x] += -int(term) if sign == "-" else int(term)
-            elif sign == "-" or term in kept or term in moved:
-                raise Skipped("update " + u)
-            elif term == x:
-                kept.add(x)
+                put[x] += -int(term) if sign == "-" else int(term)
+            elif sign == "-" or term in to:
+                raise Skipped("an update that is no transfer: " + update.strip())
             else:
-                moved[term] = x
+                to[term] = x
         sources = [term for _, term in terms if not term.isdigit()]
-        short = -plus[x] - sum(take[y] for y in sources)
+        short = -put[x] - sum(take[y] for y in sources)
         if short > 0:  # the guard is raised
             free = [y for y in sources if y not in blocked]
             if len(free) != 1:
-                raise Skipped("update " + u)
+                raise Skipped("an update below zero: " + update.strip())
             take[free[0]] += short
-        if x not in kept:
-            moved.setdefault(x, None)
-    for y in [y for y in moved if moved[y] is None]:
-        if any(y in re.findall(r"\w+", u.split("=", 1)[1]) for u in update.split(",") if "=" in u):
-            raise Skipped("rule " + update.strip())
-    put = Counter({x: n for x, n in plus.items() if n})
+    for x in updates:
+        to.setdefault(x, None)
     for y, n in take.items():
-        if moved.get(y, y) is not None:
-            put[moved.get(y, y)] += n
-    fates = {y: [to] for y, to in moved.items()}
+        put[to.get(y, y)] += n
+    del put[None]
+    fates = {y: [x] for y, x in to.items() if x != y}
     fates.update({y: [] for y in blocked})
-    put = Counter({x: n for x, n in put.items() if n > 0})
-    return [Rule("0", "0", +take, put, Counter(), fates)]
+    return [Rule("0", "0", +take, +put, Counter(), fates)]
 
 
 def read_pnml(text):
