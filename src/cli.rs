@@ -6,6 +6,7 @@
 mod bench;
 mod certify;
 mod check;
+mod checkpoint;
 mod console;
 mod cutoff;
 mod explain;
@@ -105,6 +106,13 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
+    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then goes on from there, whatever stopped it.
+    /// With the answer, FILE is removed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints, for tests
+    #[arg(long, hide = true, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
+    checkpoint_every: Option<Duration>,
     /// Explore everything that can be reached and answer nothing, for benchmarks
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     exhaust: bool,

@@ -78,6 +78,7 @@ pub mod bench;
 pub mod certificate;
 pub mod certify;
 pub mod check;
+pub mod checkpoint;
 pub mod cli;
 pub mod concrete;
 pub mod contract;

@@ -17,9 +17,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("threads", &["model"]),
     ("concrete", &["model", "problem", "threads", "verdict"]),
     ("unfold", &["model", "problem", "verdict", "limits"]),
+    ("checkpoint", &["model", "verdict"]),
     ("check", &["model", "problem", "verdict", "limits", "reduction"]),
     ("lang", &["model", "problem", "unfold"]),
-    ("engine", &["model", "problem", "verdict", "limits", "check", "reduction", "contract", "bdd"]),
+    (
+        "engine",
+        &["model", "problem", "verdict", "limits", "check", "reduction", "contract", "bdd", "checkpoint"],
+    ),
     ("question", &["model", "problem", "lang"]),
     ("report", &["model", "problem", "verdict", "engine", "threads"]),
     (
@@ -42,6 +46,7 @@ const PURE: &[&str] = &[
     "verdict",
     "engine",
     "check",
+    "checkpoint",
     "concrete",
     "contract",
     "threads",

@@ -156,6 +156,14 @@ impl Model for Through {
         self.table.post_shared(s, out);
     }
 
+    fn words(&self) -> Option<Vec<u8>> {
+        self.original.words()
+    }
+
+    fn take_over(&self, words: &[u8]) -> bool {
+        self.original.take_over(words)
+    }
+
     fn has_pre(&self) -> bool {
         true
     }
