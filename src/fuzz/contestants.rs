@@ -8,8 +8,8 @@ use super::case::{Body, Case, Program};
 use super::compare::{Asked, Kind, Trouble};
 use super::naive::{by_size, by_tokens};
 use super::said::Said;
-use crate::certificate::Property;
 use crate::certificate::write::{Origin, document, write};
+use crate::certificate::{self, Property};
 use crate::certify::interpreter::Interpreter;
 use crate::certify::{self, Fault};
 use crate::check;
@@ -209,7 +209,7 @@ fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
     let mut bytes = Vec::new();
     // As the command does it.
-    let verdicts = &certify::shrink(asked.problem, verdicts, &patience());
+    let verdicts = &certificate::shrink(asked.problem, verdicts, &patience());
     let written = document(&origin, verdicts).map_err(|why| trouble(why.to_string()))?;
     write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
     let read = certify::read(&bytes).map_err(|why| trouble(why.to_string()))?;
