@@ -179,7 +179,7 @@ impl<'a> Closed<'a> {
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
         let mut first =
-            match self.arrive(group, step, step.to, &arrived, &bystanders, Rounding::Least, ticker) {
+            match self.arrive(group, step, (step.to, &arrived), &bystanders, Rounding::Least, ticker) {
                 Err(flaw) if !self.model.is_exact() => flaw,
                 done => return done,
             };
@@ -190,7 +190,7 @@ impl<'a> Closed<'a> {
         let mut fits = |rounding| {
             self.parts.pass(&arrived, &mut |part| {
                 self.roundings(part).iter().any(|(s, arrived)| {
-                    match self.arrive(group, step, *s, arrived, &bystanders, rounding, ticker) {
+                    match self.arrive(group, step, (*s, arrived), &bystanders, rounding, ticker) {
                         Ok(()) => true,
                         Err(flaw) => {
                             if matches!(flaw, Flaw::Limit(_)) {
@@ -235,8 +235,7 @@ impl<'a> Closed<'a> {
         &self,
         group: &Group,
         step: &Step,
-        to: Shared,
-        arrived: &[Local],
+        (to, arrived): (Shared, &[Local]),
         bystanders: &Bits,
         rounding: Rounding,
         ticker: &mut Ticker,
