@@ -330,7 +330,7 @@ fn occupied(config: &Config) -> u64 {
 }
 
 /// A basis stands for all that can reach the target: everything bad is above it, so is whatever leads above it, and no start is; but what is
-/// ruled out otherwise may be missing.
+/// ruled out otherwise may be missing. Where presence blocks, larger configurations may do less than it says, never more.
 fn check_basis(
     problem: &Problem,
     target: &Target,
@@ -342,9 +342,6 @@ fn check_basis(
         return Ok(()); // nothing is bad
     }
     let model = &*problem.model;
-    if let Some(why) = model.blocking() {
-        return Err(Flaw::NotForThisModel(why));
-    }
     if !model.has_pre() {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }

@@ -362,7 +362,6 @@ class Court:
     def upward(self, bad, basis, ruled_out=lambda c: False):
         if not bad and not basis:
             return
-        need(not self.is_blocking(), "threads block others by their presence")
         basis = [self.config(c) for c in basis]
         above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
         for b in bad:

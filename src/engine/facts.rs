@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::Silent;
 use super::views::closure::Closure;
 use super::views::singles::Singles;
+use super::views::triples::Triples;
 use crate::limits::Limits;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::Problem;
@@ -214,6 +215,7 @@ pub struct Shelf {
     facts: Mutex<Option<Arc<Facts>>>,
     /// Pairs that somebody had no time to finish.
     unfinished: Mutex<Option<Closure>>,
+    triples: OnceLock<Triples>,
 }
 
 impl Shelf {
@@ -226,6 +228,16 @@ impl Shelf {
     /// Leaves pairs for whoever has time.
     pub fn leave_unfinished(&self, closure: Closure) {
         *self.unfinished.lock().expect("nobody panics at the shelf") = Some(closure);
+    }
+
+    /// Views of three threads, if somebody has found them.
+    pub fn triples(&self) -> Option<&Triples> {
+        self.triples.get()
+    }
+
+    /// Leaves views of three threads.
+    pub fn put_triples(&self, triples: Triples) -> &Triples {
+        self.triples.get_or_init(|| triples)
     }
 
     /// Leaves facts; the later ones are taken for the better.
