@@ -10,17 +10,18 @@
 
 mod court;
 pub mod interpreter;
-mod shrink;
+mod reuse;
+mod words;
 
 use std::fmt;
 
-pub use self::shrink::shrink;
+pub use self::reuse::translate;
 
-use crate::certificate::{Claim, Count, Document, FORMAT, Most, Start, VERSION, hash};
+use self::words::{bound_text, initial_text};
+use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
 use crate::lang::load::{Format, Loaded, Reading};
 use crate::limits::Limits;
-use crate::problem::Problem;
-use crate::verdict::{Unknown, Verdict};
+use crate::verdict::Unknown;
 
 /// Why a certificate was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,51 +119,4 @@ pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<
         bound: bound_text(document.problem.bound),
         notes,
     })
-}
-
-/// The answers of a certificate in the words of `problem`, for those targets that ask for the same, to be tried on an input that may
-/// have changed. Nothing is checked: that is for [`crate::check`].
-pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
-    court::translate(loaded, document, problem)
-}
-
-fn bound_text(bound: Most) -> String {
-    match bound {
-        Most::Any => "any number".into(),
-        Most::Threads(n) => format!("at most {n}"),
-        Most::Tokens(n) => {
-            format!("at most {n} initial tokens in each place that may start with any number")
-        }
-    }
-}
-
-fn initial_text(document: &Document) -> String {
-    use crate::certificate::names::{LocalName, SharedName};
-    let families = match &document.problem.initial {
-        Start::Main(Count::Any(_)) => return "any number of threads at the entry of main".into(),
-        Start::Main(Count::Exactly(1)) => return "1 thread at the entry of main".into(),
-        Start::Main(Count::Exactly(n)) => return format!("{n} threads at the entry of main"),
-        Start::Families(families) => families,
-    };
-    let shared = |i: u32| match document.states.shared.get(i as usize) {
-        Some(SharedName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
-    let local = |i: u32| match document.states.local.get(i as usize) {
-        Some(LocalName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
-    let texts = families.iter().map(|family| {
-        let exactly = family.threads.iter().map(|&(l, n)| match n {
-            1 => local(l),
-            n => format!("{n} × {}", local(l)),
-        });
-        let mut text = format!("{}|{}", shared(family.shared), exactly.collect::<Vec<_>>().join(","));
-        if !family.any.is_empty() {
-            let any: Vec<String> = family.any.iter().map(|&l| local(l)).collect();
-            text.push_str(&format!("/{}", any.join(",")));
-        }
-        text
-    });
-    texts.collect::<Vec<_>>().join(" or ")
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use crate::certificate::Claim;
 use crate::certificate::write::{Origin, document, write};
-use crate::certify::{Certified, Fault, certify, read, reading, shrink, translate};
+use crate::certificate::{Claim, shrink};
+use crate::certify::{Certified, Fault, certify, read, reading, translate};
 use crate::check::check_all;
 use crate::engine::{Answer, Engine, Statistics, Watch};
 use crate::lang::load::{LARGEST, Loaded, load};

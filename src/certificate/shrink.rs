@@ -3,12 +3,12 @@
 //! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
 //! threads prove as much, invariants that nobody needs, and elements of a relative basis that an invariant rules out or another element covers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::check::check_all;
 use crate::limits::Limits;
-use crate::model::{Bag, Config};
+use crate::model::{Local, Shared};
 use crate::problem::Problem;
 use crate::verdict::{Certificate, Relative, Verdict, Views};
 
@@ -39,7 +39,7 @@ pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<V
 
 fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
     match certificate {
-        Certificate::Views(views) if views.k == 2 => {
+        Certificate::Views(views) if !views.are_single() => {
             let single = Certificate::Views(Arc::new(singles(views)));
             if stands(&single) { single } else { certificate.clone() }
         }
@@ -55,20 +55,17 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
 
 /// The same views without pairs.
 fn singles(views: &Views) -> Views {
-    let of = |view: &Config| {
-        let one = view.threads.entries().iter().map(|e| Config::new(view.shared, Bag::one(e.0)));
-        one.chain([Config::new(view.shared, Bag::new())]).collect::<Vec<_>>()
-    };
-    let mut set: Vec<Config> = views.set.iter().flat_map(of).collect();
-    set.sort_unstable();
-    set.dedup();
-    Views { k: 1, set }
+    let mut there: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
+    for block in &views.blocks {
+        there.entry(block.shared).or_default().extend(block.left.iter().chain(block.right.iter().flatten()));
+    }
+    Views::of_singles(there.into_iter().map(|(s, locals)| (s, locals.into_iter().collect())))
 }
 
 fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
     let mut best = (**relative).clone();
     let holds = |candidate: &Relative| stands(&Certificate::Relative(Arc::new(candidate.clone())));
-    if best.views.k == 2 {
+    if !best.views.are_single() {
         let candidate = Relative { views: Arc::new(singles(&best.views)), ..best.clone() };
         if holds(&candidate) {
             best = candidate;
