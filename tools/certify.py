@@ -450,11 +450,22 @@ class Court:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
         return value, max(value(s, threads) for (s, threads), _ in self.families)
 
-    def through(self, bad, skipped, proof):
-        """The rules into and out of the skipped shared states become one."""
+    def through(self, bad, skipped, merged, proof):
+        """Local states are taken for others; the rules into and out of the skipped shared states become one."""
         skipped = {self.state("shared", s) for s in skipped}
-        rules = self.system.rules
-        need(not any(r.fates for r in rules), "a rule moves bystanders")
+        need(not any(r.fates for r in self.system.rules), "a rule moves bystanders")
+        pairs = [(self.state("local", l), to) for to, ls in merged for l in ls]
+        image = {l: None if to is None else self.state("local", to) for l, to in pairs}
+        need(len(image) == len(pairs), "a state is taken for two")
+
+        def merge(threads):
+            found = Counter()
+            for l, n in dict(threads).items():
+                found[image.get(l, l)] += n
+            del found[None]
+            return found
+
+        rules = [rule(r.src, r.dst, merge(r.take), merge(r.put + r.spawn)) for r in self.system.rules]
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
         need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
@@ -481,7 +492,10 @@ class Court:
             tail(m)
         whole = [w for r in rules if r.src not in skipped for w in extend(r)]
         need("through" not in proof, "states are passed through once")
-        Court(self.system._replace(rules=whole), self.doc).safe(bad, proof)
+        smaller = Court(self.system._replace(rules=whole), self.doc)
+        images = lambda free: {image.get(l, l) for l in free} - {None}
+        smaller.families = [(config(s, merge(c)), images(free)) for (s, c), free in self.families]
+        smaller.safe([config(s, merge(c)) for s, c in bad], proof)
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()

@@ -1,4 +1,12 @@
-//! A model in which some shared states are only passed through: the steps into and out of them become one.
+//! A smaller model: some local states are taken for others, and some shared states are only passed through.
+//!
+//! # Merged local states
+//!
+//! Let h say what each local state is taken for: another one, or nobody. Whatever the original can do, the model with every step ⟨take → put⟩ replaced by
+//! ⟨h(take) → h(put)⟩ can do to the images of its configurations, whatever h is. So what is not coverable there is not coverable in the original. (That the converse
+//! holds as well is up to who chooses h, `contract/equivalent.rs`.)
+//!
+//! # Skipped shared states
 //!
 //! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`, nothing bad is in `m`, and
 //! no cycle of steps stays within such states, a run is a sequence of *paths* between other shared states (and perhaps the beginning of
@@ -6,20 +14,53 @@
 //! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself. What is coverable at the other shared states is the
 //! same in both models, for any number of threads. (In nets this is called agglomeration, Berthelot 1986.)
 //!
-//! The checker rebuilds this model from the list of shared states, so the list is all that evidence has to name.
+//! The steps into and out of them become one.
+//!
+//! The checker rebuilds this model from a [`Contraction`], so that is all that evidence has to name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::table::{Names, Table};
-use super::{Bag, Edge, Local, Model, Others, Place, Shared, Step};
+use super::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
+
+/// How a smaller model is made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Contraction {
+    /// Shared states that are only passed through. Nothing starts in them and nothing bad is in them.
+    pub skipped: Vec<Shared>,
+    /// Local states that are taken for another, or for nobody at all; sorted.
+    pub merged: Vec<(Local, Option<Local>)>,
+}
+
+impl Contraction {
+    /// Who is there, if local states are merged.
+    pub fn merge(&self, threads: &Bag) -> Bag {
+        threads.entries().iter().filter_map(|&(l, n)| Some((self.merge_one(l)?, n))).collect()
+    }
+
+    /// What a local state is taken for.
+    pub fn merge_one(&self, l: Local) -> Option<Local> {
+        match self.merged.binary_search_by_key(&l, |e| e.0) {
+            Ok(at) => self.merged[at].1,
+            Err(_) => Some(l),
+        }
+    }
+
+    /// A configuration of the smaller model.
+    pub fn merge_config(&self, config: &Config) -> Config {
+        Config::new(config.shared, self.merge(&config.threads))
+    }
+}
 
 /// See the module documentation.
 pub struct Through {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps of the original model that make up each step of the table.
+    /// The steps that make up each step of the table, local states merged.
     paths: Vec<Vec<Step>>,
+    /// The steps of the original that are such a step; in `edge` there is the number of its entry here.
+    origins: Vec<Vec<Step>>,
 }
 
 /// More steps than this are not built: passing through states is meant to make models smaller.
@@ -58,15 +99,16 @@ fn without(a: &Bag, b: &Bag) -> Bag {
 }
 
 impl Through {
-    /// `model` with the shared states of `skipped` passed through; or why that is not possible.
+    /// `model` made smaller; or why that is not possible.
     ///
     /// Whoever asks sees to it that nothing starts and nothing bad is in a skipped state.
-    pub fn new(model: Arc<dyn Model>, skipped: &[Shared]) -> Result<Through, String> {
+    pub fn new(model: Arc<dyn Model>, contraction: &Contraction) -> Result<Through, String> {
         let Some(listed) = model.listed() else { return Err("the model does not list its steps".into()) };
         if listed.iter().any(|s| s.others != Others::Stay) {
             return Err("a step moves bystanders".into());
         }
-        let skipped: HashSet<Shared> = skipped.iter().copied().collect();
+        let (listed, origins) = merge(listed, contraction);
+        let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
         let mut from: HashMap<Shared, Vec<&Step>> = HashMap::new();
         for step in listed.iter().filter(|s| skipped.contains(&s.from)) {
             from.entry(step.from).or_default().push(step);
@@ -95,13 +137,34 @@ impl Through {
                 paths.push(steps);
             }
         }
-        Ok(Through { original: model, table, paths })
+        Ok(Through { original: model, table, paths, origins })
     }
 
-    /// The steps of the original model that `step` stands for.
-    pub fn path(&self, step: &Step) -> &[Step] {
-        &self.paths[step.edge.0 as usize]
+    /// One after the other, what `step` stands for: for each, the steps of the original model that it may be.
+    pub fn path(&self, step: &Step) -> impl Iterator<Item = &[Step]> {
+        self.paths[step.edge.0 as usize].iter().map(|step| &self.origins[step.edge.0 as usize][..])
     }
+}
+
+/// Steps between merged local states, each once, and which steps they are made of. What is created counts as put.
+fn merge(steps: &[Step], contraction: &Contraction) -> (Vec<Step>, Vec<Vec<Step>>) {
+    let mut found: HashMap<(Shared, Shared, Bag, Bag), usize> = HashMap::new();
+    let (mut merged, mut origins): (Vec<Step>, Vec<Vec<Step>>) = (Vec::new(), Vec::new());
+    for step in steps {
+        let (take, mut put) = (contraction.merge(&step.take), contraction.merge(&step.put));
+        put.add_all(&contraction.merge(&step.spawn));
+        let new = merged.len();
+        let at = match contraction.merged.is_empty() {
+            true => new,
+            false => *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(new),
+        };
+        if at == new {
+            merged.push(Step { take, put, spawn: Bag::new(), edge: Edge(at as u32), ..step.clone() });
+            origins.push(Vec::new());
+        }
+        origins[at].push(step.clone());
+    }
+    (merged, origins)
 }
 
 /// For every skipped state, the paths from it to states that are not skipped.
@@ -188,9 +251,10 @@ impl Model for Through {
 
     fn edge_place(&self, edge: Edge) -> Place {
         let steps = &self.paths[edge.0 as usize];
-        let mut place = self.original.edge_place(steps[0].edge);
+        let place_of = |step: &Step| self.original.edge_place(self.origins[step.edge.0 as usize][0].edge);
+        let mut place = place_of(&steps[0]);
         for step in &steps[1..] {
-            place.text = format!("{}; {}", place.text, self.original.edge_place(step.edge).text);
+            place.text = format!("{}; {}", place.text, place_of(step).text);
         }
         place
     }
@@ -221,10 +285,25 @@ mod tests {
         ls.iter().map(|&l| Local(l)).collect()
     }
 
+    fn skip(states: &[u64]) -> Contraction {
+        Contraction { skipped: states.iter().map(|&s| Shared(s)).collect(), merged: Vec::new() }
+    }
+
+    #[test]
+    fn merged_states_share_their_steps() {
+        let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 1, 6)];
+        let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
+        let through = Through::new(model(&steps), &Contraction { skipped: vec![Shared(1)], merged }).unwrap();
+        let [step] = through.listed().unwrap() else { panic!("one path") };
+        assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
+        let origins: Vec<usize> = through.path(step).map(<[Step]>::len).collect();
+        assert_eq!(origins, [2, 1]);
+    }
+
     #[test]
     fn a_path_takes_what_it_does_not_bring_itself() {
         let rendezvous = model(&[(0, 1, 5, 2), (5, 3, 6, 4), (6, 2, 0, 7)]);
-        let through = Through::new(rendezvous, &[Shared(5), Shared(6)]).unwrap();
+        let through = Through::new(rendezvous, &skip(&[5, 6])).unwrap();
         let [step] = through.listed().unwrap() else { panic!("one path") };
         assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
         assert_eq!(
@@ -232,7 +311,7 @@ mod tests {
             (&bag(&[1, 3]), &bag(&[4, 7])),
             "the thread put at 2 is taken again"
         );
-        assert_eq!(through.path(step).len(), 3);
+        assert_eq!(through.path(step).count(), 3);
     }
 
     #[test]
@@ -246,16 +325,16 @@ mod tests {
             (7, 4, 0, 3),
             (8, 4, 1, 4),
         ];
-        let through = Through::new(model(&steps), &[5, 6, 7].map(Shared)).unwrap();
+        let through = Through::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
         assert_eq!(through.listed().unwrap().len(), 2, "only over 8, which is not skipped");
     }
 
     #[test]
     fn a_cycle_is_refused() {
         let cycle = model(&[(0, 1, 5, 2), (5, 2, 6, 3), (6, 3, 5, 2), (6, 4, 0, 4)]);
-        assert!(Through::new(cycle.clone(), &[Shared(5), Shared(6)]).is_err());
-        assert!(Through::new(cycle, &[Shared(5)]).is_ok());
+        assert!(Through::new(cycle.clone(), &skip(&[5, 6])).is_err());
+        assert!(Through::new(cycle, &skip(&[5])).is_ok());
         let own = model(&[(0, 1, 5, 2), (5, 2, 5, 3), (5, 3, 0, 3)]);
-        assert!(Through::new(own, &[Shared(5)]).is_err());
+        assert!(Through::new(own, &skip(&[5])).is_err());
     }
 }
