@@ -230,8 +230,8 @@ pub enum Evidence<C = Vec<Configuration>> {
     },
     /// Evidence about a smaller model.
     Through {
-        /// Shared states that are only passed through.
-        skipped: Vec<u32>,
+        /// All but these shared states are only passed through.
+        kept: Vec<u32>,
         /// Local states that are taken for another, or for nobody.
         merged: Vec<(Option<u32>, Vec<u32>)>,
         /// The evidence.

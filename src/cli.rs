@@ -6,10 +6,12 @@
 mod bench;
 mod certify;
 mod check;
+mod checkpoint;
 mod console;
 mod cutoff;
 mod explain;
 mod files;
+mod fuzz;
 mod meter;
 mod reach;
 mod setup;
@@ -26,6 +28,7 @@ use crate::limits::Limits;
 use crate::question::Question;
 use bench::BenchArgs;
 use console::{Console, Failure};
+use fuzz::FuzzArgs;
 
 /// What `throng` alone says.
 const WELCOME: &str = "\
@@ -79,6 +82,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// Make up inputs and compare all engines, checkers and translations on them
+    Fuzz(FuzzArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
     /// Write a small program with comments, to start from
@@ -105,6 +110,13 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
+    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then goes on from there, whatever stopped it.
+    /// With the answer, FILE is removed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints, for tests
+    #[arg(long, hide = true, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
+    checkpoint_every: Option<Duration>,
     /// Explore everything that can be reached and answer nothing, for benchmarks
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     exhaust: bool,
@@ -529,6 +541,7 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
+            Command::Fuzz(args) => args.output,
             Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
                 OutputArgs::default()
             }
@@ -546,6 +559,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Fuzz(args) => fuzz::run(args, console),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),
             Command::Completions(args) => setup::completions(args, console),

@@ -8,7 +8,7 @@
 
 mod equivalent;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ pub struct Contracted {
     through: Arc<Through>,
     contraction: Arc<Contraction>,
     /// States that threads leave by themselves, always, and the state that comes then.
-    alias: HashMap<Local, Local>,
+    alias: FxHashMap<Local, Local>,
 }
 
 /// Paths longer than this are not made into one step.
@@ -93,10 +93,10 @@ impl Contracted {
         let mut run = Run { contracted: self, now: start.clone(), steps: Vec::new() };
         run.settle();
         for taken in &trace.steps {
-            for options in self.through.path(&taken.step) {
+            for mut options in self.through.options(&taken.step) {
                 // Equivalent states can do the same, so one of the steps is possible.
                 let there = |step: &&Step| step.from == run.now.shared && run.now.threads.covers(&step.take);
-                if let Some(step) = options.iter().find(there) {
+                if let Some(step) = options.find(there) {
                     run.take(step);
                     run.settle();
                 }

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::verdict::Verdict;
@@ -141,6 +142,16 @@ impl Occupied {
         self.add(Occupied { sum: occupied, configurations: 1, most: occupied });
     }
 
+    /// For a later process.
+    pub(crate) fn write(&self, out: &mut Writer<'_>) {
+        [self.sum, self.configurations, self.most].into_iter().for_each(|n| out.number(n));
+    }
+
+    /// From an earlier process.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Occupied, Damaged> {
+        Ok(Occupied { sum: input.number()?, configurations: input.number()?, most: input.number()? })
+    }
+
     /// Counts all of another count.
     pub(crate) fn add(&mut self, other: Occupied) {
         self.sum += other.sum;
@@ -167,6 +178,11 @@ pub trait Watch: Sync {
 
     /// Called when a target is decided while the search for others goes on.
     fn found(&self, _target: usize, _verdict: &Verdict) {}
+
+    /// Who keeps the state of the search, so that it can be gone on with; for engines that can.
+    fn keeper(&self) -> Option<&dyn Keeper> {
+        None
+    }
 }
 
 /// Any closure can watch: `&|now: &Progress| …`.

@@ -293,6 +293,18 @@ pub trait Model: Send + Sync {
         u64::MAX
     }
 
+    /// What the words given out so far mean, where they are numbers in a table that grows: for a later process ([`crate::checkpoint`]). `None` if
+    /// that could not make use of it. Where a word says by itself what it means, there is nothing to add.
+    fn words(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes over what [`Model::words`] said in an earlier process, so that words mean the same in this one. `false` if that is not possible, e.g.
+    /// because a word that this process has given out means something else there.
+    fn take_over(&self, _words: &[u8]) -> bool {
+        false
+    }
+
     /// The program behind this model, if its words are cubes over a program's variables.
     fn as_program(&self) -> Option<&dyn program::Coded> {
         None

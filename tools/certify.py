@@ -115,40 +115,32 @@ def net_rule(names, guard, update):
         take[name] = int(n)
         if exactly:
             blocked.add(name)
-    plus, moved, kept = Counter(), {}, set()
-    for u in filter(None, (u.strip() for u in update.split(","))):
-        x, right = (side.strip() for side in u.split("=", 1))
-        x = x.rstrip("' ")
-        terms = re.findall(r"([+-]?)\s*(\w+)", right)
+    updates = [u.split("=", 1) for u in update.split(",") if u.strip()]
+    updates = {x.strip(" '\n\t\r"): re.findall(r"([+-]?)\s*(\w+)", right) for x, right in updates}
+    put, to = Counter(), {}  # `to`: where the tokens of a place go
+    for x, terms in updates.items():
         for sign, term in terms:
             if term.isdigit():
-                plus[x] += -int(term) if sign == "-" else int(term)
-            elif sign == "-" or term in kept or term in moved:
-                raise Skipped("update " + u)
-            elif term == x:
-                kept.add(x)
+                put[x] += -int(term) if sign == "-" else int(term)
+            elif sign == "-" or term in to:
+                raise Skipped("an update that is no transfer: " + update.strip())
             else:
-                moved[term] = x
+                to[term] = x
         sources = [term for _, term in terms if not term.isdigit()]
-        short = -plus[x] - sum(take[y] for y in sources)
+        short = -put[x] - sum(take[y] for y in sources)
         if short > 0:  # the guard is raised
             free = [y for y in sources if y not in blocked]
             if len(free) != 1:
-                raise Skipped("update " + u)
+                raise Skipped("an update below zero: " + update.strip())
             take[free[0]] += short
-        if x not in kept:
-            moved.setdefault(x, None)
-    for y in [y for y in moved if moved[y] is None]:
-        if any(y in re.findall(r"\w+", u.split("=", 1)[1]) for u in update.split(",") if "=" in u):
-            raise Skipped("rule " + update.strip())
-    put = Counter({x: n for x, n in plus.items() if n})
+    for x in updates:
+        to.setdefault(x, None)
     for y, n in take.items():
-        if moved.get(y, y) is not None:
-            put[moved.get(y, y)] += n
-    fates = {y: [to] for y, to in moved.items()}
+        put[to.get(y, y)] += n
+    del put[None]
+    fates = {y: [x] for y, x in to.items() if x != y}
     fates.update({y: [] for y in blocked})
-    put = Counter({x: n for x, n in put.items() if n > 0})
-    return [Rule("0", "0", +take, put, Counter(), fates)]
+    return [Rule("0", "0", +take, +put, Counter(), fates)]
 
 
 def read_pnml(text):
@@ -450,9 +442,8 @@ class Court:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
         return value, max(value(s, threads) for (s, threads), _ in self.families)
 
-    def through(self, bad, skipped, merged, proof):
-        """Local states are taken for others; the rules into and out of the skipped shared states become one."""
-        skipped = {self.state("shared", s) for s in skipped}
+    def through(self, bad, kept, merged, proof):
+        """Local states are taken for others; the rules into and out of all shared states but `kept` become one."""
         need(not any(r.fates for r in self.system.rules), "a rule moves bystanders")
         pairs = [(self.state("local", l), to) for to, ls in merged for l in ls]
         image = {l: None if to is None else self.state("local", to) for l, to in pairs}
@@ -466,6 +457,10 @@ class Court:
             return found
 
         rules = [rule(r.src, r.dst, merge(r.take), merge(r.put + r.spawn)) for r in self.system.rules]
+        skipped = {s for r in rules for s in (r.src, r.dst)} - {self.state("shared", s) for s in kept}
+        leaving = {}
+        for r in rules:
+            leaving.setdefault(r.src, []).append(r)
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
         need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
@@ -475,7 +470,7 @@ class Court:
             if m not in tails:
                 need(m not in begun, "a cycle stays within the skipped states")
                 begun.add(m)
-                tails[m] = [whole for r in rules if r.src == m for whole in extend(r)]
+                tails[m] = [whole for r in leaving.get(m, ()) for whole in extend(r)]
             return tails[m]
 
         def extend(r):

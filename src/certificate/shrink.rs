@@ -1,7 +1,8 @@
 //! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
 //!
 //! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
-//! threads prove as much, invariants that nobody needs, and elements of a relative basis that an invariant rules out or another element covers.
+//! threads prove as much, invariants that nobody needs, elements of a relative basis that an invariant rules out or another element
+//! covers, and what the numbers of a vector have in common.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::check::check_all;
 use crate::limits::Limits;
 use crate::model::{Local, Shared};
 use crate::problem::Problem;
-use crate::verdict::{Certificate, Relative, Verdict, Views};
+use crate::verdict::{Certificate, Relative, Vector, Verdict, Views};
 
 /// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get used up.
 pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
@@ -64,6 +65,7 @@ fn singles(views: &Views) -> Views {
 
 fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
     let mut best = (**relative).clone();
+    best.vectors.iter_mut().for_each(divide);
     let holds = |candidate: &Relative| stands(&Certificate::Relative(Arc::new(candidate.clone())));
     if !best.views.are_single() {
         let candidate = Relative { views: Arc::new(singles(&best.views)), ..best.clone() };
@@ -93,5 +95,46 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
         }
         width /= 2;
     }
-    Certificate::Relative(Arc::new(best))
+    // Perhaps the views alone, or the basis alone, show it.
+    let alone = match (best.vectors.is_empty(), best.basis.is_empty()) {
+        (true, true) => Some(Certificate::Views(best.views.clone())),
+        (true, false) => Some(Certificate::Upward(Arc::new(best.basis.clone()))),
+        _ => None,
+    };
+    alone.filter(stands).unwrap_or_else(|| Certificate::Relative(Arc::new(best)))
+}
+
+/// The smallest vector that says the same.
+fn divide(vector: &mut Vector) {
+    vector.shared.retain(|e| e.1 != 0);
+    vector.locals.retain(|e| e.1 != 0);
+    let values = vector.shared.iter().map(|e| e.1).chain(vector.locals.iter().map(|e| e.1));
+    let common = values.fold(0, |a: i64, b| gcd(a.unsigned_abs(), b.unsigned_abs()).try_into().unwrap_or(1));
+    if common > 1 {
+        vector.shared.iter_mut().for_each(|e| e.1 /= common);
+        vector.locals.iter_mut().for_each(|e| e.1 /= common);
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_divided_by_what_they_have_in_common() {
+        let mut vector = Vector {
+            shared: vec![(Shared(0), -4), (Shared(1), 0)],
+            locals: vec![(Local(0), 6), (Local(1), 2)],
+        };
+        divide(&mut vector);
+        assert_eq!(vector.shared, [(Shared(0), -2)]);
+        assert_eq!(vector.locals, [(Local(0), 3), (Local(1), 1)]);
+        let mut odd = Vector { shared: vec![(Shared(0), i64::MIN)], locals: vec![(Local(0), 3)] };
+        divide(&mut odd);
+        assert_eq!(odd.shared, [(Shared(0), i64::MIN)]);
+    }
 }

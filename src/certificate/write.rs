@@ -1,7 +1,7 @@
 //! From an answer to a certificate. Large sets are borrowed and written one element at a time.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ impl Numbers {
         self.local.extend(config.threads.entries().iter().map(|e| e.0));
     }
 
-    fn see_all(&mut self, certificate: &Certificate) {
+    fn see_all(&mut self, model: &dyn Model, certificate: &Certificate) {
         match certificate {
             Certificate::Products(products) => {
                 self.shared.extend(products.shared.iter().flatten());
@@ -58,9 +58,9 @@ impl Numbers {
                 }
             }
             Certificate::Through(contraction, proof) => {
-                self.shared.extend(contraction.skipped.iter());
+                self.shared.extend(kept(model, &contraction.skipped));
                 self.local.extend(contraction.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
-                self.see_all(proof);
+                self.see_all(model, proof);
             }
         }
     }
@@ -144,7 +144,7 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             (Verdict::Safe(certificate), _) => {
                 let place = *shared.entry(certificate.identity()).or_insert(next);
                 if place == next {
-                    evidence.push(set(certificate, &numbers)?);
+                    evidence.push(set(&*problem.model, certificate, &numbers)?);
                 }
                 (Claim::Safe, place)
             }
@@ -205,17 +205,18 @@ pub fn cutoff_document<'a>(
         numbers.shared.insert(s);
         numbers.local.insert(l);
     }
-    numbers.see_all(&found.rest);
-    found.except.iter().for_each(|e| numbers.see_all(&e.2));
+    let model = &*problem.model;
+    numbers.see_all(model, &found.rest);
+    found.except.iter().for_each(|e| numbers.see_all(model, &e.2));
     let numbers = Rc::new(numbers);
-    let mut evidence = vec![set(&found.rest, &numbers)?];
+    let mut evidence = vec![set(model, &found.rest, &numbers)?];
     let mut places: HashMap<_, u32> = HashMap::new();
     let mut except = Vec::new();
     for (s, l, certificate) in &found.except {
         let next = evidence.len() as u32;
         let place = *places.entry(certificate.identity()).or_insert(next);
         if place == next {
-            evidence.push(set(certificate, &numbers)?);
+            evidence.push(set(&*problem.model, certificate, &numbers)?);
         }
         except.push((numbers.shared(*s), numbers.local(*l), place));
     }
@@ -265,13 +266,27 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     }
     for verdict in verdicts {
         if let Verdict::Safe(certificate) = verdict {
-            numbers.see_all(certificate);
+            numbers.see_all(&*problem.model, certificate);
         }
     }
     numbers
 }
 
-fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Evidence<Configs<'a>>, String> {
+/// The shared states between which there are steps, without those that are only passed through.
+fn kept(model: &dyn Model, skipped: &[Shared]) -> Vec<Shared> {
+    let skipped: HashSet<&Shared> = skipped.iter().collect();
+    let steps = model.listed().unwrap_or_default().iter();
+    let mut kept: Vec<Shared> = steps.flat_map(|s| [s.from, s.to]).filter(|s| !skipped.contains(s)).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+fn set<'a>(
+    model: &dyn Model,
+    certificate: &'a Certificate,
+    numbers: &Rc<Numbers>,
+) -> Result<Evidence<Configs<'a>>, String> {
     let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
     let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
                    search without them (--no-por)";
@@ -292,9 +307,9 @@ fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Eviden
             basis: configs(&relative.basis),
         },
         Certificate::Through(contraction, proof) => Evidence::Through {
-            skipped: contraction.skipped.iter().map(|&s| numbers.shared(s)).collect(),
+            kept: kept(model, &contraction.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
             merged: classes(contraction, numbers),
-            proof: Box::new(set(proof, numbers)?),
+            proof: Box::new(set(model, proof, numbers)?),
         },
         Certificate::Products(products) if !products.reduced => {
             let all = products.members.iter().map(|product| products.configs(product, MOST));

@@ -1,7 +1,7 @@
 //! Puts the question of a certificate together again and lets the rules decide.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
@@ -21,9 +21,6 @@ use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
 
-/// Where states are sets, threads are compared one by one: so many in one configuration are refused.
-const MOST_THREADS: u32 = 4096;
-
 /// A certificate and what it is about.
 pub(super) struct Court<'a> {
     pub(super) document: &'a Document,
@@ -34,6 +31,13 @@ pub(super) struct Court<'a> {
     pub(super) program: Option<Arc<Interpreter>>,
     /// Leave out elements with states that the input does not have; what is left must stand all the same.
     pub(super) lenient: bool,
+    /// How many threads a configuration may have.
+    pub(super) most: u32,
+}
+
+/// Where states are sets, or bystanders move, threads are looked at one by one.
+pub(super) fn most_threads(model: &dyn Model) -> u32 {
+    if model.is_exact() && !model.moves_others() { OMEGA - 1 } else { 4096 }
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {
@@ -81,7 +85,8 @@ impl<'a> Court<'a> {
         }
         let problem =
             Problem { model, initial: Vec::new(), initial_text: String::new(), targets: Vec::new(), bound };
-        let mut court = Court { document, problem, shared, locals, program, lenient: false };
+        let most = most_threads(&*problem.model);
+        let mut court = Court { document, problem, shared, locals, program, lenient: false, most };
         court.problem.initial = court.initial()?;
         court.problem.targets = document.targets.iter().map(|t| court.target(t)).collect::<Result<_, _>>()?;
         Ok(court)
@@ -221,8 +226,11 @@ impl<'a> Court<'a> {
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
-            Evidence::Through { skipped, merged, proof } => {
-                let skipped = self.each(skipped, |s| self.shared(s))?;
+            Evidence::Through { kept, merged, proof } => {
+                let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
+                let steps = self.problem.model.listed().unwrap_or_default().iter();
+                let skipped: BTreeSet<Shared> =
+                    steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
                 let mut pairs = Vec::new();
                 for (to, members) in merged {
                     let to = to.map(|l| self.local(l)).transpose()?;
@@ -232,7 +240,7 @@ impl<'a> Court<'a> {
                 if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
                     return invalid("a state is taken for two others");
                 }
-                let contraction = Contraction { skipped, merged: pairs };
+                let contraction = Contraction { skipped: skipped.into_iter().collect(), merged: pairs };
                 match self.verdict(proof)? {
                     Verdict::Safe(proof) if !matches!(proof, Certificate::Through(..)) => {
                         Certificate::Through(Arc::new(contraction), Box::new(proof))
@@ -314,8 +322,7 @@ impl<'a> Court<'a> {
             };
             bag.insert(self.local(l)?, n);
         }
-        let narrow = !self.problem.model.is_exact() || self.problem.model.moves_others();
-        if total == u32::MAX || narrow && total > MOST_THREADS {
+        if total > self.most {
             return invalid(format!("a configuration has {total} threads, too many to look at"));
         }
         Ok(Config::new(self.shared(*shared)?, bag))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::court::{Court, system_states};
+use super::court::{Court, most_threads, system_states};
 use crate::certificate::{Answered, Document, ProgramNames, Property};
 use crate::lang::load::{Input, Loaded};
 use crate::problem::{Problem, Target};
@@ -23,6 +23,7 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
         locals,
         program: None,
         lenient: true,
+        most: most_threads(&*problem.model),
     };
     let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
     let of = |target: &Target| {

@@ -1,11 +1,11 @@
 //! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
 
 use super::forward::{Kind, check_forward};
-use super::run::{is_initial, leads, led_by};
+use super::run::{is_initial, led_by};
 use super::sets::{Order, Set};
 use super::{Flaw, check_within};
 use crate::limits::{Limits, Ticker};
-use crate::model::{Bag, Config, Local, Model, Shared};
+use crate::model::{Bag, Config, Local, Model, Shared, semantics};
 use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{Certificate, RunNode, Verdict};
 
@@ -95,9 +95,11 @@ fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) 
     let Some(before) = proof.runs[..i].get(parent) else {
         return Err(Flaw::Malformed("a run comes from later".into()));
     };
-    let mut steps = Vec::new();
+    let (mut steps, mut after) = (Vec::new(), Vec::new());
     led_by(model, &before.config, node.by, &mut steps);
-    if steps.iter().any(|step| leads(model, &before.config, step, None, &node.config)) {
+    steps.iter().for_each(|step| semantics::fire(model, &before.config, step, None, &mut after));
+    // Where states are sets, several steps may each lead to a part.
+    if Set::new(model, &after, Order::Same).holds(&node.config) {
         return Ok(());
     }
     Err(Flaw::LeadsElsewhere(i + 1, node.config.describe(model)))

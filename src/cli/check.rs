@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::{self, Reusing};
+use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure};
 use super::{CheckArgs, EngineName, files};
 use crate::certificate::write::Origin;
@@ -24,7 +25,7 @@ use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
 use crate::report::{Report, json, page, sarif, text};
 use crate::unfold::unfold;
-use crate::verdict::Unknown;
+use crate::verdict::{Unknown, Verdict};
 use crate::verify::Verification;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
@@ -47,6 +48,12 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
             problem
         }
     };
+    if let Some(path) = &args.checkpoint {
+        files::probe(path)?;
+        let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
+        checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
+        console.keep_in(checkpoint);
+    }
     if let Some(path) = &args.reuse {
         engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
     }
@@ -54,6 +61,9 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let asked = asked.engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let time = began.elapsed();
+    let open = |v: &Verdict| matches!(v, Verdict::Unknown(_));
+    let unanswered = outcome.answer.verdicts.iter().any(open) && !(args.stop_at_first && outcome.is_unsafe());
+    let how_to_go_on = console.checkpoint().map_or(Ok(None), |kept| kept.end(unanswered))?;
     let certificate = match &args.certificate {
         Some(path) => {
             let origin =
@@ -82,6 +92,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
+    how_to_go_on.into_iter().for_each(|how| console.note(&how));
     if let Some(path) = &args.html {
         let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
         files::replace(path, &page::write(&report, input))?;
@@ -125,7 +136,7 @@ fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
 }
 
 /// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.
-fn por(args: &CheckArgs) -> bool {
+pub(super) fn por(args: &CheckArgs) -> bool {
     !args.search.no_por && args.certificate.is_none()
 }
 

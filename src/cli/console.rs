@@ -4,14 +4,16 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use clap::ColorChoice;
 
 use super::OutputArgs;
+use super::checkpoint::Checkpoint;
 use super::meter::Meter;
+use crate::checkpoint::Keeper;
 use crate::engine::{Progress, Watch};
 use crate::lang::load::{Input, Loaded, Reading, Rejected, load};
 use crate::lang::source::{Diagnostic, Source, render};
@@ -35,6 +37,9 @@ pub(super) struct Console {
     colour_messages: bool,
     meter: Meter,
     said: Arc<Mutex<Said>>,
+    checkpoint: OnceLock<Checkpoint>,
+    /// Whether it is being written; shared with whoever loses patience.
+    writing: Arc<OnceLock<Arc<AtomicBool>>>,
 }
 
 /// Who has written to standard output: never both.
@@ -97,7 +102,20 @@ impl Console {
             colour_messages: coloured(output.color, io::stderr().is_terminal()),
             meter: Meter::new(output),
             said: Arc::default(),
+            checkpoint: OnceLock::new(),
+            writing: Arc::default(),
         }
+    }
+
+    /// Keeps the state of the search that comes in a file.
+    pub(super) fn keep_in(&self, checkpoint: Checkpoint) {
+        let _ = self.writing.set(checkpoint.busy());
+        let _ = self.checkpoint.set(checkpoint);
+    }
+
+    /// The file with the state of the search, if there is one.
+    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.checkpoint.get()
     }
 
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
@@ -117,16 +135,20 @@ impl Console {
     fn listen(&self, limits: &Limits, last_words: Option<String>) {
         let stopper = limits.stopper();
         let asked = AtomicBool::new(false);
-        let said = self.said.clone();
+        let (said, writing) = (self.said.clone(), self.writing.clone());
         let handled = ctrlc::set_handler(move || {
             if asked.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
             stopper.stop();
             let Some(last_words) = last_words.clone() else { return };
-            let said = said.clone();
+            let (said, writing) = (said.clone(), writing.clone());
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(GRACE);
+                // A search that is writing down how far it has come has heard.
+                while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
+                    thread::sleep(GRACE);
+                }
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
                 if *said == Said::Answer {
                     return;
@@ -213,6 +235,10 @@ impl Console {
 impl Watch for Console {
     fn progress(&self, now: &Progress) {
         self.meter.hear(now);
+    }
+
+    fn keeper(&self) -> Option<&dyn Keeper> {
+        self.checkpoint.get().map(|checkpoint| checkpoint as &dyn Keeper)
     }
 }
 

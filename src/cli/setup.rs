@@ -14,7 +14,11 @@ const FIRST: &str = include_str!("init.bp");
 /// `throng init`: never writes over a file.
 pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
     let path = args.file.display();
-    match File::create_new(&args.file).and_then(|mut file| file.write_all(FIRST.as_bytes())) {
+    let written = File::create_new(&args.file).and_then(|mut file| {
+        let written = file.write_all(FIRST.as_bytes());
+        written.inspect_err(|_| _ = fs::remove_file(&args.file))
+    });
+    match written {
         Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
             Err(Failure::Other(format!("{path} exists already; name another file: throng init FILE")))
         }

@@ -1,10 +1,7 @@
 //! `throng translate`
 
-use std::fs;
-use std::path::Path;
-
 use super::console::{Console, Failure};
-use super::{Language, TranslateArgs};
+use super::{Language, TranslateArgs, files};
 use crate::lang::bp::printer;
 use crate::lang::load::{Input, Loaded};
 use crate::lang::system::System;
@@ -84,17 +81,13 @@ fn save(
         }
         return console.print(text);
     };
-    put(path, text)?;
+    files::replace(path, text)?;
     if let Some(companion) = companion {
         let beside = path.with_extension(companion.extension);
-        put(&beside, &companion.text)?;
+        files::replace(&beside, &companion.text)?;
         console.note(&format!("note: the targets are in {}", beside.display()));
     }
     Ok(())
-}
-
-fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|why| Failure::Other(format!("cannot write {}: {why}", path.display())))
 }
 
 impl Language {

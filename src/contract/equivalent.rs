@@ -7,7 +7,9 @@
 //!
 //! States that targets name, and states that a step takes several of at once, stay as they are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet};
 
 use crate::model::{Local, Shared, Step};
 
@@ -19,15 +21,23 @@ pub struct Equivalent {
     pub alias: HashMap<Local, Local>,
 }
 
-/// What a state can do: where from, where to, and the classes of those it leaves behind.
-type Signature = BTreeSet<(Shared, Shared, Vec<usize>)>;
+/// What a state can do, sorted: where from, where to, and the classes of those it leaves behind.
+type Signature = Vec<(Shared, Shared, Left)>;
+
+/// Who is left behind: nearly always one thread.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    One(usize),
+    /// With their number.
+    Several(Vec<(usize, u64)>),
+}
 
 /// Finds equivalent states; `keep` are those that targets name, `starts` the shared states in which something starts. No step moves bystanders.
 pub fn equivalent(steps: &[Step], keep: &HashSet<Local>, starts: &[Shared]) -> Equivalent {
     let mut fixed = keep.clone();
-    let mut led: HashMap<Local, Vec<&Step>> = HashMap::new();
+    let mut led: HashMap<Local, Vec<&Step>> = HashMap::default();
     let mut locals = BTreeSet::new();
-    let mut shared: HashSet<Shared> = starts.iter().copied().collect();
+    let mut shared: FxHashSet<Shared> = starts.iter().copied().collect();
     for step in steps {
         shared.extend([step.from, step.to]);
         for bag in [&step.take, &step.put, &step.spawn] {
@@ -46,7 +56,7 @@ pub fn equivalent(steps: &[Step], keep: &HashSet<Local>, starts: &[Shared]) -> E
 
 /// States that can do nothing but become another, in every shared state.
 fn aliases(led: &HashMap<Local, Vec<&Step>>, fixed: &HashSet<Local>, shared: usize) -> HashMap<Local, Local> {
-    let mut alias: HashMap<Local, Local> = HashMap::new();
+    let mut alias: HashMap<Local, Local> = HashMap::default();
     let mut leaders: Vec<Local> = led.keys().copied().filter(|l| !fixed.contains(l)).collect();
     leaders.sort_unstable();
     for l in leaders {
@@ -55,7 +65,7 @@ fn aliases(led: &HashMap<Local, Vec<&Step>>, fixed: &HashSet<Local>, shared: usi
             ([(m, 1)], true) => step.from == step.to && *next.get_or_insert(*m) == *m,
             _ => false,
         });
-        let everywhere = led[&l].iter().map(|step| step.from).collect::<HashSet<_>>().len() == shared;
+        let everywhere = led[&l].iter().map(|step| step.from).collect::<FxHashSet<_>>().len() == shared;
         if let Some(next) = next
             && alone
             && everywhere
@@ -97,9 +107,9 @@ impl<'a> Classes<'a> {
             led,
             alias,
             fixed,
-            class: HashMap::new(),
+            class: HashMap::default(),
             members: vec![Vec::new()],
-            before: HashMap::new(),
+            before: HashMap::default(),
         };
         for &l in locals.iter().filter(|l| !alias.contains_key(l)) {
             let class = if fixed.contains(&l) { classes.members.len() } else { 0 };
@@ -124,19 +134,29 @@ impl<'a> Classes<'a> {
     fn signature(&self, l: Local) -> Signature {
         let own = self.class[&l];
         let steps = self.led.get(&l).into_iter().flatten();
+        let class = |l: Local| self.class[&resolve(self.alias, l)];
         let does = steps.map(|step| {
-            let left = step.put.entries().iter().chain(step.spawn.entries());
-            let class =
-                |&(m, n): &(Local, u32)| std::iter::repeat_n(self.class[&resolve(self.alias, m)], n as usize);
-            let mut left: Vec<usize> = left.flat_map(class).collect();
-            left.sort_unstable();
+            let left = match (step.put.entries(), step.spawn.is_empty()) {
+                (&[(l, 1)], true) => Left::One(class(l)),
+                (put, _) => {
+                    let mut all: BTreeMap<usize, u64> = BTreeMap::new();
+                    for &(l, n) in put.iter().chain(step.spawn.entries()) {
+                        *all.entry(class(l)).or_default() += u64::from(n);
+                    }
+                    Left::Several(all.into_iter().collect())
+                }
+            };
             (step.from, step.to, left)
         });
-        does.filter(|(from, to, left)| from != to || left[..] != [own]).collect()
+        let mut does: Signature =
+            does.filter(|(from, to, left)| from != to || *left != Left::One(own)).collect();
+        does.sort_unstable();
+        does.dedup();
+        does
     }
 
     fn split_until_stable(&mut self) {
-        let mut signatures: HashMap<Local, Signature> = HashMap::new();
+        let mut signatures: HashMap<Local, Signature> = HashMap::default();
         let mut dirty: BTreeSet<Local> = self.members[0].iter().copied().collect();
         while !dirty.is_empty() {
             let touched: BTreeSet<usize> = dirty.iter().map(|l| self.class[l]).collect();

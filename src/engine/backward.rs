@@ -69,9 +69,12 @@ impl Engine for Pruned {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // Without facts, the search is as complete as with them.
         match self.shelf.get_or_find(problem, limits) {
-            Ok(facts) => {
-                run(problem, Some(&Pruning::new(problem, facts, self.shelf.triples(), limits)), limits, watch)
-            }
+            Ok(facts) => run(
+                problem,
+                Some(&Pruning::new(problem, facts, self.shelf.triples(problem), limits)),
+                limits,
+                watch,
+            ),
             Err(_) => run(problem, None, limits, watch),
         }
     }
@@ -163,8 +166,11 @@ fn search(
 impl Search<'_> {
     /// The element that covers an initial configuration, if the target can be covered.
     fn run(&mut self, target: &Target, limits: &Limits, watch: &dyn Watch) -> Result<Option<usize>, Unknown> {
+        // A ticker looks at the limits only after a while, and there may be thousands of targets.
+        limits.check()?;
         let mut ticker = Ticker::new(limits);
         for config in &target.configs {
+            ticker.ticks(1 + self.basis.len() as u32 / 8)?;
             if let Some(start) = self.add(config.clone(), None, 0) {
                 return Ok(Some(start));
             }

@@ -31,13 +31,15 @@
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (the loop) and `parallel` (the same loop by several threads); levels are in `engine::levels`. `slots` tells threads apart
+//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` tells threads apart
 //! instead of counting them, to measure what counting brings.
 
 mod batch;
+mod climb;
 pub(super) mod ids;
 mod pack;
 mod parallel;
+mod saved;
 mod search;
 mod slots;
 mod steps;
@@ -46,13 +48,14 @@ mod targets;
 
 use std::sync::Arc;
 
+use self::climb::Climb;
 use self::search::{Search, Stop};
 use super::{Answer, Engine, Quiet, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::{Config, Local, Shared};
-use crate::problem::{Bound, Problem, Target};
+use crate::problem::{Bound, Problem};
 use crate::reduction::Reduction;
-use crate::verdict::{Certificate, Trace, Unknown, Verdict};
+use crate::verdict::{Certificate, Unknown, Verdict};
 
 pub use self::store::Footprint;
 
@@ -102,54 +105,11 @@ impl Engine for Explicit {
         }
         let reduction = if self.por { Reduction::of(problem) } else { None };
         let reduced = reduction.is_some();
-        let mut shortening =
-            Shortening { problem, jobs: self.jobs, limits, watch, done: vec![false; problem.targets.len()] };
-        let shortening = (reduced && self.shortest).then_some(&mut shortening);
         let quiet = Quiet(watch);
-        // What is about to be replaced by a shorter run is not told.
-        let told: &dyn Watch = if shortening.is_some() { &quiet } else { watch };
-        let mut search = Search::new(problem, self, reduction, limits, told);
-        let mut statistics = Statistics::default();
-        let outcome = self.climb(&mut search, shortening, &mut statistics);
-        statistics.steps = search.fired;
-        statistics.occupied = self.counting.then_some(search.occupied);
-        statistics.shared_states = search.steps.shared_states() as u64;
-        statistics.local_states = search.steps.local_states() as u64;
-        Answer::new(verdicts(search, outcome, reduced), statistics)
-    }
-}
-
-/// Replaces runs that were found with reduction by shortest ones with as many threads, as far as the limits allow.
-struct Shortening<'p> {
-    problem: &'p Problem,
-    jobs: usize,
-    limits: &'p Limits,
-    watch: &'p dyn Watch,
-    /// For each target, whether its run has been looked for again.
-    done: Vec<bool>,
-}
-
-impl Shortening<'_> {
-    /// Looks once more for what has been found at `level`, and tells the watcher.
-    fn level(&mut self, level: u32, traces: &mut [Option<Trace>]) {
-        let new: Vec<usize> = (0..traces.len()).filter(|&i| traces[i].is_some() && !self.done[i]).collect();
-        if new.is_empty() {
-            return;
-        }
-        let targets: Vec<Target> = new.iter().map(|&i| self.problem.targets[i].clone()).collect();
-        let quiet = Quiet(self.watch);
-        let mut search = Search::for_targets(self.problem, &targets, self.jobs, None, self.limits, &quiet);
-        // Whether all were found or a limit was hit does not matter: what was found is kept.
-        let _ = search.level(None, level);
-        for (&i, shorter) in new.iter().zip(&mut search.traces) {
-            if let Some(shorter) = shorter.take() {
-                traces[i] = Some(shorter);
-            }
-            self.done[i] = true;
-            if let Some(trace) = &traces[i] {
-                self.watch.found(i, &Verdict::Unsafe(trace.clone()));
-            }
-        }
+        let mut climb = Climb::new(problem, self, limits, &quiet, reduction);
+        let outcome = climb.run();
+        let statistics = climb.statistics();
+        Answer::new(verdicts(climb.search, outcome, reduced), statistics)
     }
 }
 
@@ -161,39 +121,6 @@ impl Explicit {
         let why =
             "without counting, every thread has a slot of its own: not for nets, nor for very many threads";
         (!self.counting && !fits).then(|| Unknown::NotForThisModel(why.into()))
-    }
-
-    /// Searches level after level; `Ok` if there are no more.
-    fn climb(
-        &self,
-        search: &mut Search<'_>,
-        mut shortening: Option<&mut Shortening<'_>>,
-        statistics: &mut Statistics,
-    ) -> Result<(), Stop> {
-        if search.is_decided() {
-            return Err(Stop::Decided);
-        }
-        let (mut below, mut pruned) = (None, None);
-        if search.levels.next(None, None).is_none() {
-            statistics.complete_up_to = search.levels.last();
-        }
-        while let Some(next) = search.levels.next(below, pruned) {
-            let level = if below.is_none() { self.first.map_or(next, |first| next.max(first)) } else { next };
-            if let Some(most) = self.max_threads.filter(|&most| level > most) {
-                return Err(Stop::Limit(Unknown::Bound(most)));
-            }
-            let searched = search.level(below, level);
-            statistics.configurations = statistics.configurations.max(search.footprint().configurations);
-            if let Some(shortening) = &mut shortening {
-                shortening.level(level, &mut search.traces);
-            }
-            pruned = searched?;
-            below = Some(level);
-            // Levels up to the next one that differs are the same as this one.
-            let next = search.levels.next(below, pruned);
-            statistics.complete_up_to = next.map(|next| next - 1).or(search.levels.last()).or(below);
-        }
-        Ok(())
     }
 }
 
@@ -235,7 +162,7 @@ pub fn explore<'p>(
     let mut search = Search::exhaustive(problem, jobs, limits, watch);
     // Nobody asks for the fewest threads here, so the last level is enough.
     let last = search.levels.last().unwrap_or(u32::MAX);
-    match search.level(None, last) {
+    match search.level(None, last, &mut |_| {}) {
         Ok(_) | Err(Stop::Decided) => Ok(Explored { search }),
         Err(Stop::Limit(why)) => Err(why),
     }
@@ -285,7 +212,7 @@ pub fn each_level(
     let mut search = Search::exhaustive(problem, 1, limits, watch);
     let (mut below, mut pruned) = (None, None);
     while let Some(level) = search.levels.next(below, pruned) {
-        pruned = match search.level(below, level) {
+        pruned = match search.level(below, level, &mut |_| {}) {
             Ok(pruned) => pruned,
             Err(Stop::Limit(why)) => return Err(why),
             Err(Stop::Decided) => None,

@@ -56,10 +56,11 @@
 //! # Parts
 //!
 //! `vector` (labels), `steps` (the model, compiled), `tree`, `antichain` (maximal labels), `path` (ancestors and acceleration), `targets`,
-//! `search` (the loop), `witness` (from ω to concrete numbers), `shorten`.
+//! `search` (the loop), `witness` (from ω to concrete numbers), `shorten`, `saved` (for a later process).
 
 mod antichain;
 mod path;
+mod saved;
 mod search;
 mod shorten;
 mod steps;

@@ -1,6 +1,7 @@
 //! Runs an engine on the contracted problem and makes its answers answers about the original ([`crate::contract`]).
 
 use super::{Answer, Engine, Progress, Watch};
+use crate::checkpoint::Keeper;
 use crate::contract::Contracted;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -47,5 +48,9 @@ impl Watch for Lifting<'_> {
 
     fn found(&self, target: usize, verdict: &Verdict) {
         self.watch.found(target, &self.contracted.lift(verdict));
+    }
+
+    fn keeper(&self) -> Option<&dyn Keeper> {
+        self.watch.keeper()
     }
 }

@@ -79,10 +79,10 @@ impl Engine for Pairs {
         (statistics.shared_states, statistics.local_states) = closure.states();
         statistics.configurations = closure.len();
         if let Err(why) = done {
-            self.shelf.leave_unfinished(closure);
+            self.shelf.leave_unfinished(problem, closure);
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
-        let facts = self.shelf.put(Facts::of_pairs(problem, closure));
+        let facts = self.shelf.put(problem, Facts::of_pairs(problem, closure));
         let verdicts = problem.targets.iter().map(|target| {
             if target.configs.iter().all(|bad| facts.rules_out(bad)) {
                 Verdict::Safe(Certificate::Views(facts.views().clone()))
@@ -109,9 +109,9 @@ impl Engine for ByTriples {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let found = match self.shelf.triples() {
+        let found = match self.shelf.triples(problem) {
             Some(triples) => Ok(triples),
-            None => Triples::of(problem, limits).map(|triples| self.shelf.put_triples(triples)),
+            None => Triples::of(problem, limits).map(|triples| self.shelf.put_triples(problem, triples)),
         };
         let triples = match found {
             Ok(triples) => triples,

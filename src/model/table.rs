@@ -221,6 +221,14 @@ impl Model for Table {
         self.pairs(&self.index().leaderless, s, out);
     }
 
+    fn words(&self) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+
+    fn take_over(&self, words: &[u8]) -> bool {
+        words.is_empty()
+    }
+
     fn listed(&self) -> Option<&[Step]> {
         Some(&self.steps)
     }

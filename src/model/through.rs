@@ -18,8 +18,9 @@
 //!
 //! The checker rebuilds this model from a [`Contraction`], so that is all that evidence has to name.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::table::{Names, Table};
 use super::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
@@ -51,34 +52,51 @@ impl Contraction {
     pub fn merge_config(&self, config: &Config) -> Config {
         Config::new(config.shared, self.merge(&config.threads))
     }
+
+    /// Steps between merged local states, each once, with the place of the first step that becomes it; and the places of the others.
+    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, HashMap<u32, Vec<u32>>) {
+        let mut found: HashMap<(Shared, Shared, Bag, Bag), u32> = HashMap::default();
+        let (mut merged, mut alike) = (Vec::new(), HashMap::<u32, Vec<u32>>::default());
+        for (i, step) in (0..).zip(listed) {
+            let (take, mut put) = (self.merge(&step.take), self.merge(&step.put));
+            put.add_all(&self.merge(&step.spawn));
+            let first = *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(i);
+            if first == i {
+                merged.push((i, Step { take, put, spawn: Bag::new(), ..step.clone() }));
+            } else {
+                alike.entry(first).or_default().push(i);
+            }
+        }
+        (merged, alike)
+    }
 }
 
 /// See the module documentation.
 pub struct Through {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps that make up each step of the table, local states merged.
-    paths: Vec<Vec<Step>>,
-    /// The steps of the original that are such a step; in `edge` there is the number of its entry here.
-    origins: Vec<Vec<Step>>,
+    /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
+    paths: Vec<Vec<u32>>,
+    /// The others.
+    alike: HashMap<u32, Vec<u32>>,
 }
 
 /// More steps than this are not built: passing through states is meant to make models smaller.
 const MOST_STEPS: usize = 1 << 23;
 
 /// A step made of several.
-#[derive(Clone)]
 struct Path {
-    steps: Vec<Step>,
+    steps: Vec<u32>,
+    to: Shared,
     take: Bag,
     put: Bag,
 }
 
 impl Path {
-    fn one(step: &Step) -> Path {
+    fn one((place, step): (u32, &Step)) -> Path {
         let mut put = step.put.clone();
         put.add_all(&step.spawn);
-        Path { steps: vec![step.clone()], take: step.take.clone(), put }
+        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }
     }
 
     /// First this, then `later`.
@@ -87,7 +105,7 @@ impl Path {
         take.add_all(&without(&later.take, &self.put));
         let mut put = later.put.clone();
         put.add_all(&without(&self.put, &later.take));
-        Path { steps: self.steps.iter().chain(&later.steps).cloned().collect(), take, put }
+        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }
     }
 }
 
@@ -107,23 +125,31 @@ impl Through {
         if listed.iter().any(|s| s.others != Others::Stay) {
             return Err("a step moves bystanders".into());
         }
-        let (listed, origins) = merge(listed, contraction);
         let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
-        let mut from: HashMap<Shared, Vec<&Step>> = HashMap::new();
-        for step in listed.iter().filter(|s| skipped.contains(&s.from)) {
-            from.entry(step.from).or_default().push(step);
+        let (merged, alike) = match contraction.merged.is_empty() {
+            true => (Vec::new(), HashMap::default()),
+            false => contraction.merge_steps(listed),
+        };
+        // Copied only if they are changed: there may be many.
+        let numbered: Vec<(u32, &Step)> = match contraction.merged.is_empty() {
+            true => (0..).zip(listed).collect(),
+            false => merged.iter().map(|(i, step)| (*i, step)).collect(),
+        };
+        let numbered = || numbered.iter().copied();
+        let mut from: HashMap<Shared, Vec<(u32, &Step)>> = HashMap::default();
+        for (i, step) in numbered().filter(|(_, s)| skipped.contains(&s.from)) {
+            from.entry(step.from).or_default().push((i, step));
         }
         let tails = tails(&from, &skipped)?;
-        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::new();
+        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::default();
         let (mut table, mut paths) = (Table::new(Names::Numbers(0), Names::Numbers(0)), Vec::new());
-        for step in listed.iter().filter(|s| !skipped.contains(&s.from)) {
-            let first = Path::one(step);
+        for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
+            let first = Path::one((i, step));
             let whole: Vec<Path> = match tails.get(&step.to) {
                 Some(tails) => tails.iter().map(|tail| first.then(tail)).collect(),
                 None => vec![first],
             };
-            for Path { steps, take, put } in whole {
-                let to = steps[steps.len() - 1].to;
+            for Path { steps, to, take, put } in whole {
                 let idle = step.from == to && take == put;
                 if idle || !built.insert((step.from, to, take.clone(), put.clone())) {
                     continue;
@@ -137,43 +163,32 @@ impl Through {
                 paths.push(steps);
             }
         }
-        Ok(Through { original: model, table, paths, origins })
+        Ok(Through { original: model, table, paths, alike })
+    }
+
+    /// The steps of the original model that `step` stands for, one after the other; of those that are alike, the first.
+    fn path(&self, step: Edge) -> impl Iterator<Item = (u32, &Step)> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.paths[step.0 as usize].iter().map(|&i| (i, &listed[i as usize]))
     }
 
     /// One after the other, what `step` stands for: for each, the steps of the original model that it may be.
-    pub fn path(&self, step: &Step) -> impl Iterator<Item = &[Step]> {
-        self.paths[step.edge.0 as usize].iter().map(|step| &self.origins[step.edge.0 as usize][..])
+    pub fn options(&self, step: &Step) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.path(step.edge).map(|(i, first)| {
+            let others = self.alike.get(&i).into_iter().flatten().map(|&j| &listed[j as usize]);
+            std::iter::once(first).chain(others)
+        })
     }
-}
-
-/// Steps between merged local states, each once, and which steps they are made of. What is created counts as put.
-fn merge(steps: &[Step], contraction: &Contraction) -> (Vec<Step>, Vec<Vec<Step>>) {
-    let mut found: HashMap<(Shared, Shared, Bag, Bag), usize> = HashMap::new();
-    let (mut merged, mut origins): (Vec<Step>, Vec<Vec<Step>>) = (Vec::new(), Vec::new());
-    for step in steps {
-        let (take, mut put) = (contraction.merge(&step.take), contraction.merge(&step.put));
-        put.add_all(&contraction.merge(&step.spawn));
-        let new = merged.len();
-        let at = match contraction.merged.is_empty() {
-            true => new,
-            false => *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(new),
-        };
-        if at == new {
-            merged.push(Step { take, put, spawn: Bag::new(), edge: Edge(at as u32), ..step.clone() });
-            origins.push(Vec::new());
-        }
-        origins[at].push(step.clone());
-    }
-    (merged, origins)
 }
 
 /// For every skipped state, the paths from it to states that are not skipped.
 fn tails(
-    from: &HashMap<Shared, Vec<&Step>>,
+    from: &HashMap<Shared, Vec<(u32, &Step)>>,
     skipped: &HashSet<Shared>,
 ) -> Result<HashMap<Shared, Vec<Path>>, String> {
-    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::new();
-    let mut begun: HashSet<Shared> = HashSet::new();
+    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::default();
+    let mut begun: HashSet<Shared> = HashSet::default();
     let mut total = 0;
     let mut stack: Vec<Shared> = skipped.iter().copied().collect();
     while let Some(&m) = stack.last() {
@@ -182,9 +197,9 @@ fn tails(
             continue;
         }
         let steps = from.get(&m).map_or(&[][..], Vec::as_slice);
-        let open = |s: &&&Step| skipped.contains(&s.to) && !tails.contains_key(&s.to);
+        let open = |s: &&(u32, &Step)| skipped.contains(&s.1.to) && !tails.contains_key(&s.1.to);
         if begun.insert(m) {
-            stack.extend(steps.iter().filter(open).map(|s| s.to));
+            stack.extend(steps.iter().filter(open).map(|s| s.1.to));
             continue;
         }
         if steps.iter().any(|s| open(&s)) {
@@ -193,7 +208,7 @@ fn tails(
         let mut of_m = Vec::new();
         for &step in steps {
             let first = Path::one(step);
-            match tails.get(&step.to) {
+            match tails.get(&step.1.to) {
                 Some(later) => of_m.extend(later.iter().map(|tail| first.then(tail))),
                 None => of_m.push(first),
             }
@@ -215,6 +230,14 @@ impl Model for Through {
 
     fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
         self.table.post_shared(s, out);
+    }
+
+    fn words(&self) -> Option<Vec<u8>> {
+        self.original.words()
+    }
+
+    fn take_over(&self, words: &[u8]) -> bool {
+        self.original.take_over(words)
     }
 
     fn has_pre(&self) -> bool {
@@ -250,12 +273,9 @@ impl Model for Through {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        let steps = &self.paths[edge.0 as usize];
-        let place_of = |step: &Step| self.original.edge_place(self.origins[step.edge.0 as usize][0].edge);
-        let mut place = place_of(&steps[0]);
-        for step in &steps[1..] {
-            place.text = format!("{}; {}", place.text, place_of(step).text);
-        }
+        let mut places = self.path(edge).map(|(_, step)| self.original.edge_place(step.edge));
+        let mut place = places.next().unwrap_or_default();
+        places.for_each(|next| place.text = format!("{}; {}", place.text, next.text));
         place
     }
 
@@ -291,13 +311,14 @@ mod tests {
 
     #[test]
     fn merged_states_share_their_steps() {
-        let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 1, 6)];
+        let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 2, 6)];
         let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
-        let through = Through::new(model(&steps), &Contraction { skipped: vec![Shared(1)], merged }).unwrap();
+        let contraction = Contraction { skipped: vec![Shared(1), Shared(2)], merged };
+        let through = Through::new(model(&steps), &contraction).unwrap();
         let [step] = through.listed().unwrap() else { panic!("one path") };
         assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
-        let origins: Vec<usize> = through.path(step).map(<[Step]>::len).collect();
-        assert_eq!(origins, [2, 1]);
+        let options: Vec<usize> = through.options(step).map(Iterator::count).collect();
+        assert_eq!(options, [2, 1]);
     }
 
     #[test]
@@ -311,7 +332,7 @@ mod tests {
             (&bag(&[1, 3]), &bag(&[4, 7])),
             "the thread put at 2 is taken again"
         );
-        assert_eq!(through.path(step).count(), 3);
+        assert_eq!(through.options(step).count(), 3);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::verdict::{Certificate, Relative, Unknown};
 pub struct Pruning<'a> {
     problem: &'a Problem,
     facts: Arc<Facts>,
-    triples: Option<&'a Triples>,
+    triples: Option<Arc<Triples>>,
     limits: &'a Limits,
     system: OnceCell<System>,
     /// Ticks spent on linear programs.
@@ -33,7 +33,7 @@ impl<'a> Pruning<'a> {
     pub fn new(
         problem: &'a Problem,
         facts: Arc<Facts>,
-        triples: Option<&'a Triples>,
+        triples: Option<Arc<Triples>>,
         limits: &'a Limits,
     ) -> Pruning<'a> {
         Pruning {
@@ -55,7 +55,7 @@ impl<'a> Pruning<'a> {
     /// A part of `config` that triples rule out, if they do. To look at it instead of all of `config` is sound, for it cannot be reached either, and so
     /// the search ends sooner: triples rule out what leads to it, too.
     pub fn generalise(&self, config: &Config) -> Option<Config> {
-        self.triples?.core(config)
+        self.triples.as_ref()?.core(config)
     }
 
     /// Whether what is known rules out `config`; may look for a new vector if the search has taken `ticks` so far.

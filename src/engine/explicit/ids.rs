@@ -28,6 +28,11 @@ impl<W: Copy + Eq + Hash> Ids<W> {
         (id, id == next)
     }
 
+    /// All words, by their ids.
+    pub fn words(&self) -> &[W] {
+        &self.words
+    }
+
     /// The word of an id.
     pub fn word(&self, id: u32) -> W {
         self.words[id as usize]

@@ -71,6 +71,26 @@ pub fn length(bytes: &[u8]) -> usize {
     at
 }
 
+/// The same for bytes that come from elsewhere: `None` if they are no packed configuration of states below `shared` and `locals`.
+pub fn checked_length(bytes: &[u8], shared: usize, locals: usize, slots: bool) -> Option<usize> {
+    let mut at = 0;
+    let header = checked_get(bytes, &mut at)?;
+    if header >> 1 >= shared as u64 {
+        return None;
+    }
+    let (mut last, mut next) = (header & 1 == 1, 0);
+    while !last {
+        let code = checked_get(bytes, &mut at)?;
+        last = code & 1 == 1;
+        let l = (code >> 2).checked_add(next).filter(|&l| l < locals as u64)?;
+        if code & 2 != 0 && checked_get(bytes, &mut at)? > u64::from(u32::MAX) - 2 {
+            return None;
+        }
+        next = if slots { 0 } else { l + 1 };
+    }
+    Some(at)
+}
+
 /// Packs a configuration entry by entry.
 #[derive(Debug, Default)]
 pub struct Packer {
@@ -190,6 +210,11 @@ fn get(bytes: &[u8], at: &mut usize) -> u64 {
     }
 }
 
+fn checked_get(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let end = bytes[*at..].iter().take(9).position(|&b| b < 0x80)?;
+    Some(get(&bytes[..=*at + end], at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +228,12 @@ mod tests {
         assert_eq!(back.read(&bytes), size);
         assert_eq!(length(&bytes), size);
         assert_eq!((back.shared, &back.entries[..]), (shared, entries));
+        let most = u32::MAX as usize + 1;
+        assert_eq!(checked_length(&bytes, most, most, false), Some(size));
+        assert_eq!(checked_length(&bytes, shared as usize, most, false), None);
+        let locals = entries.last().map_or(0, |e| e.0 as usize);
+        assert!(entries.is_empty() || checked_length(&bytes, most, locals, false).is_none());
+        assert!((0..size).all(|end| checked_length(&bytes[..end], most, most, false).is_none()));
         size
     }
 

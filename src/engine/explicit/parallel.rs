@@ -30,8 +30,8 @@ pub fn worthwhile(jobs: usize, queue: usize) -> bool {
     jobs > 1 && queue >= LEAST_QUEUE
 }
 
-/// Cuts the queue from `at` on into chunks for one round, and says where the next round begins.
-pub fn split(store: &Store, at: usize, jobs: usize) -> (Vec<Range<usize>>, usize) {
+/// Cuts the queue from `at` on into chunks for one round.
+pub fn split(store: &Store, at: usize, jobs: usize) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut next = at;
     while next < store.end() && chunks.len() < jobs * CHUNKS_PER_JOB {
@@ -43,7 +43,7 @@ pub fn split(store: &Store, at: usize, jobs: usize) -> (Vec<Range<usize>>, usize
         }
         chunks.push(start..next);
     }
-    (chunks, next)
+    chunks
 }
 
 /// Expands every chunk; `None` for one that needs something compiled.

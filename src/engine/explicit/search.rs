@@ -22,6 +22,10 @@ pub struct Search<'p> {
     pub(super) levels: Levels<'p>,
     pub(super) steps: Steps<'p>,
     pub(super) store: Store,
+    /// The first configuration that has not been expanded: all before it have been, and their successors are stored.
+    pub(super) next: usize,
+    /// The level that is searched, once all it starts from is stored.
+    pub(super) level: Option<u32>,
     limits: &'p Limits,
     ticker: Ticker<'p>,
     watch: &'p dyn Watch,
@@ -35,14 +39,14 @@ pub struct Search<'p> {
     /// Steps fired, over all levels.
     pub(super) fired: u64,
     /// Configurations of this level that have been expanded.
-    expanded: u64,
+    pub(super) expanded: u64,
     /// How many local states configurations occupy, over all levels.
     pub(super) occupied: Occupied,
     /// The smallest configuration that this level left out.
-    pruned: Option<u32>,
-    /// New configurations that may hit a target.
-    suspects: Vec<Id>,
-    scratch: Scratch,
+    pub(super) pruned: Option<u32>,
+    /// New configurations that may hit a target and have not been looked at.
+    pub(super) suspects: Vec<Id>,
+    pub(super) scratch: Scratch,
     batch: Batch,
 }
 
@@ -111,6 +115,8 @@ impl<'p> Search<'p> {
             levels: Levels::new(problem),
             steps: Steps::new(model, Targets::new(model, targets), reduction),
             store: Store::default(),
+            next: 0,
+            level: None,
             limits,
             ticker: Ticker::new(limits),
             watch,
@@ -134,25 +140,45 @@ impl<'p> Search<'p> {
     ///
     /// If the level below left nothing out, then what is stored is closed under steps, and only what is new at this
     /// level has to be added. Otherwise distances may become shorter, and the search starts over.
-    pub fn level(&mut self, below: Option<u32>, level: u32) -> Result<Option<u32>, Stop> {
+    ///
+    /// `pause` is called now and then, between two configurations.
+    pub fn level(
+        &mut self,
+        below: Option<u32>,
+        level: u32,
+        pause: &mut dyn FnMut(&Search<'p>),
+    ) -> Result<Option<u32>, Stop> {
         self.limits.check()?;
         let below = below.filter(|_| self.pruned.is_none());
         if below.is_none() {
             self.store.clear();
+            self.suspects.clear();
+            self.next = 0;
             self.expanded = 0;
             self.tell_at = 0;
         }
-        self.pruned = None;
-        let mut next = self.store.end();
         self.start(below, level)?;
+        // Only now: whoever is stopped before starts this level again, and must know what the one below left out.
+        self.pruned = None;
+        self.level = Some(level);
+        self.go_on(level, pause)
+    }
+
+    /// Goes on with a level that was begun and stopped.
+    pub fn go_on(&mut self, level: u32, pause: &mut dyn FnMut(&Search<'p>)) -> Result<Option<u32>, Stop> {
+        self.judge_suspects()?;
+        if self.is_decided() {
+            return Err(Stop::Decided);
+        }
         let room = self.levels.room(level);
-        while next < self.store.end() {
-            next = if parallel::worthwhile(self.jobs, self.store.end() - next) {
-                self.expand_many(next, room)?
+        while self.next < self.store.end() {
+            if parallel::worthwhile(self.jobs, self.store.end() - self.next) {
+                self.expand_many(room)?;
             } else {
-                self.expand_some(next, self.store.end(), room)?
-            };
+                self.expand_some(self.store.end(), room)?;
+            }
             self.tell(level);
+            pause(self);
         }
         Ok(self.pruned)
     }
@@ -201,7 +227,7 @@ impl<'p> Search<'p> {
     }
 
     /// Stores the initial configurations after level `below` and up to `level`.
-    fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Stop> {
+    fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Unknown> {
         let Search { levels, steps, store, suspects, ticker, .. } = self;
         let mut packer = steps.scratch().packer;
         levels.starts(below, level, &mut |config| {
@@ -211,13 +237,13 @@ impl<'p> Search<'p> {
             suspects.extend(store.insert(packed, store::hash(packed), ROOT)?);
             Ok(())
         })?;
-        self.judge_suspects()
+        Ok(())
     }
 
-    /// Expands configurations from `at` on, but none from `end` on, until a batch is full; stores the successors and returns
-    /// where the next one is.
-    fn expand_some(&mut self, mut at: usize, end: usize, room: Room) -> Result<usize, Stop> {
+    /// Expands configurations, but none from `end` on, until a batch is full, and stores the successors.
+    fn expand_some(&mut self, end: usize, room: Room) -> Result<(), Stop> {
         self.batch.clear();
+        let mut at = self.next;
         while at < end && self.batch.len() < BATCH {
             self.ticker.tick()?;
             let id = at as Id;
@@ -232,34 +258,37 @@ impl<'p> Search<'p> {
             at = Store::after(id, length);
         }
         let batch = std::mem::take(&mut self.batch);
-        self.take_in(&batch)?;
+        self.take_in(&batch, at)?;
         self.batch = batch;
-        Ok(at)
+        Ok(())
     }
 
-    /// Expands a number of configurations from `at` on, by several threads, and returns where the next one is.
+    /// Expands a number of configurations by several threads.
     ///
     /// The effect is the same as that of [`Search::expand_some`], again and again.
-    fn expand_many(&mut self, at: usize, room: Room) -> Result<usize, Stop> {
-        let (chunks, end) = parallel::split(&self.store, at, self.jobs);
+    fn expand_many(&mut self, room: Room) -> Result<(), Stop> {
+        let chunks = parallel::split(&self.store, self.next, self.jobs);
         let batches = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs, self.limits);
         for (chunk, batch) in chunks.iter().zip(batches) {
             self.limits.check()?;
             if let Some(batch) = batch {
-                self.take_in(&batch)?;
+                self.take_in(&batch, chunk.end)?;
                 continue;
             }
-            let mut at = chunk.start;
-            while at < chunk.end {
-                at = self.expand_some(at, chunk.end, room)?;
+            while self.next < chunk.end {
+                self.expand_some(chunk.end, room)?;
             }
         }
-        Ok(end)
+        Ok(())
     }
 
-    /// Stores a batch and looks whether it hits a target.
-    fn take_in(&mut self, batch: &Batch) -> Result<(), Stop> {
+    /// Stores a batch, with which all configurations before `next` are expanded, and looks whether it hits a target.
+    ///
+    /// Whoever is stopped in between can go on: what has been stored but not judged waits among the suspects, and what was not stored is found
+    /// again because `next` has not moved.
+    fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
         batch.store(&mut self.store, &mut self.suspects)?;
+        self.next = next;
         self.fired += batch.fired;
         self.expanded += batch.expanded;
         self.occupied.add(batch.occupied);
@@ -267,14 +296,16 @@ impl<'p> Search<'p> {
         self.judge_suspects()
     }
 
-    /// Looks which targets the suspects hit.
+    /// Looks which targets the suspects hit, the first that was found first.
     fn judge_suspects(&mut self) -> Result<(), Stop> {
-        if self.suspects.is_empty() {
-            return Ok(());
-        }
         let mut hits = Vec::new();
-        for id in std::mem::take(&mut self.suspects) {
-            self.ticker.tick()?;
+        self.suspects.reverse();
+        while let Some(&id) = self.suspects.last() {
+            if let Err(why) = self.ticker.tick() {
+                self.suspects.reverse();
+                return Err(why.into());
+            }
+            self.suspects.pop();
             self.scratch.config.read(self.store.packed(id));
             let open = |target: usize| self.traces[target].is_none();
             self.steps.targets_hit(&self.scratch.config, open, |target| hits.push(target));
@@ -286,6 +317,7 @@ impl<'p> Search<'p> {
                 }
             }
             if self.is_decided() {
+                self.suspects.clear();
                 return Err(Stop::Decided);
             }
         }

@@ -34,12 +34,12 @@ pub struct Steps<'m> {
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
     dense_bads: Vec<Vec<(u32, u32)>>,
-    shared: Ids<Shared>,
-    locals: Ids<Local>,
+    pub(super) shared: Ids<Shared>,
+    pub(super) locals: Ids<Local>,
     /// For each local id, where it goes when it is woken.
     woken: Vec<Option<u32>>,
     /// For each shared id, the steps that take nobody; compiled when first needed.
-    alone: Vec<Option<Vec<Compiled>>>,
+    pub(super) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
     bads: Vec<Option<Bads>>,
     /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `pair_of` so that looking at
@@ -47,7 +47,7 @@ pub struct Steps<'m> {
     watched: FxHashMap<u64, Vec<u32>>,
     /// (shared id, local id) in one number → index in `pairs`.
     pair_of: FxHashMap<u64, u32>,
-    pairs: Vec<Pair>,
+    pub(super) pairs: Vec<Pair>,
     /// (index in `moving`, local id) → fates.
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
@@ -63,9 +63,9 @@ struct Bads {
 }
 
 /// What is known about a thread state.
-struct Pair {
-    shared: u32,
-    local: u32,
+pub(super) struct Pair {
+    pub(super) shared: u32,
+    pub(super) local: u32,
     steps: Vec<Compiled>,
     /// Whether one of the steps moves bystanders.
     moves: bool,
@@ -433,7 +433,7 @@ impl<'m> Steps<'m> {
         moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
     }
 
-    fn shared_id(&mut self, s: Shared) -> u32 {
+    pub(super) fn shared_id(&mut self, s: Shared) -> u32 {
         let (id, new) = self.shared.intern(s);
         if new {
             self.alone.push(None);
@@ -442,7 +442,7 @@ impl<'m> Steps<'m> {
         id
     }
 
-    fn local_id(&mut self, l: Local) -> u32 {
+    pub(super) fn local_id(&mut self, l: Local) -> u32 {
         let (id, new) = self.locals.intern(l);
         if new {
             self.woken.push(None);
@@ -479,7 +479,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Compiles the steps that take nobody, unless that is done.
-    fn alone(&mut self, s: u32) {
+    pub(super) fn alone(&mut self, s: u32) {
         if self.alone[s as usize].is_some() {
             return;
         }
@@ -492,7 +492,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Compiles a thread state, unless that is done.
-    fn pair(&mut self, s: u32, l: u32) -> u32 {
+    pub(super) fn pair(&mut self, s: u32, l: u32) -> u32 {
         if let Some(&pair) = self.pair_of.get(&key(s, l)) {
             return pair;
         }

@@ -169,10 +169,34 @@ impl Store {
         if at + 1 == self.slots.len() { 0 } else { at + 1 }
     }
 
+    /// All records, one after another.
+    pub fn records(&self) -> &[u8] {
+        &self.arena
+    }
+
+    /// The store with these records, if that is what they are; `length` says how long the packed configuration at the start of some bytes is, if there is one.
+    pub fn of_records(arena: Vec<u8>, length: impl Fn(&[u8]) -> Option<usize>) -> Option<Store> {
+        let (mut at, mut len) = (0, 0);
+        while at < arena.len() {
+            let parent = arena[at..].first_chunk().map(|&bytes| u32::from_le_bytes(bytes))?;
+            if parent != ROOT && parent as usize >= at {
+                return None;
+            }
+            at = Store::after(at as Id, length(&arena[at + HEAD..])?);
+            len += 1;
+        }
+        let mut store = Store { arena, slots: Vec::new(), len };
+        store.fill_anew((len / 2 * 3).max(1 << 10));
+        Some(store)
+    }
+
     /// Makes the table half as large again. It is filled anew from the arena, in order: that reads memory in one sweep,
     /// and the old table is gone before the new one comes.
     fn grow(&mut self) {
-        let wanted = (self.slots.len() / 2 * 3).max(1 << 10);
+        self.fill_anew((self.slots.len() / 2 * 3).max(1 << 10));
+    }
+
+    fn fill_anew(&mut self, wanted: usize) {
         self.slots = Vec::new();
         self.slots = vec![FREE; wanted];
         let mut record = 0;

@@ -125,6 +125,16 @@ impl Antichain {
         self.home.values().flatten().map(|m| m.node)
     }
 
+    /// The antichain of an earlier process: the nodes of the tree that no other dominates, and how much was compared.
+    pub fn of_earlier(tree: &Tree, steps: &Steps<'_>, comparisons: u64, looked_at: u64) -> Antichain {
+        let mut antichain = Antichain { comparisons, looked_at, ..Antichain::default() };
+        for (node, _) in tree.nodes().iter().enumerate().filter(|(_, n)| !n.dominated) {
+            antichain.list(tree, steps, node as NodeId);
+            antichain.size += 1;
+        }
+        antichain
+    }
+
     fn list(&mut self, tree: &Tree, steps: &Steps<'_>, new: NodeId) {
         let node = tree.node(new);
         let home = rarest(&self.having, steps, node.shared, &node.counts);

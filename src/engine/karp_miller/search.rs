@@ -14,6 +14,7 @@ use super::tree::{NONE, Node, NodeId, Tree};
 use super::vector::{Entry, Signature};
 use super::witness::{Unrolled, unroll};
 use super::{KarpMiller, NAME, Order};
+use crate::checkpoint::Keeper;
 use crate::engine::{Occupied, Progress, TreeStatistics, Watch};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, OMEGA, Shared};
@@ -22,16 +23,25 @@ use crate::verdict::{Taken, Trace, Unknown};
 
 /// A search and all it has found.
 pub struct Search<'p> {
-    problem: &'p Problem,
+    pub(super) problem: &'p Problem,
     options: &'p KarpMiller,
-    steps: Steps<'p>,
+    pub(super) steps: Steps<'p>,
     targets: Targets<'p>,
-    tree: Tree,
-    antichain: Antichain,
-    path: Path,
+    pub(super) tree: Tree,
+    pub(super) antichain: Antichain,
+    pub(super) path: Path,
+    /// The nodes of the path, with how far the expansion of each has come.
+    pub(super) frames: Vec<Frame>,
+    /// How many initial families have become roots.
+    pub(super) families: usize,
+    /// A new node of which nobody has looked which targets it hits.
+    pub(super) unjudged: Option<NodeId>,
+    keeper: Option<&'p dyn Keeper>,
+    /// When so many steps have been fired, it is time to ask whether the state is to be kept.
+    keep_at: u64,
     ticker: Ticker<'p>,
     /// How much of the antichain's work the ticker knows of.
-    ticked: u64,
+    pub(super) ticked: u64,
     watch: &'p dyn Watch,
     told: Instant,
     /// When so many steps have been fired, it is time to look at the clock.
@@ -70,15 +80,18 @@ impl From<Unknown> for Stop {
 }
 
 /// How far the expansion of a node has come.
-struct Frame {
-    node: NodeId,
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// The node.
+    pub node: NodeId,
     /// 0: steps that keep the shared state; 1: the others. Only used if these are told apart.
-    pass: u8,
+    pub pass: u8,
     /// Whose steps are being fired: 0 for those that take nobody, then the local states of the node.
-    leader: usize,
-    /// The next step and the end of this leader's steps.
-    at: u32,
-    end: u32,
+    pub leader: usize,
+    /// The next step of this leader.
+    pub at: u32,
+    /// The end of its steps.
+    pub end: u32,
 }
 
 /// How often a watcher hears from a search at most.
@@ -104,6 +117,12 @@ impl<'p> Search<'p> {
             tree: Tree::default(),
             antichain: Antichain::default(),
             path: Path::new(!options.minimal_ancestors, !options.prune),
+            frames: Vec::new(),
+            families: 0,
+            unjudged: None,
+            // Only the default is worth a format of its own.
+            keeper: watch.keeper().filter(|_| *options == KarpMiller::default() && model.words().is_some()),
+            keep_at: 0,
             ticker: Ticker::new(limits),
             ticked: 0,
             watch,
@@ -119,14 +138,37 @@ impl<'p> Search<'p> {
 
     /// Searches until the tree is complete.
     pub fn run(&mut self) -> Result<(), Stop> {
+        if let Some(keeper) = self.keeper
+            && keeper.recall(&mut |input| self.read(input)).is_err()
+        {
+            return Err(Stop::Limit(Unknown::Cancelled));
+        }
         let outcome = match self.options.order {
             Order::OneByOne => self.one_by_one(),
             Order::DepthFirst | Order::BreadthFirst => self.all_at_once(),
         };
+        if let (Some(keeper), Err(Stop::Limit(_))) = (self.keeper, &outcome) {
+            self.keep(keeper);
+        }
         self.statistics.nodes = self.tree.len() as u64;
         self.statistics.antichain = self.antichain.size() as u64;
         self.statistics.comparisons = self.antichain.comparisons();
         outcome
+    }
+
+    fn keep_now_and_then(&mut self) {
+        // As for telling: looking at the clock would cost more than firing a step.
+        let Some(keeper) = self.keeper.filter(|_| self.fired >= self.keep_at) else { return };
+        self.keep_at = self.fired + 64;
+        if keeper.is_due() {
+            self.keep(keeper);
+        }
+    }
+
+    fn keep(&self, keeper: &dyn Keeper) {
+        if let Some(words) = self.problem.model.words() {
+            keeper.keep(&|out| self.write(&words, out));
+        }
     }
 
     /// The maximal labels, sorted.
@@ -148,35 +190,41 @@ impl<'p> Search<'p> {
     }
 
     /// Depth-first; a successor is built only when all before it have been explored.
+    ///
+    /// Stops only where it can be gone on with: between two steps, or before a node is judged.
     fn one_by_one(&mut self) -> Result<(), Stop> {
-        for family in 0..self.problem.initial.len() {
-            let Some(root) = self.root(family)? else { continue };
-            let mut frames = vec![self.enter(root)];
-            while let Some(frame) = frames.last_mut() {
-                if self.is_obsolete(frame.node) {
-                    self.leave();
-                    frames.pop();
-                    continue;
+        loop {
+            self.judge()?;
+            self.keep_now_and_then();
+            let Some(&(mut frame)) = self.frames.last() else {
+                if self.families == self.problem.initial.len() {
+                    return Ok(());
                 }
-                let Some(step) = self.next_step(frame) else {
-                    self.leave();
-                    frames.pop();
-                    continue;
-                };
-                if let Some(child) = self.successor(frame.node, step)? {
-                    frames.push(self.enter(child));
-                }
-                self.tell(frames.len());
-            }
+                self.families += 1;
+                let root = self.root(self.families - 1);
+                self.enter(root);
+                continue;
+            };
+            let step = if self.is_obsolete(frame.node) { None } else { self.next_step(&mut frame) };
+            let Some(step) = step else {
+                self.leave();
+                continue;
+            };
+            self.tick()?;
+            let top = self.frames.len() - 1;
+            self.frames[top] = frame;
+            let child = self.successor(frame.node, step);
+            self.enter(child);
+            self.tell(self.frames.len());
         }
-        Ok(())
     }
 
     /// STAR's order: all successors of a node are discovered at once, and wait.
     fn all_at_once(&mut self) -> Result<(), Stop> {
         let mut waiting = VecDeque::new();
         for family in 0..self.problem.initial.len() {
-            waiting.extend(self.root(family)?);
+            waiting.extend(self.root(family));
+            self.judge()?;
         }
         let mut found = Vec::new();
         while let Some(node) = match self.options.order {
@@ -188,9 +236,11 @@ impl<'p> Search<'p> {
                 continue;
             }
             self.path.switch(&self.tree, node);
-            let mut frame = self.frame(node);
+            let mut frame = Frame::new(node);
             while let Some(step) = self.next_step(&mut frame) {
-                found.extend(self.successor(node, step)?);
+                self.tick()?;
+                found.extend(self.successor(node, step));
+                self.judge()?;
             }
             // What was found first is to be explored first.
             match self.options.order {
@@ -203,7 +253,7 @@ impl<'p> Search<'p> {
     }
 
     /// Discovers the root of an initial family.
-    fn root(&mut self, family: usize) -> Result<Option<NodeId>, Stop> {
+    fn root(&mut self, family: usize) -> Option<NodeId> {
         let config = self.problem.initial[family].omega();
         let shared = self.steps.shared_id(config.shared);
         self.scratch.counts = self.steps.vector(&config.threads);
@@ -211,16 +261,16 @@ impl<'p> Search<'p> {
         self.discover(shared, NONE, family as u32)
     }
 
-    fn enter(&mut self, node: NodeId) -> Frame {
-        self.path.push(&self.tree, node);
-        self.frame(node)
-    }
-
-    fn frame(&self, node: NodeId) -> Frame {
-        Frame { node, pass: 0, leader: 0, at: 0, end: 0 }
+    /// Goes on with a node, if there is one.
+    fn enter(&mut self, node: Option<NodeId>) {
+        if let Some(node) = node {
+            self.path.push(&self.tree, node);
+            self.frames.push(Frame::new(node));
+        }
     }
 
     fn leave(&mut self) {
+        self.frames.pop();
         let left = self.path.pop();
         // Only the antichain still needs labels, and only the undominated ones.
         if let Some(node) = left.filter(|&n| self.tree.node(n).dominated) {
@@ -263,17 +313,16 @@ impl<'p> Search<'p> {
     }
 
     /// Fires a step, accelerates, and discovers what comes out, unless it is not enabled or known.
-    fn successor(&mut self, node: NodeId, id: u32) -> Result<Option<NodeId>, Stop> {
-        self.tick()?;
+    fn successor(&mut self, node: NodeId, id: u32) -> Option<NodeId> {
         let step = self.steps.step(id);
         let (parent, to) = (self.tree.node(node), step.to);
         if !step.fire(&parent.counts, &mut self.scratch.counts) {
-            return Ok(None);
+            return None;
         }
         self.fired += 1;
         self.steps.absorb(&mut self.scratch.counts, Some(&step.give));
         if to == parent.shared && *self.scratch.counts == *parent.counts {
-            return Ok(None);
+            return None;
         }
         self.scratch.pumped.clear();
         self.discover(to, node, id)
@@ -290,8 +339,8 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Adds the label in the scratch to the tree, if it is new.
-    fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Result<Option<NodeId>, Stop> {
+    /// Adds the label in the scratch to the tree, if it is new; the node is to be judged next.
+    fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Option<NodeId> {
         let Scratch { counts, pumped } = &mut self.scratch;
         let mut plain = Signature::of(counts);
         // Acceleration only makes a label larger, so what is covered before it may not be after it: accelerate first.
@@ -307,7 +356,7 @@ impl<'p> Search<'p> {
             self.path.has(&self.tree, shared, counts)
         };
         if known {
-            return Ok(None);
+            return None;
         }
         self.statistics.accelerations += pumped.len() as u64;
         self.occupied.count(counts.len());
@@ -322,8 +371,8 @@ impl<'p> Search<'p> {
             dominated: false,
         });
         self.insert(node);
-        self.judge(node)?;
-        Ok(Some(node))
+        self.unjudged = Some(node);
+        Some(node)
     }
 
     /// Lists a new node among the maximal ones; those that it covers are done with.
@@ -344,8 +393,9 @@ impl<'p> Search<'p> {
         self.statistics.antichain_peak = self.statistics.antichain_peak.max(self.antichain.size() as u64);
     }
 
-    /// Looks which targets a new node hits, and finds the runs.
-    fn judge(&mut self, node: NodeId) -> Result<(), Stop> {
+    /// Looks which targets the new node hits, if there is one, and finds the runs.
+    fn judge(&mut self) -> Result<(), Stop> {
+        let Some(node) = self.unjudged else { return Ok(()) };
         let mut hits = Vec::new();
         let n = self.tree.node(node);
         let open = |target: usize| self.traces[target].is_none();
@@ -355,6 +405,7 @@ impl<'p> Search<'p> {
                 self.traces[target] = Some(self.trace(node, target, bad)?);
             }
         }
+        self.unjudged = None;
         let decided = !self.traces.is_empty() && self.traces.iter().all(|t| t.is_some());
         if decided { Err(Stop::Decided) } else { Ok(()) }
     }
@@ -414,6 +465,13 @@ impl<'p> Search<'p> {
             configurations: self.tree.len() as u64,
             frontier: frontier as u64,
         });
+    }
+}
+
+impl Frame {
+    /// The expansion of a node, not begun.
+    fn new(node: NodeId) -> Frame {
+        Frame { node, pass: 0, leader: 0, at: 0, end: 0 }
     }
 }
 

@@ -49,14 +49,14 @@ pub struct Led {
 
 /// Words, their ids, and steps.
 pub struct Steps<'m> {
-    model: &'m dyn Model,
-    shared: Ids<Shared>,
-    locals: Ids<Local>,
+    pub(super) model: &'m dyn Model,
+    pub(super) shared: Ids<Shared>,
+    pub(super) locals: Ids<Local>,
     /// How local states include each other; only if words may stand for sets.
-    order: Option<Inclusion>,
-    led: FxHashMap<(u32, u32), Led>,
-    alone: FxHashMap<u32, Led>,
-    compiled: Vec<Compiled>,
+    pub(super) order: Option<Inclusion>,
+    pub(super) led: FxHashMap<(u32, u32), Led>,
+    pub(super) alone: FxHashMap<u32, Led>,
+    pub(super) compiled: Vec<Compiled>,
     originals: Vec<Step>,
     /// Ticks for asking the model that nobody has been told of.
     work: u32,
@@ -139,7 +139,7 @@ impl<'m> Steps<'m> {
         entries
     }
 
-    fn local_id(&mut self, l: Local) -> u32 {
+    pub(super) fn local_id(&mut self, l: Local) -> u32 {
         let (id, new) = self.locals.intern(l);
         if let Some(order) = self.order.as_mut().filter(|_| new) {
             let work = order.add(self.model, &self.locals, id);
@@ -245,7 +245,7 @@ impl<'m> Steps<'m> {
 
 /// Which local states are parts of which others.
 #[derive(Debug, Default)]
-struct Inclusion {
+pub(super) struct Inclusion {
     /// For each local state, its class ([`Model::local_class`]) as a small number.
     class_of: Vec<u32>,
     classes: Ids<u64>,
@@ -261,10 +261,7 @@ impl Inclusion {
     /// Adds the next local state and says with how many it was compared.
     fn add(&mut self, model: &dyn Model, locals: &Ids<Local>, new: u32) -> u32 {
         let word = locals.word(new);
-        let (class, is_new) = self.classes.intern(model.local_class(word));
-        if is_new {
-            self.shapes.push(FxHashMap::default());
-        }
+        let class = self.class(model, word);
         let shape = model.local_shape(word);
         let (mut above, mut below, mut compared) = (Vec::new(), Vec::new(), 0);
         for (_, others) in self.shapes[class as usize].iter().filter(|(other, _)| **other != shape) {
@@ -286,5 +283,29 @@ impl Inclusion {
         self.above.push(above);
         self.below.push(below);
         compared
+    }
+
+    /// Adds the next local state, of which an earlier process has found out what it is a part of; when all are added, [`Inclusion::turn_round`].
+    pub(super) fn add_known(&mut self, model: &dyn Model, word: Local, above: Vec<u32>) {
+        let (new, class) = (self.class_of.len() as u32, self.class(model, word));
+        self.shapes[class as usize].entry(model.local_shape(word)).or_default().push(new);
+        self.class_of.push(class);
+        self.above.push(above);
+        self.below.push(Vec::new());
+    }
+
+    /// Derives `below` from `above`.
+    pub(super) fn turn_round(&mut self) {
+        for (l, above) in self.above.iter().enumerate() {
+            above.iter().for_each(|&a| self.below[a as usize].push(l as u32));
+        }
+    }
+
+    fn class(&mut self, model: &dyn Model, word: Local) -> u32 {
+        let (class, is_new) = self.classes.intern(model.local_class(word));
+        if is_new {
+            self.shapes.push(FxHashMap::default());
+        }
+        class
     }
 }

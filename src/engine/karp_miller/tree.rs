@@ -62,6 +62,11 @@ impl Tree {
         self.nodes[id as usize].counts = Box::default();
     }
 
+    /// All nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// How many nodes there have been.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -515,6 +515,21 @@ impl Model for Jit {
         shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
     }
 
+    fn words(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.shared.write_table(&mut bytes);
+        self.local.write_table(&mut bytes);
+        Some(bytes)
+    }
+
+    fn take_over(&self, mut words: &[u8]) -> bool {
+        // One point more: where threads are that have ended.
+        let points = self.program.points.len() as u32 + 1;
+        self.shared.take_over(2, self.program.shared.len(), &mut words)
+            && self.local.take_over(points, self.program.slots, &mut words)
+            && words.is_empty()
+    }
+
     fn as_program(&self) -> Option<&dyn Coded> {
         Some(self)
     }

@@ -165,6 +165,38 @@ impl Words {
         }
     }
 
+    /// Writes the table of wide states, in order: how many, then the head and four masks per byte of each.
+    pub fn write_table(&self, out: &mut Vec<u8>) {
+        let Words::Wide(table) = self else { return out.extend(0_u64.to_le_bytes()) };
+        let table = table.read().expect("no panic while locked");
+        out.extend((table.len() as u64).to_le_bytes());
+        for (head, masks) in table.iter() {
+            out.extend(head.to_le_bytes());
+            out.extend(masks.chunks(4).map(|four| four.iter().rev().fold(0, |byte, m| byte << 2 | m)));
+        }
+    }
+
+    /// Reads a table of states with heads below `heads` and `width` variables from the start of `bytes` and makes this one equal to it. `false`
+    /// if it is none, or if a state that has a number here has another one there.
+    pub fn take_over(&self, heads: u32, width: usize, bytes: &mut &[u8]) -> bool {
+        let Some(count) = bytes.split_off(..8).and_then(|n| n.try_into().ok()).map(u64::from_le_bytes) else {
+            return false;
+        };
+        let Words::Wide(table) = self else { return count == 0 };
+        let mut table = table.write().expect("no panic while locked");
+        let known = table.len() as u64;
+        (0..count).all(|i| {
+            let Some(head) = bytes.split_off(..4).and_then(|h| h.try_into().ok()).map(u32::from_le_bytes)
+            else {
+                return false;
+            };
+            let Some(packed) = bytes.split_off(..width.div_ceil(4)) else { return false };
+            let masks: Box<[u8]> = (0..width).map(|v| packed[v / 4] >> (2 * (v % 4)) & 3).collect();
+            let sound = head < heads && masks.iter().all(|&m| m != 0);
+            sound && table.insert_full((head, masks)) == (i as usize, i >= known)
+        }) && count >= known
+    }
+
     /// All mask bits, and the lower bit of every mask.
     fn low(width: u32) -> (u64, u64) {
         let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
@@ -214,6 +246,34 @@ mod tests {
             }
         }
         words
+    }
+
+    #[test]
+    fn a_table_is_taken_over_by_another_process() {
+        let (heads, width) = (1000, 30);
+        let before = check(heads, width);
+        let mut bytes = Vec::new();
+        before.write_table(&mut bytes);
+        let decoded = |words: &Words, n: u64| (0..n).map(|w| words.decode(w)).collect::<Vec<_>>();
+        let take = |words: &Words, mut bytes: &[u8]| {
+            words.take_over(heads as u32, width, &mut bytes) && bytes.is_empty()
+        };
+        let Words::Wide(table) = &before else { panic!("wide") };
+        let all = table.read().expect("no panic").len() as u64;
+        for begun in [0, 1, 7] {
+            // What is asked before the search is the same in both processes.
+            let after = Words::new(heads, width);
+            (0..begun).for_each(|w| _ = after.encode(before.decode(w).0, &before.decode(w).1));
+            assert!(take(&after, &bytes) && decoded(&after, all) == decoded(&before, all));
+        }
+        let other = Words::new(heads, width);
+        other.encode(before.decode(3).0, &before.decode(3).1);
+        assert!(!take(&other, &bytes), "a word means something else");
+        for end in [0, 7, 8, 100, bytes.len() - 1] {
+            assert!(!take(&Words::new(heads, width), &bytes[..end]), "{end}");
+        }
+        assert!(!Words::new(2, width).take_over(2, width, &mut &bytes[..]), "heads that do not exist");
+        assert!(!take(&Words::new(2, 5), &bytes), "narrow words have no table");
     }
 
     #[test]
