@@ -25,6 +25,9 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use super::table::{Names, Table};
 use super::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
 
+/// By the place of a step, the places of others that become the same when local states are merged.
+type Alike = HashMap<u32, Vec<u32>>;
+
 /// How a smaller model is made.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Contraction {
@@ -54,9 +57,9 @@ impl Contraction {
     }
 
     /// Steps between merged local states, each once, with the place of the first step that becomes it; and the places of the others.
-    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, HashMap<u32, Vec<u32>>) {
+    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, Alike) {
         let mut found: HashMap<(Shared, Shared, Bag, Bag), u32> = HashMap::default();
-        let (mut merged, mut alike) = (Vec::new(), HashMap::<u32, Vec<u32>>::default());
+        let (mut merged, mut alike) = (Vec::new(), Alike::default());
         for (i, step) in (0..).zip(listed) {
             let (take, mut put) = (self.merge(&step.take), self.merge(&step.put));
             put.add_all(&self.merge(&step.spawn));
@@ -78,7 +81,7 @@ pub struct Through {
     /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
     paths: Vec<Vec<u32>>,
     /// The others.
-    alike: HashMap<u32, Vec<u32>>,
+    alike: Alike,
 }
 
 /// More steps than this are not built: passing through states is meant to make models smaller.
@@ -127,7 +130,7 @@ impl Through {
         }
         let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
         let (merged, alike) = match contraction.merged.is_empty() {
-            true => (Vec::new(), HashMap::default()),
+            true => (Vec::new(), Alike::default()),
             false => contraction.merge_steps(listed),
         };
         // Copied only if they are changed: there may be many.
