@@ -20,7 +20,7 @@ from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECOND = os.path.join(HERE, "..", "tools", "certify.py")
-COLUMNS = "path verdict expected kind elements bytes find check_inside certify valid second second_seconds".split()
+COLUMNS = "path verdict expected kind form elements bytes find check_inside certify valid second second_seconds".split()
 
 
 def question(corpus, row):
@@ -40,6 +40,24 @@ def run(command, timeout):
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired:
         return None, ""
+
+
+def form(certificate):
+    """What the evidence consists of; `pairs` if single threads do not suffice."""
+    with open(certificate) as file:
+        pieces = json.load(file)["evidence"]
+    found = set()
+    for piece in pieces:
+        piece = piece.get("through", {}).get("proof", piece)
+        ((kind, body),) = piece.items()
+        if kind != "invariants":
+            found.add(kind)
+            continue
+        views = body["views"] or []
+        found |= {"views"} if views else set()
+        found |= {"pairs"} if any(right is not None for _, _, right in views) else set()
+        found |= {part for part in ("vectors", "basis") if body[part]}
+    return " ".join(sorted(found))
 
 
 def measure(throng, corpus, row, timeout, certificate):
@@ -65,7 +83,7 @@ def measure(throng, corpus, row, timeout, certificate):
     for target in report["targets"]:
         if target["evidence"]:
             kinds[target["evidence"]["kind"]] += 1
-    result.update(kind=" ".join(sorted(kinds)), bytes=os.path.getsize(certificate))
+    result.update(kind=" ".join(sorted(kinds)), form=form(certificate), bytes=os.path.getsize(certificate))
     status, out = run([throng, "certify", path, certificate, "--json"], 20 * timeout)
     try:
         told = json.loads(out)
@@ -112,6 +130,7 @@ def summary(found):
     wrong = [r["path"] for r in found if r["verdict"] in ("safe", "unsafe") and r["expected"] in ("safe", "unsafe") and r["expected"] != r["verdict"]]
     decided = [r for r in found if r["valid"]]
     say("evidence", (r["kind"] for r in decided))
+    say("form", (r["form"] for r in decided))
     say("throng certify", (r["valid"] for r in decided))
     say("tools/certify.py (not for programs)", (r["second"] for r in decided if r["second"]))
     ratios = sorted((float(r["certify"]) / max(float(r["find"]), 1e-3), r["path"]) for r in decided if r["certify"])

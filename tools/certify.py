@@ -441,7 +441,7 @@ class Court:
                         need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
         for _, free in self.families:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
-        return value, max(value(s, threads) for (s, threads), _ in self.families)
+        return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA)
 
     def through(self, bad, kept, proof):
         """The rules into and out of all other shared states become one."""
