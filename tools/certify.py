@@ -350,10 +350,14 @@ class Court:
     def downward(self, bad, configurations):
         need(not self.is_blocking(), "threads block others by their presence")
         members = [self.config(c, True) for c in configurations]
-        by_shared = {}
-        for m in members:
-            by_shared.setdefault(m[0], []).append(m)
-        below = lambda c: any(covers(m, c) for m in by_shared.get(c[0], ()))
+        by_shared, known = {}, set(members)
+        for shared, threads in members:
+            by_shared.setdefault(shared, []).append(dict(threads))
+
+        def below(c):
+            near = by_shared.get(c[0], ())
+            return c in known or any(all(m.get(l, 0) >= n for l, n in c[1]) for m in near)
+
         self.forward(bad, members, self.omega_families(), below, None)
 
     def invariants(self, bad, views, vectors, basis):

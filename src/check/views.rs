@@ -152,12 +152,15 @@ impl<'a> Closed<'a> {
         Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
     }
 
-    /// The views with `s`, and the numbers of these threads, if all their views are there.
+    /// The views with `s`, and the numbers of these threads, if they can be there together.
+    fn built(&self, s: Shared, threads: &[Local]) -> Option<(&Group, Vec<u32>)> {
+        let (group, numbers) = (self.groups.get(&s)?, self.numbers(threads)?);
+        group.together(&numbers).then_some((group, numbers))
+    }
+
+    /// The same if they have to be.
     fn hold(&self, s: Shared, threads: &[Local]) -> Result<(&Group, Vec<u32>), Flaw> {
-        match (self.groups.get(&s), self.numbers(threads)) {
-            (Some(group), Some(numbers)) if group.together(&numbers) => Ok((group, numbers)),
-            _ => self.missing(s, threads),
-        }
+        self.built(s, threads).map_or_else(|| self.missing(s, threads), Ok)
     }
 
     fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
@@ -281,7 +284,7 @@ impl<'a> Closed<'a> {
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
         let round = |l: Local| match self.groups.get(&to) {
-            Some(group) if !self.model.is_exact() && self.hold(to, &[l]).is_err() => {
+            Some(group) if !self.model.is_exact() && self.built(to, &[l]).is_none() => {
                 self.rounded.set(true);
                 self.singles(group).filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
             }
@@ -294,7 +297,7 @@ impl<'a> Closed<'a> {
     pub(super) fn allows(&self, bad: &Config) -> bool {
         let wanted = flat(&bad.threads);
         if self.model.is_exact() {
-            return self.hold(bad.shared, &wanted).is_ok();
+            return self.built(bad.shared, &wanted).is_some();
         }
         let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
         meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
