@@ -45,6 +45,7 @@ const PURE: &[&str] = &[
     "problem",
     "verdict",
     "engine",
+    "fuzz",
     "check",
     "checkpoint",
     "concrete",
