@@ -165,6 +165,18 @@ fn views_hold_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
+/// What `equations` proves while it looks for a run can be written, too: nothing that partial orders left out.
+#[test]
+fn what_is_proved_on_the_way_has_a_certificate() {
+    let scratch = Scratch::new("on-the-way");
+    let text = "decl s := 0; decl t := *; void main() begin t := *; assert t; s := t; abortif ((t => F) != 1); L: skip; end";
+    let (file, certificate) = (scratch.file("way.bp", text), scratch.0.join("way.json"));
+    let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let ask = ["--initial", "2", "--error-label", "L", "--mutex", "L", "--engine", "equations"];
+    let (status, out, err) = throng(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
+    assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
+}
+
 /// The checker's interpreter as the model of a problem.
 fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
     let model = Arc::new(Interpreter::new(text, keep_ended, false).expect("accepted"));
