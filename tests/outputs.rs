@@ -96,7 +96,9 @@ fn nobody_listening_changes_nothing() {
     let (lock, race) = (dir.file("lock.bp", LOCK), dir.file("race.bp", RACE));
     let certificate = dir.path("lock.json");
     assert_eq!(run(&["check", &lock, "--certificate", &certificate]).status.code(), Some(0));
-    let out = dir.path("bench");
+    let (out, inputs) = (dir.path("bench"), dir.path("inputs"));
+    fs::create_dir(&inputs).expect("a folder");
+    fs::copy(&lock, Path::new(&inputs).join("lock.bp")).expect("a copy");
     let commands: [(&[&str], i32); 14] = [
         (&["check", &lock], 0),
         (&["check", &race], 10),
@@ -106,7 +108,7 @@ fn nobody_listening_changes_nothing() {
         (&["cutoff", &lock], 0),
         (&["certify", &lock, &certificate], 0),
         (&["translate", &lock, "--to", "tts"], 0),
-        (&["bench", &lock, "--engine", "views", "--timeout", "20", "--out", &out], 0),
+        (&["bench", &inputs, "--engine", "views", "--timeout", "20", "--out", &out], 0),
         (&["simulate", &race, "--steps", "1000"], 0),
         (&["explain"], 0),
         (&["man"], 0),
@@ -166,7 +168,7 @@ fn files_are_replaced_as_a_whole_and_nothing_is_left_beside_them() {
     for file in [&html, &sarif, &certificate, &tts] {
         assert!(fs::read_to_string(file).expect("text").len() > 100, "{file}");
     }
-    assert_eq!(dir.names(), ["a.html", "a.json", "a.prop", "a.sarif", "a.tts", "lock.bp"]);
+    assert_eq!(dir.names(), ["a.html", "a.json", "a.sarif", "a.tts", "lock.bp"]);
     // A link is followed, not replaced.
     #[cfg(unix)]
     {
@@ -224,10 +226,18 @@ fn numbers_of_jobs_and_limits_at_the_edge() {
                 args.extend(["--threads", "3"]);
             }
             let output = run(&args);
-            assert_eq!(output.status.code(), Some(1), "{engine} {option} {value}: {}", printed(&output));
+            // Limits are looked at now and then; what is decided before that is decided.
+            let at_once = ["views", "equations", "guided"].contains(&engine);
+            let says = |word: &str| printed(&output).starts_with(word);
+            let in_vain =
+                output.status.code() == Some(1) && says("UNKNOWN") && printed(&output).contains(why);
             assert!(
-                printed(&output).starts_with("UNKNOWN") && printed(&output).contains(why),
-                "{engine} {option}"
+                in_vain
+                    || at_once && says("SAFE") && output.status.code() == Some(0)
+                    || at_once && says("UNKNOWN") && output.status.code() == Some(1),
+                "{engine} {option} {value}: {}{}",
+                printed(&output),
+                said(&output)
             );
         }
     }
