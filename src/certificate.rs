@@ -4,8 +4,13 @@
 //! listed once, by name ([`names`]), and referred to by their place in that list, so a certificate does not depend on
 //! how any version of the tool numbers states.
 
+mod compiled;
 pub mod names;
+mod shrink;
 pub mod write;
+
+pub use self::compiled::ProgramNames;
+pub use self::shrink::shrink;
 
 use serde::{Deserialize, Serialize};
 
@@ -167,8 +172,8 @@ pub enum Claim {
 /// A shared state, and how many threads are in which local state; both by place in the list of states.
 pub type Configuration = (u32, Vec<(u32, Count)>);
 
-/// Views: a shared state, local states a and local states b. Each alone, and each a with each b, can occur.
-pub type Block = (u32, Vec<u32>, Vec<u32>);
+/// Views: a shared state, local states a and local states b. Each alone, and each a with each b, can occur; null: b is a.
+pub type Block = (u32, Vec<u32>, Option<Vec<u32>>);
 
 /// A number of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -209,45 +214,24 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The set.
         configurations: C,
     },
-    /// The same as products of sets.
-    Products {
-        /// Sets of shared states.
-        shared: Vec<Vec<u32>>,
-        /// Sets of local states.
-        local: Vec<Vec<u32>>,
-        /// Products: a set of shared states, and sets of local states with counts.
-        members: Vec<(u32, Vec<(u32, u32)>)>,
-    },
     /// ω-configurations that cover all that is reachable.
     Downward {
         /// The set.
         configurations: C,
     },
-    /// Minimal configurations of all that may reach the target.
-    Upward {
-        /// The set.
-        basis: C,
-    },
-    /// Shared states with at most two threads that can occur together.
-    Views {
-        /// The set, as blocks.
-        blocks: Vec<Block>,
-    },
-    /// A basis as in `upward`, but only of what views and vectors do not rule out; empty if they rule out everything bad.
-    Relative {
-        /// The largest number of threads of a view: 1 or 2.
-        k: u32,
-        /// The views, as blocks.
-        blocks: Vec<Block>,
+    /// What is reachable is built of views, and exceeds no vector; what may reach the target besides that is above a basis.
+    Invariants {
+        /// Shared states with at most two threads that can occur together, as blocks; null: nothing is known.
+        views: Option<Vec<Block>>,
         /// Linear functions that no possible step increases.
         vectors: Vec<Weights>,
-        /// The basis.
+        /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
         basis: C,
     },
     /// Evidence about the model in which shared states are only passed through.
     Through {
-        /// These shared states.
-        skipped: Vec<u32>,
+        /// All but these shared states.
+        kept: Vec<u32>,
         /// The evidence.
         proof: Box<Evidence<C>>,
     },
@@ -261,22 +245,6 @@ pub struct Weights {
     pub shared: Vec<(u32, i64)>,
     /// Local states, never negative.
     pub local: Vec<(u32, i64)>,
-}
-
-impl<C> Evidence<C> {
-    /// Its kind in one word.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Evidence::Trace { .. } => "trace",
-            Evidence::Closed { .. } => "closed",
-            Evidence::Products { .. } => "products",
-            Evidence::Downward { .. } => "downward",
-            Evidence::Upward { .. } => "upward",
-            Evidence::Views { .. } => "views",
-            Evidence::Relative { .. } => "relative",
-            Evidence::Through { .. } => "through",
-        }
-    }
 }
 
 /// A step of a run.

@@ -10,17 +10,18 @@
 
 mod court;
 pub mod interpreter;
-mod shrink;
+mod reuse;
+mod words;
 
 use std::fmt;
 
-pub use self::shrink::shrink;
+pub use self::reuse::translate;
 
-use crate::certificate::{Claim, Count, Document, FORMAT, Most, Start, VERSION, hash};
+use self::words::{bound_text, initial_text};
+use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
 use crate::lang::load::{Format, Loaded, Reading};
 use crate::limits::Limits;
-use crate::problem::Problem;
-use crate::verdict::{Unknown, Verdict};
+use crate::verdict::Unknown;
 
 /// Why a certificate was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,14 +71,18 @@ pub struct CertifiedCutoff {
 
 /// Reads a certificate from bytes.
 pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
-    /// Read first: whatever else has changed, a later version says so here.
+    /// Whatever else has changed, a later version says so here.
     #[derive(serde::Deserialize)]
     struct Head {
         format: String,
         version: u32,
     }
     let no = |why: serde_json::Error| Fault::Unreadable(format!("this is no certificate: {why}"));
-    let head: Head = serde_json::from_slice(bytes).map_err(no)?;
+    let done = serde_json::from_slice(bytes).map_err(no);
+    let head = match &done {
+        Ok(Document { format, version, .. }) => Head { format: format.clone(), version: *version },
+        Err(_) => serde_json::from_slice(bytes).map_err(no)?,
+    };
     if head.format != FORMAT {
         return Err(Fault::Unreadable(format!("this is no certificate: its format is not `{FORMAT}`")));
     }
@@ -86,7 +91,7 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
         let why = format!("the certificate has version {theirs}, but this checker knows version {ours}");
         return Err(Fault::Unreadable(why));
     }
-    serde_json::from_slice(bytes).map_err(no)
+    done
 }
 
 /// How the input must be read for this certificate; `from` if its name does not say the format.
@@ -118,51 +123,4 @@ pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<
         bound: bound_text(document.problem.bound),
         notes,
     })
-}
-
-/// The answers of a certificate in the words of `problem`, for those targets that ask for the same, to be tried on an input that may
-/// have changed. Nothing is checked: that is for [`crate::check`].
-pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
-    court::translate(loaded, document, problem)
-}
-
-fn bound_text(bound: Most) -> String {
-    match bound {
-        Most::Any => "any number".into(),
-        Most::Threads(n) => format!("at most {n}"),
-        Most::Tokens(n) => {
-            format!("at most {n} initial tokens in each place that may start with any number")
-        }
-    }
-}
-
-fn initial_text(document: &Document) -> String {
-    use crate::certificate::names::{LocalName, SharedName};
-    let families = match &document.problem.initial {
-        Start::Main(Count::Any(_)) => return "any number of threads at the entry of main".into(),
-        Start::Main(Count::Exactly(1)) => return "1 thread at the entry of main".into(),
-        Start::Main(Count::Exactly(n)) => return format!("{n} threads at the entry of main"),
-        Start::Families(families) => families,
-    };
-    let shared = |i: u32| match document.states.shared.get(i as usize) {
-        Some(SharedName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
-    let local = |i: u32| match document.states.local.get(i as usize) {
-        Some(LocalName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
-    let texts = families.iter().map(|family| {
-        let exactly = family.threads.iter().map(|&(l, n)| match n {
-            1 => local(l),
-            n => format!("{n} × {}", local(l)),
-        });
-        let mut text = format!("{}|{}", shared(family.shared), exactly.collect::<Vec<_>>().join(","));
-        if !family.any.is_empty() {
-            let any: Vec<String> = family.any.iter().map(|&l| local(l)).collect();
-            text.push_str(&format!("/{}", any.join(",")));
-        }
-        text
-    });
-    texts.collect::<Vec<_>>().join(" or ")
 }

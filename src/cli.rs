@@ -11,6 +11,7 @@ mod console;
 mod cutoff;
 mod explain;
 mod files;
+mod fuzz;
 mod meter;
 mod reach;
 mod setup;
@@ -27,6 +28,7 @@ use crate::limits::Limits;
 use crate::question::Question;
 use bench::BenchArgs;
 use console::{Console, Failure};
+use fuzz::FuzzArgs;
 
 /// What `throng` alone says.
 const WELCOME: &str = "\
@@ -80,6 +82,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// Make up inputs and compare all engines, checkers and translations on them
+    Fuzz(FuzzArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
     /// Write a small program with comments, to start from
@@ -537,6 +541,7 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
+            Command::Fuzz(args) => args.output,
             Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
                 OutputArgs::default()
             }
@@ -554,6 +559,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Fuzz(args) => fuzz::run(args, console),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),
             Command::Completions(args) => setup::completions(args, console),

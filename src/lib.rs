@@ -83,6 +83,7 @@ pub mod cli;
 pub mod concrete;
 pub mod contract;
 pub mod engine;
+pub mod fuzz;
 pub mod lang;
 pub mod limits;
 pub mod model;

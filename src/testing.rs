@@ -1,5 +1,6 @@
 //! What tests of several modules share: the laws of a model, random problems, and a naive search to compare with.
 
+pub mod interpreter;
 mod laws;
 mod naive;
 pub mod probe;

@@ -1,11 +1,12 @@
 //! Answers, and the evidence they carry.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{Config, Local, Shared, Step};
+use crate::model::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,14 +56,113 @@ pub enum Certificate {
     Through(Arc<Vec<Shared>>, Box<Certificate>),
 }
 
-/// Views, i.e. shared states with at most `k` threads: holds every view of every initial configuration and is closed under steps
+/// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
 /// as [`crate::engine::views`] says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Views {
-    /// The largest number of threads of a view: 1 or 2.
-    pub k: u32,
-    /// The views.
-    pub set: Vec<Config>,
+    /// The views, as blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// Views with one shared state: each state of `left` and `right` alone, and each of `left` together with each of `right`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The shared state.
+    pub shared: Shared,
+    /// Local states,
+    pub left: Vec<Local>,
+    /// and those that may be there together with each of them. None: each of `left` with each of `left`.
+    pub right: Option<Vec<Local>>,
+}
+
+impl Views {
+    /// Views of one thread say nothing about two: all that occur with a shared state may be there together.
+    pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {
+        let block = |(shared, left)| Block { shared, left, right: None };
+        Views { blocks: states.into_iter().map(block).collect() }
+    }
+
+    /// Views of at most two threads: states that occur together with the same others become one block.
+    pub fn of_pairs(set: &[Config]) -> Views {
+        let mut partners: BTreeMap<Shared, BTreeMap<Local, BTreeSet<Local>>> = BTreeMap::new();
+        for view in set {
+            let of = partners.entry(view.shared).or_default();
+            match *view.threads.entries() {
+                [(a, 1)] => _ = of.entry(a).or_default(),
+                [(a, _)] => _ = of.entry(a).or_default().insert(a),
+                [(a, _), (b, _)] => {
+                    of.entry(a).or_default().insert(b);
+                    of.entry(b).or_default().insert(a);
+                }
+                _ => {}
+            }
+        }
+        Views { blocks: partners.into_iter().flat_map(|(s, partners)| blocks(s, &partners)).collect() }
+    }
+
+    /// How many views there are that are not part of another.
+    pub fn len(&self) -> usize {
+        let count = |b: &Block| match (&b.right, b.left.len()) {
+            (None, n) => n * (n + 1) / 2,
+            (Some(right), n) => (n * right.len()).max(n),
+        };
+        self.blocks.iter().map(|b| count(b).max(1)).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Whether they are about single threads: all that occur with a shared state may be there together.
+    pub fn are_single(&self) -> bool {
+        self.blocks.iter().all(|b| b.right.is_none())
+    }
+
+    /// The views that are not part of another.
+    pub fn each(&self) -> impl Iterator<Item = Config> {
+        self.blocks.iter().flat_map(|block| {
+            let view = |threads: &[Local]| Config::new(block.shared, threads.iter().copied().collect());
+            let left = &block.left;
+            let views: Box<dyn Iterator<Item = Config>> = match &block.right {
+                _ if left.is_empty() => Box::new(std::iter::once(view(&[]))),
+                Some(right) if right.is_empty() => Box::new(left.iter().map(move |&a| view(&[a]))),
+                Some(right) => {
+                    Box::new(left.iter().flat_map(move |&a| right.iter().map(move |&b| view(&[a, b]))))
+                }
+                None => Box::new(
+                    (0..left.len()).flat_map(move |i| left[..=i].iter().map(move |&b| view(&[left[i], b]))),
+                ),
+            };
+            views
+        })
+    }
+}
+
+fn blocks(shared: Shared, partners: &BTreeMap<Local, BTreeSet<Local>>) -> Vec<Block> {
+    let mut alike: BTreeMap<&BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
+    partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
+    if let [(together, all)] = &alike.iter().collect::<Vec<_>>()[..]
+        && (together.len() == all.len())
+    {
+        return vec![Block { shared, left: all.to_vec(), right: None }];
+    }
+    let mut groups: Vec<(Vec<Local>, &BTreeSet<Local>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
+    groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
+    // A pair of states is written with whichever of the two comes first.
+    let mut written: BTreeSet<Local> = BTreeSet::new();
+    let mut found = Vec::new();
+    for (left, bs) in groups {
+        let right: Vec<Local> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
+        written.extend(&left);
+        if !right.is_empty() || bs.is_empty() {
+            found.push(Block { shared, left, right: Some(right) });
+        }
+    }
+    if found.is_empty() {
+        found.push(Block { shared, left: Vec::new(), right: None });
+    }
+    found
 }
 
 /// Invariants, each proved with the help of those before it, and a basis relative to them.
@@ -96,13 +196,13 @@ impl Certificate {
             Certificate::Products(products) => ("products", products.members.len()),
             Certificate::Downward(set) => ("downward", set.len()),
             Certificate::Upward(set) => ("upward", set.len()),
-            Certificate::Views(views) => ("views", views.set.len()),
+            Certificate::Views(views) => ("views", views.len()),
             Certificate::Relative(relative) if relative.basis.is_empty() => {
-                ("linear", relative.views.set.len() + relative.vectors.len())
+                ("linear", relative.views.len() + relative.vectors.len())
             }
             Certificate::Relative(relative) => {
                 let Relative { views, vectors, basis } = &**relative;
-                ("relative", views.set.len() + vectors.len() + basis.len())
+                ("relative", views.len() + vectors.len() + basis.len())
             }
             Certificate::Through(_, proof) => proof.measure(),
         }
@@ -135,6 +235,44 @@ pub struct Products {
     pub members: Vec<Product>,
     /// Closed only under the steps of a thread that may go first ([`crate::reduction`]) where there is one.
     pub reduced: bool,
+}
+
+impl Products {
+    /// All configurations of a member; `None` if there are more than `most`.
+    pub fn configs(&self, product: &Product, most: usize) -> Option<Vec<Config>> {
+        let shared = self.shared.get(product.shared as usize)?;
+        let mut bags = vec![Bag::new()];
+        for &(set, n) in &product.threads {
+            let words = self.locals.get(set as usize)?;
+            let mut next = Vec::new();
+            for bag in &bags {
+                spread(words, n, bag.clone(), &mut next, most)?;
+            }
+            bags = next;
+        }
+        if bags.len().saturating_mul(shared.len()) > most {
+            return None;
+        }
+        Some(shared.iter().flat_map(|&s| bags.iter().map(move |b| Config::new(s, b.clone()))).collect())
+    }
+}
+
+/// Every way to put `n` threads into the states `words`.
+fn spread(words: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
+    let Some((&first, later)) = words.split_first() else {
+        return if n == 0 {
+            found.push(base);
+            (found.len() <= most).then_some(())
+        } else {
+            Some(())
+        };
+    };
+    let least = if later.is_empty() { n } else { 0 };
+    (least..=n).try_for_each(|k| {
+        let mut bag = base.clone();
+        bag.insert(first, k);
+        spread(later, n - k, bag, found, most)
+    })
 }
 
 /// Every configuration with a shared state in a set and, for each entry, so many threads in the entry's set.

@@ -12,8 +12,12 @@ use std::time::Duration;
 
 use common::certificates::{answers, engines, judge, problem, written};
 use throng::certificate::Property;
+use throng::certificate::write::{Origin, cutoff_document, write};
 use throng::certify::interpreter::Interpreter;
 use throng::certify::{Fault, certify, read};
+use throng::engine::Silent;
+use throng::engine::backward::Backward;
+use throng::engine::cutoff::{Method, cutoff, runs};
 use throng::lang::load::{Format, Input, Loaded, Reading, load};
 use throng::lang::source::Source;
 use throng::lang::system::{Kind, System};
@@ -457,22 +461,114 @@ fn cutoffs_have_certificates() {
     assert!(count >= 10, "{count}");
 }
 
+/// Both ways to find a cutoff; whether it was found, and then its certificate stands.
+fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
+    let karp_miller = throng::engine::karp_miller::KarpMiller::default();
+    let limits = Limits::none().timeout(PATIENCE);
+    let method = match (dynamic, asked.model.moves_others()) {
+        (false, _) => Method::Exact(&karp_miller),
+        (true, false) => Method::Dynamic(&karp_miller),
+        (true, true) => Method::Dynamic(&Backward),
+    };
+    let found = cutoff(asked, &method, &limits, &Silent).ok()?;
+    let proof = runs::proof(asked, &found, &limits).ok().filter(|_| asked.model.gave_up().is_none())?;
+    let document = cutoff_document(&Origin { loaded, reading, problem: asked }, &proof).expect("a document");
+    let mut bytes = Vec::new();
+    write(&document, &mut bytes).expect("memory takes everything");
+    let text = &loaded.source.text;
+    let told = judge(loaded, &bytes).unwrap_or_else(|fault| {
+        panic!("dynamic: {dynamic}: {fault}\n{text}\n{}", String::from_utf8_lossy(&bytes))
+    });
+    assert_eq!(told.cutoff.expect("a cutoff").threads, found.threads);
+    Some(bytes)
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn random_cutoffs_have_certificates() {
+    let (count, seed) = (number("THRONG_RANDOM", 60), number("THRONG_SEED", 1));
+    let (schema, scratch) = (schema(), Scratch::new("random-cutoffs"));
+    let mut found = [0; 2];
+    let mut python = Command::new("python3");
+    python.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/certify.py"));
+    let mut asked = 0;
+    for i in 0..count {
+        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let knobs = programs::Knobs::random(&mut rng);
+        let text = programs::program(&mut rng, &knobs);
+        let reading = Reading { exact_copies: true, ..Reading::default() };
+        let loaded = throng::lang::load::read(Source::new("random", text), Format::Bp, &reading)
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question {
+            may_lack_target: true,
+            initial: rng.one_in(2).then(|| "any".into()),
+            ..Question::default()
+        };
+        let program = problem(&loaded, Path::new(""), &question);
+        let mut rng = testing::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let text = small_system(&mut rng);
+        let system =
+            throng::lang::load::read(Source::new("system", text.clone()), Format::Tts, &Reading::default())
+                .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question { may_lack_target: true, ..Question::default() };
+        let systems = problem(&system, Path::new(""), &question);
+        for dynamic in [false, true] {
+            found[0] += usize::from(cutoff_stands(&loaded, &reading, &program, dynamic).is_some());
+            let Some(bytes) = cutoff_stands(&system, &Reading::default(), &systems, dynamic) else {
+                continue;
+            };
+            found[1] += 1;
+            fits(&schema, &bytes, "a cutoff");
+            if asked < 100 {
+                python.arg(scratch.file(&format!("{i}.tts"), &text));
+                python.arg(scratch.file(&format!("{i}-{dynamic}.json"), &String::from_utf8_lossy(&bytes)));
+                asked += 1;
+            }
+        }
+    }
+    println!("{count} programs and systems from seed {seed}, two methods: {found:?} certificates of cutoffs");
+    assert!(found.iter().all(|&n| n as u64 > count / 2), "{found:?}");
+    match python.output() {
+        Err(why) => println!("skipped: python3 cannot be run ({why})"),
+        Ok(output) => {
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(told.lines().filter(|l| l.ends_with("  VALID")).count(), asked, "{told}");
+        }
+    }
+}
+
+/// A random system as text.
+fn small_system(rng: &mut testing::Rng) -> String {
+    let (shared, local) = (1 + rng.below(3), 2 + rng.below(4));
+    let mut text = format!("{shared} {local}\n");
+    for _ in 0..3 + rng.below(7) {
+        let (s, l, t, m) = (rng.below(shared), rng.below(local), rng.below(shared), rng.below(local));
+        let arrow = if rng.chance(15) { "+>" } else { "->" };
+        text += &format!("{s} {l} {arrow} {t} {m}");
+        if arrow == "->" && rng.chance(15) {
+            text += &format!(" {} ~> {}", rng.below(local), rng.below(local));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 #[test]
 fn evidence_shrinks_and_still_stands() {
     // Single threads show that nobody reaches 2; pairs are needed to show that 1 is never shared.
     let single = "2 3\n0 0 -> 0 1\n";
     let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n";
-    for (text, target, expected) in [(single, "0|2", 1), (lock, "1|1,1", 2)] {
+    for (text, target, expected) in [(single, "0|2", true), (lock, "1|1,1", false)] {
         let loaded = throng::lang::load::read(Source::new("small", text), Format::Tts, &Reading::default())
             .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let question = Question { targets: vec![target.into()], ..Question::default() };
         let asked = problem(&loaded, Path::new(""), &question);
         let verdicts = answers(&throng::engine::views::Views::default(), &asked, PATIENCE);
-        let smaller = throng::certify::shrink(&asked, &verdicts, &Limits::none());
+        let smaller = throng::certificate::shrink(&asked, &verdicts, &Limits::none());
         let [Verdict::Safe(throng::verdict::Certificate::Views(views))] = &smaller[..] else {
             panic!("{smaller:?}");
         };
-        assert_eq!(views.k, expected, "{target}");
+        assert_eq!(views.are_single(), expected, "{target}");
         let bytes = written(&loaded, &Reading::default(), &asked, &smaller);
         judge(&loaded, &bytes).unwrap_or_else(|f| panic!("{f}"));
     }

@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("own", &["model", "problem", "verdict", "limits", "unfold", "verify"]),
-    ("certificate", &["model", "problem", "verdict", "lang", "concrete"]),
+    ("certificate", &["model", "problem", "verdict", "limits", "lang", "concrete", "check"]),
     ("certify", &["model", "problem", "verdict", "limits", "lang", "check", "certificate"]),
     ("simulate", &["model", "problem", "verdict", "threads", "report"]),
 ];
@@ -45,6 +45,7 @@ const PURE: &[&str] = &[
     "problem",
     "verdict",
     "engine",
+    "fuzz",
     "check",
     "checkpoint",
     "concrete",

@@ -18,9 +18,14 @@ use common::certificates::{answers, engines, judge, problem, written};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use throng::certificate::names::{LocalName, SharedName};
+use throng::certificate::write::{Origin, cutoff_document, write};
 use throng::certificate::{Claim, Count, Document, Most, Property, Start};
 use throng::certify::{Fault, read, translate};
 use throng::check::check_all;
+use throng::engine::Silent;
+use throng::engine::backward::Backward;
+use throng::engine::cutoff::{Cutoff, Method, cutoff, runs};
+use throng::engine::karp_miller::KarpMiller;
 use throng::lang::load::{Format, Loaded, Reading};
 use throng::lang::source::Source;
 use throng::limits::Limits;
@@ -65,6 +70,51 @@ fn random_system(rng: &mut Rng) -> String {
 }
 
 const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b' = b-2, c' = c+1;\nc >= 1 -> c' = 0, a' = a+c;\ninit a = 1, b = 0, c = 0\ntarget c >= 1\nb >= 1";
+
+/// The cutoff of a problem, if it is found soon.
+fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
+    let karp_miller = KarpMiller::default();
+    let exact = Method::Exact(&karp_miller);
+    let method = if asked.model.moves_others() { Method::Dynamic(&Backward) } else { exact };
+    cutoff(asked, &method, &Limits::none().timeout(PATIENCE), &Silent).ok()
+}
+
+/// Cutoffs of examples and random systems.
+fn cutoffs() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let reading = Reading { exact_copies: true, ..Reading::default() };
+    let mut inputs: Vec<Loaded> =
+        ["mutex.ntts", "winner.tts", "philosophers.spec", "cutoff.bp", "spinlock.bp"]
+            .iter()
+            .map(|name| {
+                throng::lang::load::load(&folder.join(name), &reading)
+                    .unwrap_or_else(|r| panic!("{:?}", r.diagnostics))
+            })
+            .collect();
+    for seed in 100..112 {
+        inputs.push(input("system", &random_system(&mut Rng::new(seed)), Format::Tts));
+    }
+    let question = Question { may_lack_target: true, ..Question::default() };
+    let mut found = Vec::new();
+    for loaded in inputs {
+        let asked = problem(&loaded, Path::new(""), &question);
+        let Some(known) = found_cutoff(&asked) else { continue };
+        let proof = runs::proof(&asked, &known, &Limits::none()).expect("small");
+        let origin = Origin { loaded: &loaded, reading: &reading, problem: &asked };
+        let mut bytes = Vec::new();
+        write(&cutoff_document(&origin, &proof).expect("a document"), &mut bytes).expect("memory");
+        found.push(Case { name: format!("cutoff of {}", loaded.source.name), loaded, bytes });
+    }
+    assert!(found.len() > 8);
+    found
+}
+
+/// Whether a search contradicts what a certificate says about a cutoff; `None` if it cannot be asked.
+fn cutoff_contradicted(problem: &Problem, document: &Document) -> Option<bool> {
+    let claim = document.cutoff.as_ref()?;
+    let truth = found_cutoff(problem)?;
+    Some(claim.threads < truth.threads || claim.needed.is_some() && claim.threads != truth.threads)
+}
 
 fn cases() -> Vec<Case> {
     let mut found = Vec::new();
@@ -123,6 +173,7 @@ fn cases() -> Vec<Case> {
         let text = programs::program(&mut rng, &knobs);
         add(&format!("program {seed}"), &|| input("program", &text, Format::Bp), Path::new(""), Some(2));
     }
+    found.extend(cutoffs());
     found
 }
 
@@ -158,6 +209,7 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
     let lists = |doc: &Value, least: usize| {
         let there = |at: &str, v: &Value| {
             (at.starts_with("/evidence")
+                || at.starts_with("/cutoff")
                 || at.starts_with("/states")
                 || at.starts_with("/problem/initial/families"))
                 && v.as_array().is_some_and(|a| a.len() >= least)
@@ -167,7 +219,8 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
     let numbers = |doc: &Value| {
         paths(doc, &|at, v| at.matches('/').count() > 1 && !at.starts_with("/version") && v.is_u64())
     };
-    Some(match rng.below(14) {
+    let kinds = if doc.get("cutoff").is_some() { 8 } else { 14 };
+    Some(match rng.below(kinds) {
         0 | 1 => {
             let at = pick(rng, &lists(doc, 1))?.clone();
             let items = doc.pointer_mut(&at)?.as_array_mut()?;
@@ -250,19 +303,14 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
             let evidence = doc.pointer_mut("/evidence")?.as_array_mut()?;
             let i = rng.below(evidence.len() as u64) as usize;
             let body = evidence[i].as_object()?.values().next()?.clone();
-            let kind = ["closed", "downward", "upward", "views", "trace"][rng.below(5) as usize];
-            let mut inner = body;
-            if let Some(object) = inner.as_object_mut() {
-                let sets: Vec<Value> = object.values().cloned().collect();
-                let key = match kind {
-                    "upward" => "basis",
-                    "views" => "blocks",
-                    _ => "configurations",
-                };
-                if kind != "trace" && sets.len() == 1 {
-                    *object = [(key.to_string(), sets[0].clone())].into_iter().collect();
-                }
-            }
+            let kind = ["closed", "downward", "invariants", "trace"][rng.below(4) as usize];
+            // A set of configurations stays one; a basis may become a closed set, and so on.
+            let set = ["configurations", "basis"].iter().find_map(|key| body.get(key)).cloned();
+            let inner = match (kind, set) {
+                ("trace", _) | (_, None) => body,
+                ("invariants", Some(set)) => json!({ "views": null, "vectors": [], "basis": set }),
+                (_, Some(set)) => json!({ "configurations": set }),
+            };
             evidence[i] = json!({ kind: inner });
             "another kind of evidence"
         }
@@ -285,6 +333,7 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
 /// The question that a certificate states, put as a user would; `None` where the command line has no words for it.
 fn question(document: &Document) -> Option<Question> {
     let mut question = Question {
+        may_lack_target: document.cutoff.is_some(),
         threads: match document.problem.bound {
             Most::Any => None,
             Most::Threads(n) | Most::Tokens(n) => Some(n),
@@ -339,11 +388,12 @@ fn question(document: &Document) -> Option<Question> {
 
 /// The problem that a certificate states, over the engines' model.
 fn stated(loaded: &Loaded, document: &Document) -> Option<(Loaded, Problem)> {
-    let reading = throng::certify::reading(document, Some(loaded.format));
+    let exact_copies = document.cutoff.is_some();
+    let reading = Reading { exact_copies, ..throng::certify::reading(document, Some(loaded.format)) };
     let source = Source::new("again", loaded.source.text.clone());
     let again = throng::lang::load::read(source, loaded.format, &reading).ok()?;
     let problem = question(document)?.pose(&again, Path::new("")).ok()?.problem;
-    (problem.targets.len() == document.targets.len()).then_some((again, problem))
+    (document.cutoff.is_some() || problem.targets.len() == document.targets.len()).then_some((again, problem))
 }
 
 /// Whether a naive search with few threads contradicts what a certificate says; `None` if it cannot be asked.
@@ -441,12 +491,18 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
                 by_kind.entry(kind).or_default().1 += 1;
                 let document = read(&bytes).expect("accepted");
                 if let Some((again, problem)) = stated(&case.loaded, &document) {
-                    if let Some(wrong) = contradicted(&problem, &document) {
+                    let wrong = match document.cutoff {
+                        Some(_) => cutoff_contradicted(&problem, &document),
+                        None => contradicted(&problem, &document),
+                    };
+                    if let Some(wrong) = wrong {
                         searched += 1;
                         assert!(!wrong, "accepted, but not true: {what}");
                     }
                     assert!(
-                        is_system || stands_compiled(&again, &problem, &document),
+                        is_system
+                            || document.cutoff.is_some()
+                            || stands_compiled(&again, &problem, &document),
                         "only one checker accepts: {what}"
                     );
                 }
@@ -462,7 +518,8 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
         if other.loaded.source.text != case.loaded.source.text && judge(&other.loaded, &case.bytes).is_ok() {
             let document = read(&case.bytes).expect("accepted");
             let (_, problem) = stated(&other.loaded, &document).expect("a question");
-            assert_ne!(contradicted(&problem, &document), Some(true), "{} on {}", case.name, other.name);
+            let wrong = contradicted(&problem, &document).filter(|_| document.cutoff.is_none());
+            assert_ne!(wrong, Some(true), "{} on {}", case.name, other.name);
         }
     }
     let asked = for_python.len();

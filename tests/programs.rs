@@ -10,6 +10,7 @@ use common::duality::Duality;
 use common::model::{explore, initial, read, read_as, search};
 use common::naive::{Answer, Naive, Question};
 use throng::concrete::concretise;
+use throng::fuzz::shrink::smaller_programs;
 use throng::lang::bp::{self, Jit, Options, parser, printer};
 use throng::model::{Config, Local, Model, Shared, Step, semantics};
 use throng::problem::Target;
@@ -109,55 +110,10 @@ fn compare(text: &str, rng: &mut Rng) -> Result<usize, String> {
 /// Removes lines and simplifies words while the two still differ.
 fn shrink(text: &str, differs: &dyn Fn(&str) -> bool) -> String {
     let mut best = text.to_string();
-    loop {
-        let lines: Vec<&str> = best.lines().collect();
-        let mut candidates = Vec::new();
-        for width in [6, 4, 3, 2, 1] {
-            for start in 0..lines.len().saturating_sub(width - 1) {
-                candidates.push([&lines[..start], &lines[start + width..]].concat().join("\n") + "\n");
-            }
-        }
-        for (i, line) in lines.iter().enumerate() {
-            let mut replace = |with: String| {
-                let mut lines = lines.clone();
-                lines[i] = &with;
-                candidates.push(lines.join("\n") + "\n");
-            };
-            if let Some(at) = line.find(" constrain ") {
-                replace(format!("{};", &line[..at]));
-            }
-            if let Some(at) = line.find(": ") {
-                replace(line[at + 2..].to_string());
-            }
-            for (at, _) in line.match_indices('(') {
-                let end = closing(line, at);
-                for with in ["0", "1", "*"] {
-                    replace(format!("{}{with}{}", &line[..at], &line[end..]));
-                }
-                let inner = &line[at + 1..end - 1];
-                for op in [" & ", " | ", " ^ ", " = ", " != ", " => ", " <=> "] {
-                    for part in inner.split(op).filter(|p| *p != inner) {
-                        replace(format!("{}{part}{}", &line[..at], &line[end..]));
-                    }
-                }
-            }
-        }
-        match candidates.into_iter().find(|c| c.len() < best.len() && differs(c)) {
-            Some(smaller) => best = smaller,
-            None => return best,
-        }
+    while let Some(smaller) = smaller_programs(&best).into_iter().find(|c| differs(c)) {
+        best = smaller;
     }
-}
-
-fn closing(line: &str, open: usize) -> usize {
-    let mut depth = 0;
-    for (i, c) in line[open..].char_indices() {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        if depth == 0 {
-            return open + i + 1;
-        }
-    }
-    line.len()
+    best
 }
 
 /// The same program with so many more variables that its states do not fit into a word.

@@ -15,35 +15,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inputs::{examples, extension, hunt, loaded, pose};
+use throng::fuzz::contestants;
 use throng::lang::bp::printer;
 use throng::lang::load::{self, Input, Loaded, Reading};
 use throng::lang::source::Source;
 use throng::lang::system::{Kind, System, notation};
 use throng::lang::write::{Format, Refusal, Written, write};
-use throng::lang::{configuration, pnml};
 use throng::limits::Limits;
 use throng::model::{Config, Model, semantics};
 use throng::problem::{Bound, Problem};
 use throng::question::Question;
 use throng::testing::{Knobs, Rng, programs, random_problem, random_table};
-use throng::unfold::unfold;
 
 const FORMATS: [Format; 5] = [Format::Bp, Format::Tts, Format::Ntts, Format::Spec, Format::Pnml];
 
 /// Whether to take minutes: all pairs of formats for large systems too, and more random ones.
 fn thorough() -> bool {
     std::env::var_os("THRONG_THOROUGH").is_some()
-}
-
-fn input_format(format: Format) -> load::Format {
-    match format {
-        Format::Bp => load::Format::Bp,
-        Format::Tts => load::Format::Tts,
-        Format::Ntts => load::Format::Ntts,
-        Format::Spec => load::Format::Spec,
-        Format::Pnml => load::Format::Pnml,
-        Format::Dot => unreachable!("nobody reads drawings"),
-    }
 }
 
 /// Whether some target can be covered with any number of threads: backward search, as simple as it gets. `None` if that becomes large.
@@ -80,41 +68,12 @@ fn coverable(system: &System) -> Option<bool> {
 
 /// The problem as a table of steps; `Err` says why there is none.
 fn as_system(loaded: &Loaded, problem: &Problem) -> Result<System, String> {
-    match &loaded.input {
-        Input::Program(_) => {
-            let limits = Limits::none().timeout(Duration::from_secs(60));
-            unfold(problem, &limits).map(System::from).map_err(|why| why.to_string())
-        }
-        Input::System(system) => Ok(System {
-            initial: problem.initial.clone(),
-            initial_text: problem.initial_text.clone(),
-            targets: problem.targets.clone(),
-            ..system.clone()
-        }),
-    }
+    contestants::as_system(loaded, problem, &Limits::none().timeout(Duration::from_secs(60)))
 }
 
-/// Reads what was written and poses what it asks, with its initial configuration and its second file.
+/// Reads what was written and poses what it asks.
 fn reread(written: &Written, format: Format) -> (Loaded, Problem) {
-    let source = Source::new("written", written.text.clone());
-    let loaded = load::read(source, input_format(format), &Reading::default())
-        .unwrap_or_else(|r| panic!("{:?}\n{}", r.diagnostics, written.text));
-    let question =
-        Question { initial: written.initial.clone(), may_lack_target: true, ..Question::default() };
-    let posed = question.pose(&loaded, Path::new("no such folder/written"));
-    let mut problem = posed.unwrap_or_else(|c| panic!("{c:?}\n{}", written.text)).problem;
-    if let (Some(companion), Input::System(system)) = (&written.companion, &loaded.input) {
-        let table = &system.table;
-        problem.targets = if format == Format::Pnml {
-            let properties = pnml::read_properties(&companion.text, table).expect("a property file");
-            properties.into_iter().map(|p| p.query.expect("a target").target).collect()
-        } else {
-            let (targets, found) = configuration::read_prop(&companion.text, table.shared(), table.locals());
-            assert_eq!(found, [], "{}", companion.text);
-            targets
-        };
-    }
-    (loaded, problem)
+    contestants::reread(written, format).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// What was compared.

@@ -60,6 +60,8 @@ def read_edges(lines, shared, local):
             moves = {}
             for p, q in zip(words[5::3], words[7::3]):
                 moves.setdefault(p, []).append(q)
+            if arrow == "->" and (src, l) == (dst, m) and not moves:
+                continue  # changes nothing, and is no step
             if arrow == "->":
                 rules.append(rule(src, dst, [l], [m], (), moves))
             elif arrow == "+>":
@@ -113,40 +115,32 @@ def net_rule(names, guard, update):
         take[name] = int(n)
         if exactly:
             blocked.add(name)
-    plus, moved, kept = Counter(), {}, set()
-    for u in filter(None, (u.strip() for u in update.split(","))):
-        x, right = (side.strip() for side in u.split("=", 1))
-        x = x.rstrip("' ")
-        terms = re.findall(r"([+-]?)\s*(\w+)", right)
+    updates = [u.split("=", 1) for u in update.split(",") if u.strip()]
+    updates = {x.strip(" '\n\t\r"): re.findall(r"([+-]?)\s*(\w+)", right) for x, right in updates}
+    put, to = Counter(), {}  # `to`: where the tokens of a place go
+    for x, terms in updates.items():
         for sign, term in terms:
             if term.isdigit():
-                plus[x] += -int(term) if sign == "-" else int(term)
-            elif sign == "-" or term in kept or term in moved:
-                raise Skipped("update " + u)
-            elif term == x:
-                kept.add(x)
+                put[x] += -int(term) if sign == "-" else int(term)
+            elif sign == "-" or term in to:
+                raise Skipped("an update that is no transfer: " + update.strip())
             else:
-                moved[term] = x
+                to[term] = x
         sources = [term for _, term in terms if not term.isdigit()]
-        short = -plus[x] - sum(take[y] for y in sources)
+        short = -put[x] - sum(take[y] for y in sources)
         if short > 0:  # the guard is raised
             free = [y for y in sources if y not in blocked]
             if len(free) != 1:
-                raise Skipped("update " + u)
+                raise Skipped("an update below zero: " + update.strip())
             take[free[0]] += short
-        if x not in kept:
-            moved.setdefault(x, None)
-    for y in [y for y in moved if moved[y] is None]:
-        if any(y in re.findall(r"\w+", u.split("=", 1)[1]) for u in update.split(",") if "=" in u):
-            raise Skipped("rule " + update.strip())
-    put = Counter({x: n for x, n in plus.items() if n})
+    for x in updates:
+        to.setdefault(x, None)
     for y, n in take.items():
-        if moved.get(y, y) is not None:
-            put[moved.get(y, y)] += n
-    fates = {y: [to] for y, to in moved.items()}
+        put[to.get(y, y)] += n
+    del put[None]
+    fates = {y: [x] for y, x in to.items() if x != y}
     fates.update({y: [] for y in blocked})
-    put = Counter({x: n for x, n in put.items() if n > 0})
-    return [Rule("0", "0", +take, put, Counter(), fates)]
+    return [Rule("0", "0", +take, +put, Counter(), fates)]
 
 
 def read_pnml(text):
@@ -294,22 +288,21 @@ class Court:
     def is_blocking(self):
         return any(not to for r in self.system.rules for to in r.fates.values())
 
-    def initial(self):
-        """Every initial configuration within the bound."""
+    def initial(self, most):
+        """Every initial configuration within the bound; at most `most` threads, if that is not None."""
         for (shared, threads), free in self.families:
             threads, free = Counter(dict(threads)), sorted(set(free))
-            need(not free or self.threads or self.tokens is not None, "a finite set cannot hold every initial configuration")
-            if self.tokens is not None:
-                ranges = [range(max(0, self.tokens - threads[l]) + 1) for l in free]
-                for extra in product(*ranges):
-                    yield config(shared, threads + Counter(dict(zip(free, extra))))
-                continue
-            most = 0 if not free else self.threads - sum(threads.values())
-            if self.threads and sum(threads.values()) > self.threads:
-                continue
-            for k in range(most + 1):
-                for extra in combinations_with_replacement(free, k):
-                    yield config(shared, threads + Counter(extra))
+            room = 0 if most is None else most - sum(threads.values())
+            if not free:
+                ways = [()] if room >= 0 else []
+            elif self.tokens is not None:
+                ranges = [[[l] * n for n in range(max(0, self.tokens - threads[l]) + 1)] for l in free]
+                ways = (sum(way, []) for way in product(*ranges))
+            else:
+                need(most is not None, "a finite set cannot hold every initial configuration")
+                ways = (way for k in range(room + 1) for way in combinations_with_replacement(free, k))
+            for extra in ways:
+                yield config(shared, threads + Counter(extra))
 
     def is_initial(self, c):
         for (shared, least), free in self.families:
@@ -330,40 +323,59 @@ class Court:
         now = self.config(start)
         need(self.is_initial(now), "the run starts elsewhere")
         for i, step in enumerate(steps):
-            by = None if step["by"] is None else self.local(step["by"])
             after = self.config(step["after"])
-            fits = (r for r in self.led.get((now[0], by), ()) if after in fire(r, now, self.threads))
-            need(next(fits, None) is not None, "step %d leads elsewhere" % (i + 1))
+            need(self.leads(now, step["by"], after, self.threads), "step %d leads elsewhere" % (i + 1))
             now = after
         need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
 
+    def leads(self, before, by, after, bound):
+        """Whether a step led by a thread at `by` leads from one configuration to another."""
+        by = None if by is None else self.local(by)
+        return any(after in fire(r, before, bound) for r in self.led.get((before[0], by), ()))
+
+    def forward(self, bad, members, starts, inside, bound, counts=lambda c: True):
+        """The set holds every start, its steps lead into it, and no member is bad."""
+        for c in starts:
+            need(inside(c), "an initial configuration is missing: %s" % (c,))
+        for m in members:
+            need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
+            for r in self.rules_from(m[0], dict(m[1])):
+                for after in fire(r, m, bound):
+                    need(not counts(after) or inside(after), "%s leads outside to %s" % (m, after))
+
     def closed(self, bad, configurations):
         members = {self.config(c) for c in configurations}
-        for c in self.initial():
-            need(c in members, "an initial configuration is missing: %s" % (c,))
-        for c in members:
-            need(not any(covers(c, b) for b in bad), "a member is bad: %s" % (c,))
-            for r in self.rules_from(c[0], dict(c[1])):
-                for after in fire(r, c, self.threads):
-                    need(after in members, "%s leads outside to %s" % (c, after))
+        self.forward(bad, members, self.initial(self.threads), members.__contains__, self.threads)
 
     def downward(self, bad, configurations):
         need(not self.is_blocking(), "threads block others by their presence")
         members = [self.config(c, True) for c in configurations]
-        below = lambda c: any(covers(m, c) for m in members)
-        for c in self.omega_families():
-            need(below(c), "an initial family is not covered: %s" % (c,))
+        by_shared = {}
         for m in members:
-            need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
-            for r in self.rules_from(m[0], dict(m[1])):
-                for after in fire(r, m, None):
-                    need(below(after), "%s leads to %s, which is not covered" % (m, after))
+            by_shared.setdefault(m[0], []).append(m)
+        below = lambda c: any(covers(m, c) for m in by_shared.get(c[0], ()))
+        self.forward(bad, members, self.omega_families(), below, None)
 
-    def upward(self, bad, basis, ruled_out=lambda c: False):
+    def invariants(self, bad, views, vectors, basis):
+        if views is None:
+            need(not vectors, "vectors without views")
+            return self.upward(bad, [self.config(c) for c in basis], lambda c: False)
+        groups = self.closed_views(views)
+        linear = [self.vector(groups, **v) for v in vectors]
+
+        def ruled_out(c):
+            by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
+            return by_views or any(value(*c) > most for value, most in linear)
+
+        if basis:
+            return self.upward(bad, [self.config(c) for c in basis], ruled_out)
+        for b in bad:
+            need(ruled_out(b), "a bad configuration is not ruled out: %s" % (b,))
+
+    def upward(self, bad, basis, ruled_out):
         if not bad and not basis:
             return
         need(not self.is_blocking(), "threads block others by their presence")
-        basis = [self.config(c) for c in basis]
         above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
         for b in bad:
             need(above(b), "a bad configuration is above no element: %s" % (b,))
@@ -373,20 +385,19 @@ class Court:
                 for before in predecessors(r, b):
                     need(above(before), "%s leads to %s and is above no element" % (before, b))
 
-    def closed_views(self, blocks, k):
-        """The views by shared state, if they are closed: those of one thread, and of two (None if `k` is 1)."""
-        if type(k) is not int or k < 0:
-            raise Unreadable("views of %s threads" % k)
-        need(k in (1, 2), "views of %s threads" % k)
-        groups = {}  # shared state -> local state -> those that may be there together with it
+    def views(self, blocks):
+        """Shared state -> local state -> those that may be there together with it."""
+        groups = {}
         for s, left, right in blocks:
             group = groups.setdefault(self.state("shared", s), {})
-            left, right = {self.local(l) for l in left}, {self.local(l) for l in right}
-            need(k == 2 or not (left and right), "a view of two threads")
+            left = {self.local(l) for l in left}
+            right = left if right is None else {self.local(l) for l in right}
             for a in left | right:
                 group.setdefault(a, set()).update(right if a in left else (), left if a in right else ())
-        if k == 1:
-            groups = {s: dict.fromkeys(group, set(group)) for s, group in groups.items()}
+        return groups
+
+    def closed_views(self, blocks):
+        groups = self.views(blocks)
 
         def hold(s, threads):
             need(s in groups and together(groups[s], threads), "a view is missing among %s | %s" % (s, threads))
@@ -411,26 +422,6 @@ class Court:
                         need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
         return groups
 
-    def views(self, bad, blocks):
-        groups = self.closed_views(blocks, 2)
-        for s, threads in bad:
-            built = s in groups and together(groups[s], dict(threads))
-            need(not built, "a bad configuration is built of the views: %s" % (threads,))
-
-    def relative(self, bad, k, blocks, vectors, basis):
-        groups = self.closed_views(blocks, k)
-        linear = [self.vector(groups, **v) for v in vectors]
-
-        def ruled_out(c):
-            by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
-            return by_views or any(value(*c) > most for value, most in linear)
-
-        if not basis:
-            for b in bad:
-                need(ruled_out(b), "a bad configuration is not ruled out: %s" % (b,))
-            return
-        self.upward(bad, basis, ruled_out)
-
     def vector(self, groups, shared, local):
         """The sum that a vector gives a configuration, and what no reachable one exceeds."""
         of_shared = {self.state("shared", s): n for s, n in shared}
@@ -452,10 +443,13 @@ class Court:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
         return value, max(value(s, threads) for (s, threads), _ in self.families)
 
-    def through(self, bad, skipped, proof):
-        """The rules into and out of the skipped shared states become one."""
-        skipped = {self.state("shared", s) for s in skipped}
+    def through(self, bad, kept, proof):
+        """The rules into and out of all other shared states become one."""
         rules = self.system.rules
+        skipped = {s for r in rules for s in (r.src, r.dst)} - {self.state("shared", s) for s in kept}
+        leaving = {}
+        for r in rules:
+            leaving.setdefault(r.src, []).append(r)
         need(not any(r.fates for r in rules), "a rule moves bystanders")
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
@@ -466,7 +460,7 @@ class Court:
             if m not in tails:
                 need(m not in begun, "a cycle stays within the skipped states")
                 begun.add(m)
-                tails[m] = [whole for r in rules if r.src == m for whole in extend(r)]
+                tails[m] = [whole for r in leaving.get(m, ()) for whole in extend(r)]
             return tails[m]
 
         def extend(r):
@@ -482,27 +476,71 @@ class Court:
         for m in skipped:
             tail(m)
         whole = [w for r in rules if r.src not in skipped for w in extend(r)]
-        ((kind, body),) = proof.items()
-        need(kind in ("closed", "downward", "upward", "views", "relative"), "%s cannot be passed through" % kind)
-        inner = Court(self.system._replace(rules=whole), self.doc)
-        getattr(inner, kind)(bad, **body)
+        need("through" not in proof, "states are passed through once")
+        Court(self.system._replace(rules=whole), self.doc).safe(bad, proof)
+
+    def safe(self, bad, evidence):
+        ((kind, body),) = evidence.items()
+        need(kind in ("closed", "downward", "invariants", "through"), "%s is no proof" % kind)
+        getattr(self, kind)(bad, **body)
+
+    def evidence(self, place):
+        pieces = self.doc["evidence"]
+        need(type(place) is int and 0 <= place < len(pieces), "the evidence is not there")
+        return pieces[place]
 
     def judge(self):
         shared = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
             need("covers" in target["property"], "systems have configurations as targets")
             bad = [self.config(c) for c in target["property"]["covers"]]
-            need(0 <= target["evidence"] < len(self.doc["evidence"]), "the evidence is not there")
-            ((kind, body),) = self.doc["evidence"][target["evidence"]].items()
-            need((kind == "trace") == (target["verdict"] == "unsafe"), "%s is no evidence for %s" % (kind, target["verdict"]))
-            known = ("trace", "closed", "downward", "upward", "views", "relative", "through")
-            need(kind in known, "%s is no evidence about a system" % kind)
-            if kind == "trace":
-                self.trace(bad, **body)
+            evidence = self.evidence(target["evidence"])
+            is_run = "trace" in evidence
+            need(is_run == (target["verdict"] == "unsafe"), "this is no evidence for %s" % target["verdict"])
+            if is_run:
+                self.trace(bad, **evidence["trace"])
             else:
-                shared.setdefault(target["evidence"], (kind, body, []))[2].extend(bad)
-        for kind, body, bad in shared.values():
-            getattr(self, kind)(bad, **body)
+                shared.setdefault(target["evidence"], []).extend(bad)
+        for place, bad in shared.items():
+            self.safe(bad, self.evidence(place))
+        if self.doc.get("cutoff") is not None:
+            self.cutoff(**self.doc["cutoff"])
+
+    def cutoff(self, threads, runs, reachable, rest, **more):
+        need(self.threads is None and self.tokens is None, "a cutoff is about any number of threads")
+        size = lambda c: sum(n for _, n in c[1])
+        nodes, listed = [], set()
+        for before, by, c in runs:
+            c = self.config(c)
+            need(size(c) <= threads, "a run has more threads: %s" % (c,))
+            need(before is None or 0 <= before < len(nodes), "a run comes from later")
+            fits = self.is_initial(c) if before is None else self.leads(nodes[before], by, c, None)
+            need(fits, "a run does not lead to %s" % (c,))
+            nodes.append(c)
+        for s, l, at in reachable:
+            s, l = self.state("shared", s), self.local(l)
+            need(0 <= at < len(nodes) and covers(nodes[at], config(s, {l: 1})), "no run reaches %s | %s" % (s, l))
+            listed.add((s, l))
+        for s, l, why in more["except"]:
+            s, l = self.state("shared", s), self.local(l)
+            self.safe([config(s, {l: 1})], self.evidence(why))
+            listed.add((s, l))
+        ((kind, body),) = self.evidence(rest).items()
+        self.safe([], self.evidence(rest))
+        if kind == "downward":
+            held = {(c[0], l) for c in (self.config(c, True) for c in body["configurations"]) for l, _ in c[1]}
+        else:
+            need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["basis"],
+                 "%s does not hold all that is reachable" % kind)
+            held = {(s, l) for s, group in self.views(body["views"]).items() for l in group}
+        need(held <= listed, "nobody says whether %s can be reached" % (held - listed))
+        if more["needed"] is not None:
+            s, l = more["needed"]["state"]
+            state = config(self.state("shared", s), {self.local(l): 1})
+            members = {self.config(c) for c in more["needed"]["configurations"]}
+            fewer = max(threads - 1, 0)
+            few = lambda c: size(c) <= fewer
+            self.forward([state], members, self.initial(fewer), members.__contains__, None, few)
 
 
 def check(path, certificate):

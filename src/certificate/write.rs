@@ -1,6 +1,7 @@
 //! From an answer to a certificate. Large sets are borrowed and written one element at a time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -8,16 +9,20 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use serde::{Serialize, Serializer};
 
-use super::names::{Namer, ProgramNames};
+use super::compiled::{Namer, ProgramNames};
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
     Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
+use crate::check::cutoff::CutoffProof;
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Problem, Target};
-use crate::verdict::{Certificate, RunNode, Trace, Vector, Verdict};
+use crate::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
+
+/// A product with more configurations than this is not written.
+const MOST: usize = 1 << 20;
 
 /// The states of a certificate: the place of each in the lists.
 #[derive(Default)]
@@ -32,7 +37,7 @@ impl Numbers {
         self.local.extend(config.threads.entries().iter().map(|e| e.0));
     }
 
-    fn see_all(&mut self, certificate: &Certificate) {
+    fn see_all(&mut self, model: &dyn Model, certificate: &Certificate) {
         match certificate {
             Certificate::Products(products) => {
                 self.shared.extend(products.shared.iter().flatten());
@@ -42,18 +47,26 @@ impl Numbers {
             | Certificate::Reduced(set)
             | Certificate::Downward(set)
             | Certificate::Upward(set) => set.iter().for_each(|c| self.see(c)),
-            Certificate::Views(views) => views.set.iter().for_each(|c| self.see(c)),
+            Certificate::Views(views) => self.see_views(views),
             Certificate::Relative(relative) => {
-                relative.views.set.iter().chain(&relative.basis).for_each(|c| self.see(c));
+                self.see_views(&relative.views);
+                relative.basis.iter().for_each(|c| self.see(c));
                 for vector in &relative.vectors {
                     self.shared.extend(vector.shared.iter().map(|e| e.0));
                     self.local.extend(vector.locals.iter().map(|e| e.0));
                 }
             }
             Certificate::Through(skipped, proof) => {
-                self.shared.extend(skipped.iter());
-                self.see_all(proof);
+                self.shared.extend(kept(model, skipped));
+                self.see_all(model, proof);
             }
+        }
+    }
+
+    fn see_views(&mut self, views: &Views) {
+        for block in &views.blocks {
+            self.shared.insert(block.shared);
+            self.local.extend(block.left.iter().chain(block.right.iter().flatten()));
         }
     }
 
@@ -80,7 +93,7 @@ fn count(n: u32) -> Count {
 
 /// A set of configurations, written one by one.
 pub struct Configs<'a> {
-    set: &'a [Config],
+    set: Cow<'a, [Config]>,
     numbers: Rc<Numbers>,
 }
 
@@ -129,7 +142,7 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             (Verdict::Safe(certificate), _) => {
                 let place = *shared.entry(certificate.identity()).or_insert(next);
                 if place == next {
-                    evidence.push(set(certificate, &numbers)?);
+                    evidence.push(set(&*problem.model, certificate, &numbers)?);
                 }
                 (Claim::Safe, place)
             }
@@ -175,48 +188,33 @@ fn whole<'a>(
     }
 }
 
-/// What is known about a cutoff.
-pub struct CutoffFound<'a> {
-    /// The cutoff.
-    pub threads: u32,
-    /// Runs.
-    pub runs: &'a [RunNode],
-    /// The thread states that they reach, and where.
-    pub reachable: &'a [((Shared, Local), usize)],
-    /// A downward set or views.
-    pub rest: &'a Certificate,
-    /// Thread states that these hold, and why they cannot be reached all the same.
-    pub except: &'a [((Shared, Local), Certificate)],
-    /// A thread state that fewer threads do not reach, and all that they reach.
-    pub needed: Option<((Shared, Local), &'a [Config])>,
-}
-
 /// The certificate of a cutoff.
 pub fn cutoff_document<'a>(
     origin: &Origin<'_>,
-    found: &CutoffFound<'a>,
+    found: &'a CutoffProof,
 ) -> Result<Document<Configs<'a>>, String> {
     let problem = origin.problem;
     let mut numbers = Numbers::default();
     problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
     found.runs.iter().for_each(|n| numbers.see(&n.config));
-    found.needed.iter().flat_map(|n| n.1).for_each(|c| numbers.see(c));
-    let states = found.reachable.iter().map(|r| r.0).chain(found.except.iter().map(|e| e.0));
-    for (s, l) in states.chain(found.needed.map(|n| n.0)) {
+    found.needed.iter().flat_map(|n| &n.1).for_each(|c| numbers.see(c));
+    let states = found.reachable.iter().map(|r| (r.0, r.1)).chain(found.except.iter().map(|e| (e.0, e.1)));
+    for (s, l) in states.chain(found.needed.iter().map(|n| n.0)) {
         numbers.shared.insert(s);
         numbers.local.insert(l);
     }
-    numbers.see_all(found.rest);
-    found.except.iter().for_each(|e| numbers.see_all(&e.1));
+    let model = &*problem.model;
+    numbers.see_all(model, &found.rest);
+    found.except.iter().for_each(|e| numbers.see_all(model, &e.2));
     let numbers = Rc::new(numbers);
-    let mut evidence = vec![set(found.rest, &numbers)?];
+    let mut evidence = vec![set(model, &found.rest, &numbers)?];
     let mut places: HashMap<_, u32> = HashMap::new();
     let mut except = Vec::new();
-    for ((s, l), certificate) in found.except {
+    for (s, l, certificate) in &found.except {
         let next = evidence.len() as u32;
         let place = *places.entry(certificate.identity()).or_insert(next);
         if place == next {
-            evidence.push(set(certificate, &numbers)?);
+            evidence.push(set(&*problem.model, certificate, &numbers)?);
         }
         except.push((numbers.shared(*s), numbers.local(*l), place));
     }
@@ -230,12 +228,12 @@ pub fn cutoff_document<'a>(
         reachable: found
             .reachable
             .iter()
-            .map(|&((s, l), at)| (numbers.shared(s), numbers.local(l), at as u32))
+            .map(|&(s, l, at)| (numbers.shared(s), numbers.local(l), at as u32))
             .collect(),
         rest: 0,
         except,
-        needed: found.needed.map(|((s, l), set)| Needed {
-            state: (numbers.shared(s), numbers.local(l)),
+        needed: found.needed.as_ref().map(|((s, l), set)| Needed {
+            state: (numbers.shared(*s), numbers.local(*l)),
             configurations: set.iter().map(|c| numbers.config(c)).collect(),
         }),
     };
@@ -266,41 +264,58 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     }
     for verdict in verdicts {
         if let Verdict::Safe(certificate) = verdict {
-            numbers.see_all(certificate);
+            numbers.see_all(&*problem.model, certificate);
         }
     }
     numbers
 }
 
-fn set<'a>(certificate: &'a Certificate, numbers: &Rc<Numbers>) -> Result<Evidence<Configs<'a>>, String> {
-    let configs = |set: &'a [Config]| Configs { set, numbers: numbers.clone() };
+/// The shared states between which there are steps, without those that are only passed through.
+fn kept(model: &dyn Model, skipped: &[Shared]) -> Vec<Shared> {
+    let skipped: HashSet<&Shared> = skipped.iter().collect();
+    let steps = model.listed().unwrap_or_default().iter();
+    let mut kept: Vec<Shared> = steps.flat_map(|s| [s.from, s.to]).filter(|s| !skipped.contains(s)).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+fn set<'a>(
+    model: &dyn Model,
+    certificate: &'a Certificate,
+    numbers: &Rc<Numbers>,
+) -> Result<Evidence<Configs<'a>>, String> {
+    let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
     let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
                    search without them (--no-por)";
     Ok(match certificate {
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
-        Certificate::Upward(set) => Evidence::Upward { basis: configs(set) },
-        // Views of one thread say nothing about two: all may be together.
-        Certificate::Views(views) if views.k == 1 => {
-            let single = blocks(&views.set, numbers).into_iter();
-            Evidence::Views { blocks: single.map(|(s, all, _)| (s, all.clone(), all)).collect() }
+        Certificate::Upward(set) => {
+            Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
         }
-        Certificate::Views(views) => Evidence::Views { blocks: blocks(&views.set, numbers) },
-        Certificate::Relative(relative) => Evidence::Relative {
-            k: relative.views.k,
-            blocks: blocks(&relative.views.set, numbers),
+        Certificate::Views(views) => Evidence::Invariants {
+            views: Some(blocks(views, numbers)),
+            vectors: Vec::new(),
+            basis: configs(&[]),
+        },
+        Certificate::Relative(relative) => Evidence::Invariants {
+            views: Some(blocks(&relative.views, numbers)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
         Certificate::Through(skipped, proof) => Evidence::Through {
-            skipped: skipped.iter().map(|&s| numbers.shared(s)).collect(),
-            proof: Box::new(set(proof, numbers)?),
+            kept: kept(model, skipped).into_iter().map(|s| numbers.shared(s)).collect(),
+            proof: Box::new(set(model, proof, numbers)?),
         },
-        Certificate::Products(products) if !products.reduced => Evidence::Products {
-            shared: products.shared.iter().map(|w| w.iter().map(|&s| numbers.shared(s)).collect()).collect(),
-            local: products.locals.iter().map(|w| w.iter().map(|&l| numbers.local(l)).collect()).collect(),
-            members: products.members.iter().map(|p| (p.shared, p.threads.clone())).collect(),
-        },
+        Certificate::Products(products) if !products.reduced => {
+            let all = products.members.iter().map(|product| products.configs(product, MOST));
+            let mut all: Vec<Config> =
+                all.collect::<Option<Vec<_>>>().ok_or("a product of sets is too large to write")?.concat();
+            all.sort_unstable();
+            all.dedup();
+            Evidence::Closed { configurations: Configs { set: Cow::Owned(all), numbers: numbers.clone() } }
+        }
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
 }
@@ -312,42 +327,11 @@ fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
     }
 }
 
-/// Views as blocks: states that occur together with the same others are written once.
-fn blocks(views: &[Config], numbers: &Numbers) -> Vec<Block> {
-    let mut partners: BTreeMap<u32, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
-    for view in views {
-        let of = partners.entry(numbers.shared(view.shared)).or_default();
-        let threads = view.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| numbers.local(l)));
-        match threads.collect::<Vec<_>>()[..] {
-            [a] => _ = of.entry(a).or_default(),
-            [a, b] => {
-                of.entry(a).or_default().insert(b);
-                of.entry(b).or_default().insert(a);
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    for (s, partners) in partners {
-        let mut alike: BTreeMap<&BTreeSet<u32>, Vec<u32>> = BTreeMap::new();
-        partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
-        let mut groups: Vec<(Vec<u32>, &BTreeSet<u32>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
-        groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
-        // A pair of states is written with whichever of the two comes first.
-        let mut written: HashSet<u32> = HashSet::new();
-        let before = found.len();
-        for (a, bs) in groups {
-            let rest: Vec<u32> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
-            written.extend(&a);
-            if !rest.is_empty() || bs.is_empty() {
-                found.push((s, a, rest));
-            }
-        }
-        if found.len() == before {
-            found.push((s, Vec::new(), Vec::new()));
-        }
-    }
-    found
+fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {
+    let locals = |list: &[Local]| list.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
+    let block =
+        |b: &verdict::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
+    views.blocks.iter().map(block).collect()
 }
 
 fn run<C>(model: &dyn Model, trace: &Trace, numbers: &Numbers) -> Evidence<C> {

@@ -1,43 +1,42 @@
 //! Puts the question of a certificate together again and lets the rules decide.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
 use super::{CertifiedCutoff, Fault};
-use crate::certificate::names::{Found, LocalName, ProgramNames, SharedName};
+use crate::certificate::names::{Found, LocalName, SharedName};
 use crate::certificate::{
-    Answered, Block, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken,
-    Weights,
+    Answered, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken, Weights,
 };
 use crate::check::cutoff::{CutoffProof, check_cutoff};
+use crate::check::run::{leads, led_by};
 use crate::check::{self, Flaw};
 use crate::lang::load::{Input, Loaded};
 use crate::limits::Limits;
 use crate::model::table::{Names, Table};
-use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, semantics};
+use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::{
-    self, Certificate, Product, Products, Relative, RunNode, Trace, Vector, Verdict, Views,
-};
-
-/// Where states are sets, threads are compared one by one: so many in one configuration are refused.
-const MOST_THREADS: u32 = 4096;
-
-/// So many views are refused: a short file must not stand for a long check.
-const MOST_VIEWS: usize = 1 << 26;
+use crate::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
 
 /// A certificate and what it is about.
 pub(super) struct Court<'a> {
-    document: &'a Document,
-    problem: Problem,
+    pub(super) document: &'a Document,
+    pub(super) problem: Problem,
     /// The states of the certificate; one that the input does not have is missing.
-    shared: Found<Shared>,
-    locals: Found<Local>,
-    program: Option<Arc<Interpreter>>,
+    pub(super) shared: Found<Shared>,
+    pub(super) locals: Found<Local>,
+    pub(super) program: Option<Arc<Interpreter>>,
     /// Leave out elements with states that the input does not have; what is left must stand all the same.
-    lenient: bool,
+    pub(super) lenient: bool,
+    /// How many threads a configuration may have.
+    pub(super) most: u32,
+}
+
+/// Where states are sets, or bystanders move, threads are looked at one by one.
+pub(super) fn most_threads(model: &dyn Model) -> u32 {
+    if model.is_exact() && !model.moves_others() { OMEGA - 1 } else { 4096 }
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {
@@ -85,7 +84,8 @@ impl<'a> Court<'a> {
         }
         let problem =
             Problem { model, initial: Vec::new(), initial_text: String::new(), targets: Vec::new(), bound };
-        let mut court = Court { document, problem, shared, locals, program, lenient: false };
+        let most = most_threads(&*problem.model);
+        let mut court = Court { document, problem, shared, locals, program, lenient: false, most };
         court.problem.initial = court.initial()?;
         court.problem.targets = document.targets.iter().map(|t| court.target(t)).collect::<Result<_, _>>()?;
         Ok(court)
@@ -124,32 +124,28 @@ impl<'a> Court<'a> {
 
     /// Checks every answer.
     pub(super) fn judge(&self, limits: &Limits) -> Result<Vec<(String, Claim, &'static str, usize)>, Fault> {
-        let mut decoded: HashMap<u32, (Verdict, usize)> = HashMap::new();
+        let mut decoded: HashMap<u32, Verdict> = HashMap::new();
         for answered in &self.document.targets {
-            let Some(evidence) = self.document.evidence.get(answered.evidence as usize) else {
-                return invalid(format!("the evidence for `{}` is not there", answered.name));
-            };
-            let is_run = matches!(evidence, Evidence::Trace { .. });
-            if is_run != (answered.verdict == Claim::Unsafe) {
-                let (name, kind) = (&answered.name, evidence.kind());
-                return invalid(format!("{kind} is no evidence for this verdict about `{name}`"));
-            }
+            let name = &answered.name;
             if let Entry::Vacant(vacant) = decoded.entry(answered.evidence) {
-                vacant.insert(self.verdict(evidence).map_err(|fault| match fault {
-                    Fault::Invalid(why) => Fault::Invalid(format!("target `{}`: {why}", answered.name)),
+                vacant.insert(self.evidence(answered.evidence).map_err(|fault| match fault {
+                    Fault::Invalid(why) => Fault::Invalid(format!("target `{name}`: {why}")),
                     fault => fault,
                 })?);
             }
+            let is_run = matches!(decoded[&answered.evidence], Verdict::Unsafe(_));
+            if is_run != (answered.verdict == Claim::Unsafe) {
+                return invalid(format!("target `{name}`: this is no evidence for its verdict"));
+            }
         }
-        let of = |a: &Answered| &decoded[&a.evidence];
-        let verdicts: Vec<(usize, &Verdict)> =
-            self.document.targets.iter().enumerate().map(|(i, a)| (i, &of(a).0)).collect();
-        check::check_all(&self.problem, &verdicts, limits).map_err(|(target, flaw)| fault(&target, flaw))?;
-        let told = |a: &Answered| {
-            let kind = self.document.evidence[a.evidence as usize].kind();
-            (a.name.clone(), a.verdict, kind, of(a).1)
+        let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
+        let numbered: Vec<(usize, &Verdict)> = verdicts.clone().enumerate().collect();
+        check::check_all(&self.problem, &numbered, limits).map_err(|(target, flaw)| fault(&target, flaw))?;
+        let told = |(a, verdict): (&Answered, &Verdict)| {
+            let (kind, size) = verdict.evidence().unwrap_or_default();
+            (a.name.clone(), a.verdict, kind, size)
         };
-        Ok(self.document.targets.iter().map(told).collect())
+        Ok(self.document.targets.iter().zip(verdicts).map(told).collect())
     }
 
     /// Checks what is said about a cutoff.
@@ -158,10 +154,9 @@ impl<'a> Court<'a> {
         if self.problem.bound != Bound::Any {
             return invalid("a cutoff is about any number of threads");
         }
-        let set = |place: u32| match self.document.evidence.get(place as usize).map(|e| self.verdict(e)) {
-            Some(Ok((Verdict::Safe(certificate), _))) => Ok(certificate),
-            Some(Err(fault)) => Err(fault),
-            _ => invalid("evidence about the cutoff is not there"),
+        let set = |place: u32| match self.evidence(place)? {
+            Verdict::Safe(certificate) => Ok(certificate),
+            _ => invalid("a run shows that something can be reached"),
         };
         let node = |n: &(Option<u32>, Option<u32>, Configuration)| {
             let by = n.1.map(|l| self.local(l)).transpose()?;
@@ -198,101 +193,76 @@ impl<'a> Court<'a> {
         }))
     }
 
-    /// A piece of evidence, and how many elements it has.
-    fn verdict(&self, evidence: &Evidence) -> Result<(Verdict, usize), Fault> {
-        let set = |configs: &[Configuration], omega| self.configs(configs, omega).map(Arc::new);
-        let safe = |certificate, size| Ok((Verdict::Safe(certificate), size));
-        match evidence {
-            Evidence::Trace { start, steps } => {
-                Ok((Verdict::Unsafe(self.trace(start, steps)?), steps.len() + 1))
-            }
+    /// The piece of evidence at this place.
+    fn evidence(&self, place: u32) -> Result<Verdict, Fault> {
+        match self.document.evidence.get(place as usize) {
+            Some(evidence) => self.verdict(evidence),
+            None => invalid(format!("evidence number {place} is not there")),
+        }
+    }
+
+    pub(super) fn verdict(&self, evidence: &Evidence) -> Result<Verdict, Fault> {
+        Ok(Verdict::Safe(match evidence {
+            Evidence::Trace { start, steps } => return self.trace(start, steps).map(Verdict::Unsafe),
             Evidence::Closed { configurations } => {
-                safe(Certificate::Closed(set(configurations, false)?), configurations.len())
+                Certificate::Closed(Arc::new(self.configs(configurations, false)?))
             }
             Evidence::Downward { configurations } => {
-                safe(Certificate::Downward(set(configurations, true)?), configurations.len())
+                Certificate::Downward(Arc::new(self.configs(configurations, true)?))
             }
-            Evidence::Upward { basis } => safe(Certificate::Upward(set(basis, false)?), basis.len()),
-            Evidence::Views { blocks } => {
-                let views = Views { k: 2, set: self.views(blocks)? };
-                let size = views.set.len();
-                safe(Certificate::Views(Arc::new(views)), size)
-            }
-            Evidence::Relative { k, blocks, vectors, basis } => {
-                let views = Arc::new(Views { k: *k, set: self.views(blocks)? });
-                let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
+            Evidence::Invariants { views, vectors, basis } => {
                 let basis = self.configs(basis, false)?;
-                let size = views.set.len() + vectors.len() + basis.len();
-                safe(Certificate::Relative(Arc::new(Relative { views, vectors, basis })), size)
-            }
-            Evidence::Through { skipped, proof } => {
-                if matches!(**proof, Evidence::Through { .. } | Evidence::Trace { .. }) {
-                    return invalid("states are passed through once, and for a proof".to_string());
+                let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
+                match views {
+                    Some(blocks) => {
+                        let views = Arc::new(self.views(blocks)?);
+                        match vectors.is_empty() && basis.is_empty() {
+                            true => Certificate::Views(views),
+                            false => Certificate::Relative(Arc::new(Relative { views, vectors, basis })),
+                        }
+                    }
+                    None if vectors.is_empty() => Certificate::Upward(Arc::new(basis)),
+                    None => return invalid("vectors without views: which steps are possible?"),
                 }
-                let skipped = skipped.iter().map(|&s| self.shared(s)).collect::<Result<Vec<_>, _>>()?;
-                let (Verdict::Safe(proof), size) = self.verdict(proof)? else {
-                    return invalid("this is no proof".to_string());
-                };
-                safe(Certificate::Through(Arc::new(skipped), Box::new(proof)), size)
             }
-            Evidence::Products { shared, local, members } => {
-                let shared = each_row(shared, |i| self.shared(i))?;
-                let locals = each_row(local, |i| self.local(i))?;
-                let few = |threads: &[(u32, u32)]| {
-                    threads
-                        .iter()
-                        .try_fold(0, |sum: u32, t| sum.checked_add(t.1))
-                        .is_some_and(|n| n <= MOST_THREADS)
-                };
-                if !members.iter().all(|m| few(&m.1)) {
-                    return invalid(format!("a product has more than {MOST_THREADS} threads"));
+            Evidence::Through { kept, proof } => {
+                let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
+                let steps = self.problem.model.listed().unwrap_or_default().iter();
+                let skipped: BTreeSet<Shared> =
+                    steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
+                match self.verdict(proof)? {
+                    Verdict::Safe(proof) if !matches!(proof, Certificate::Through(..)) => {
+                        Certificate::Through(Arc::new(skipped.into_iter().collect()), Box::new(proof))
+                    }
+                    _ => return invalid("states are passed through once, and for a proof"),
                 }
-                let product = |m: &(u32, Vec<(u32, u32)>)| Product { shared: m.0, threads: m.1.clone() };
-                let products = Products {
-                    shared,
-                    locals,
-                    members: members.iter().map(product).collect(),
-                    reduced: false,
-                };
-                safe(Certificate::Products(Arc::new(products)), members.len())
             }
-        }
+        }))
+    }
+
+    /// All of these; without those that are not there, if that is allowed.
+    fn each<I, T>(&self, items: &[I], find: impl Fn(I) -> Result<T, Fault>) -> Result<Vec<T>, Fault>
+    where
+        I: Copy,
+    {
+        items.iter().map(|&i| find(i)).filter(|found| found.is_ok() || !self.lenient).collect()
     }
 
     fn vector(&self, weights: &Weights) -> Result<Vector, Fault> {
         Ok(Vector {
-            shared: weights
-                .shared
-                .iter()
-                .map(|&(s, n)| Ok((self.shared(s)?, n)))
-                .collect::<Result<_, Fault>>()?,
-            locals: weights
-                .local
-                .iter()
-                .map(|&(l, n)| Ok((self.local(l)?, n)))
-                .collect::<Result<_, Fault>>()?,
+            shared: self.each(&weights.shared, |(s, n)| Ok((self.shared(s)?, n)))?,
+            locals: self.each(&weights.local, |(l, n)| Ok((self.local(l)?, n)))?,
         })
     }
 
-    fn views(&self, blocks: &[Block]) -> Result<Vec<Config>, Fault> {
-        let pairs =
-            blocks.iter().fold(0, |n: usize, b| n.saturating_add(b.1.len().saturating_mul(b.2.len())));
-        if pairs > MOST_VIEWS {
-            return invalid(format!("the blocks stand for more than {MOST_VIEWS} views"));
-        }
-        let mut views = Vec::new();
-        for (s, left, right) in blocks {
-            let s = self.shared(*s)?;
-            let left = left.iter().map(|&l| self.local(l)).collect::<Result<Vec<Local>, _>>()?;
-            let right = right.iter().map(|&l| self.local(l)).collect::<Result<Vec<Local>, _>>()?;
-            let mut add = |threads: &[Local]| views.push(Config::new(s, threads.iter().copied().collect()));
-            match (&left[..], &right[..]) {
-                ([], []) => add(&[]),
-                (alone, []) | ([], alone) => alone.iter().for_each(|&l| add(&[l])),
-                (left, right) => left.iter().for_each(|&a| right.iter().for_each(|&b| add(&[a, b]))),
-            }
-        }
-        Ok(views)
+    fn views(&self, blocks: &[crate::certificate::Block]) -> Result<Views, Fault> {
+        let locals = |list: &[u32]| self.each(list, |l| self.local(l));
+        let block = |(s, left, right): &crate::certificate::Block| {
+            let right = right.as_ref().map(|right| locals(right)).transpose()?;
+            Ok(Block { shared: self.shared(*s)?, left: locals(left)?, right })
+        };
+        let found = blocks.iter().map(block).filter(|b| b.is_ok() || !self.lenient);
+        Ok(Views { blocks: found.collect::<Result<_, Fault>>()? })
     }
 
     /// A run: which step each is, is not written, so any that fits will do. The rules replay it.
@@ -302,19 +272,12 @@ impl<'a> Court<'a> {
         for (i, taken) in steps.iter().enumerate() {
             let after = self.config(&taken.after, false)?;
             let now = trace.end();
-            let mut candidates = Vec::new();
-            match taken.by {
-                None => model.post_shared(now.shared, &mut candidates),
-                Some(by) => model.post(now.shared, self.local(by)?, &mut candidates),
-            }
-            let leads = |step: &crate::model::Step| {
-                let mut found = Vec::new();
-                semantics::fire(model, now, step, self.problem.bound.threads(), &mut found);
-                found.iter().any(|c| after.is_within(c, model))
-            };
-            let Some(step) = candidates.into_iter().find(leads) else {
-                let flaw = Flaw::LeadsElsewhere(i + 1, after.describe(model));
-                return invalid(flaw.to_string());
+            let by = taken.by.map(|by| self.local(by)).transpose()?;
+            let mut steps = Vec::new();
+            led_by(model, now, by, &mut steps);
+            let bound = self.problem.bound.threads();
+            let Some(step) = steps.into_iter().find(|step| leads(model, now, step, bound, &after)) else {
+                return invalid(Flaw::LeadsElsewhere(i + 1, after.describe(model)).to_string());
             };
             trace.steps.push(verdict::Taken { step, after });
         }
@@ -329,9 +292,8 @@ impl<'a> Court<'a> {
         named(&self.locals, i, "local")
     }
 
-    fn configs(&self, configs: &[Configuration], omega: bool) -> Result<Vec<Config>, Fault> {
-        let found = configs.iter().map(|c| self.config(c, omega));
-        found.filter(|c| c.is_ok() || !self.lenient).collect()
+    pub(super) fn configs(&self, configs: &[Configuration], omega: bool) -> Result<Vec<Config>, Fault> {
+        configs.iter().map(|c| self.config(c, omega)).filter(|c| c.is_ok() || !self.lenient).collect()
     }
 
     fn config(&self, (shared, threads): &Configuration, omega: bool) -> Result<Config, Fault> {
@@ -349,8 +311,7 @@ impl<'a> Court<'a> {
             };
             bag.insert(self.local(l)?, n);
         }
-        let narrow = !self.problem.model.is_exact() || self.problem.model.moves_others();
-        if total == u32::MAX || narrow && total > MOST_THREADS {
+        if total > self.most {
             return invalid(format!("a configuration has {total} threads, too many to look at"));
         }
         Ok(Config::new(self.shared(*shared)?, bag))
@@ -372,12 +333,8 @@ fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W,
     }
 }
 
-fn each_row<W>(rows: &[Vec<u32>], find: impl Fn(u32) -> Result<W, Fault>) -> Result<Vec<Vec<W>>, Fault> {
-    rows.iter().map(|row| row.iter().map(|&i| find(i)).collect()).collect()
-}
-
 /// The states of a system by name.
-fn system_states(
+pub(super) fn system_states(
     table: &Table,
     shared: &[SharedName],
     locals: &[LocalName],
@@ -406,35 +363,4 @@ fn system_states(
         LocalName::Values(_) => Err(odd()),
     });
     (shared.collect(), locals.collect())
-}
-
-/// The answers of a certificate in the words of another question's model, for those targets that ask for the same. Nothing is checked.
-pub(super) fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
-    let (shared, locals) = (&document.states.shared, &document.states.local);
-    let (shared, locals) = match &loaded.input {
-        Input::System(system) => system_states(&system.table, shared, locals),
-        Input::Program(jit) => ProgramNames::new(jit).words(shared, locals),
-    };
-    let court = Court {
-        document,
-        problem: Problem { targets: Vec::new(), ..problem.clone() },
-        shared,
-        locals,
-        program: None,
-        lenient: true,
-    };
-    let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
-    let of = |target: &Target| {
-        let same = |a: &&Answered| match &a.property {
-            Property::Covers(configs) => court.configs(configs, false).is_ok_and(|c| c == target.configs),
-            words => matches!(loaded.input, Input::Program(_)) && *words == Property::of_name(&target.name),
-        };
-        let answered = document.targets.iter().find(same)?;
-        let verdict = decoded.entry(answered.evidence).or_insert_with(|| {
-            let evidence = document.evidence.get(answered.evidence as usize)?;
-            court.verdict(evidence).ok().map(|v| v.0)
-        });
-        verdict.clone()
-    };
-    problem.targets.iter().map(of).collect()
 }

@@ -56,6 +56,12 @@ impl<T: Hash + Eq + Clone> Words<T> {
     fn value(&self, number: u64) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[number as usize].clone()
     }
+
+    /// Compares two values.
+    fn compare<R>(&self, a: u64, b: u64, how: impl Fn(&T, &T) -> R) -> R {
+        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        how(&words[a as usize], &words[b as usize])
+    }
 }
 
 /// The values that one step is about; each may be 0, 1, or either.

@@ -14,7 +14,8 @@ const MOST_PARTS: u32 = 1 << 12;
 /// Takes configurations apart where members of a set know a value and they do not.
 pub(super) struct Parts<'a> {
     cubes: Option<&'a dyn Cubes>,
-    members: &'a [Config],
+    /// The states that members have.
+    words: Box<dyn Fn() -> (Vec<Shared>, Vec<Local>) + 'a>,
     known: OnceCell<Known>,
 }
 
@@ -25,8 +26,8 @@ struct Known {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(model: &'a dyn Model, members: &'a [Config]) -> Parts<'a> {
-        Parts { cubes: model.as_cubes(), members, known: OnceCell::new() }
+    pub(super) fn new(model: &'a dyn Model, words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a) -> Parts<'a> {
+        Parts { cubes: model.as_cubes(), words: Box::new(words), known: OnceCell::new() }
     }
 
     /// Whether `config`, or else each of its parts, passes the test.
@@ -46,7 +47,7 @@ impl<'a> Parts<'a> {
     }
 
     fn split(&self, cubes: &dyn Cubes, config: &Config) -> Option<Vec<Config>> {
-        let known = self.known.get_or_init(|| Known::new(cubes, self.members));
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
         let (inside, masks) = cubes.shared_cube(config.shared);
         if let Some(i) = open(&masks, &known.shared) {
             let half = |value| {
@@ -70,15 +71,12 @@ impl<'a> Parts<'a> {
 }
 
 impl Known {
-    fn new(cubes: &dyn Cubes, members: &[Config]) -> Known {
+    fn new(cubes: &dyn Cubes, (mut shared, mut locals): (Vec<Shared>, Vec<Local>)) -> Known {
         let mut known = Known { shared: Vec::new(), local: FxHashMap::default() };
         let see = |seen: &mut Vec<bool>, masks: &[u8]| {
             seen.resize(masks.len().max(seen.len()), false);
             masks.iter().zip(seen).for_each(|(&m, seen)| *seen |= m != FREE);
         };
-        let mut shared: Vec<Shared> = members.iter().map(|c| c.shared).collect();
-        let mut locals: Vec<Local> =
-            members.iter().flat_map(|c| c.threads.entries().iter().map(|e| e.0)).collect();
         shared.sort_unstable();
         shared.dedup();
         locals.sort_unstable();

@@ -1,9 +1,12 @@
 //! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
 
-use super::{Flaw, check_within, is_initial, singles};
-use crate::limits::Limits;
-use crate::model::{Config, Local, Model, Shared, semantics};
-use crate::problem::{Problem, Target};
+use super::forward::{Kind, check_forward};
+use super::run::{is_initial, led_by};
+use super::sets::{Order, Set};
+use super::{Flaw, check_within};
+use crate::limits::{Limits, Ticker};
+use crate::model::{Bag, Config, Local, Model, Shared, semantics};
+use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{Certificate, RunNode, Verdict};
 
 /// Evidence about a cutoff.
@@ -22,56 +25,65 @@ pub struct CutoffProof {
     pub needed: Option<((Shared, Local), Vec<Config>)>,
 }
 
-/// Checks all of it; `problem` has no targets.
+/// Checks all of it; the targets of `problem` play no part.
 pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
-    let malformed = |what: &str| Err(Flaw::Malformed(what.into()));
     for (i, node) in proof.runs.iter().enumerate() {
         check_node(problem, proof, i, node)?;
     }
     for &(s, l, at) in &proof.reachable {
-        let Some(node) = proof.runs.get(at) else { return malformed("a run is not there") };
-        if !holds(model, &node.config, s, l) {
+        let Some(node) = proof.runs.get(at) else {
+            return Err(Flaw::Malformed("a run is not there".into()));
+        };
+        let there = node.config.threads.entries().iter().any(|e| model.within_local(l, e.0));
+        if !there || !model.within_shared(s, node.config.shared) {
             return Err(Flaw::EndIsNotBad(node.config.describe(model)));
         }
     }
-    let none = Target { name: "nothing".into(), configs: Vec::new() };
-    check_within(problem, &none, &Verdict::Safe(proof.rest.clone()), limits)?;
-    for (s, l, why) in &proof.except {
-        let target = Target { name: "a thread state".into(), configs: vec![state(*s, *l)] };
-        check_within(problem, &target, &Verdict::Safe(why.clone()), limits)?;
-    }
-    let within = |(s, l): (Shared, Local), (t, m): (Shared, Local)| {
-        (s, l) == (t, m) || !model.is_exact() && model.within_shared(s, t) && model.within_local(l, m)
+    let unreachable = |configs: Vec<Config>, why: &Certificate| {
+        let target = Target { name: String::new(), configs };
+        check_within(problem, &target, &Verdict::Safe(why.clone()), limits)
     };
-    let Some(held) = singles(&proof.rest) else {
-        return malformed("this does not hold all that is reachable");
-    };
-    let listed: std::collections::HashSet<(Shared, Local)> =
-        proof.reachable.iter().map(|r| (r.0, r.1)).chain(proof.except.iter().map(|e| (e.0, e.1))).collect();
-    for state in held {
-        if !listed.contains(&state) && (model.is_exact() || !listed.iter().any(|&t| within(state, t))) {
-            return Err(Flaw::BadMember(self::state(state.0, state.1).describe(model)));
-        }
+    unreachable(Vec::new(), &proof.rest)?;
+    proof.except.iter().try_for_each(|(s, l, why)| unreachable(vec![state(*s, *l)], why))?;
+    let listed = proof.reachable.iter().map(|r| state(r.0, r.1));
+    let listed: Vec<Config> = listed.chain(proof.except.iter().map(|e| state(e.0, e.1))).collect();
+    let listed = Set::new(model, &listed, Order::Same);
+    if let Some(other) = held(&proof.rest)?.into_iter().find(|c| !listed.holds(c)) {
+        return Err(Flaw::BadMember(other.describe(model)));
     }
-    match &proof.needed {
-        None => Ok(()),
-        Some((state, set)) => check_needed(problem, proof.threads, *state, set, limits),
-    }
+    let Some(((s, l), set)) = &proof.needed else { return Ok(()) };
+    let fewer = Problem { bound: Bound::Threads(proof.threads.saturating_sub(1)), ..problem.clone() };
+    let target = Target { name: String::new(), configs: vec![state(*s, *l)] };
+    check_forward(&fewer, &target, set, Kind::Within, &mut Ticker::new(limits))
 }
 
 fn state(s: Shared, l: Local) -> Config {
-    Config::new(s, std::iter::once(l).collect())
+    Config::new(s, Bag::one(l))
 }
 
-/// Whether all of a thread state is in a configuration.
-fn holds(model: &dyn Model, config: &Config, s: Shared, l: Local) -> bool {
-    model.within_shared(s, config.shared)
-        && config.threads.entries().iter().any(|e| model.within_local(l, e.0))
+/// The thread states that a downward set or a set of views holds.
+fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
+    let mut states: Vec<Config> = match certificate {
+        Certificate::Downward(set) => {
+            set.iter().flat_map(|c| c.threads.entries().iter().map(|e| state(c.shared, e.0))).collect()
+        }
+        Certificate::Views(views) => {
+            let of = |b: &crate::verdict::Block| {
+                let both = b.left.iter().chain(b.right.iter().flatten());
+                both.map(|&l| state(b.shared, l)).collect::<Vec<_>>()
+            };
+            views.blocks.iter().flat_map(of).collect()
+        }
+        _ => return Err(Flaw::Malformed("this does not hold all that is reachable".into())),
+    };
+    states.sort_unstable();
+    states.dedup();
+    Ok(states)
 }
 
 fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) -> Result<(), Flaw> {
-    let model = &*problem.model;
+    let model: &dyn Model = &*problem.model;
     if node.config.threads.size() > proof.threads {
         let what = format!("{} has more than {} threads", node.config.describe(model), proof.threads);
         return Err(Flaw::Malformed(what));
@@ -83,51 +95,12 @@ fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) 
     let Some(before) = proof.runs[..i].get(parent) else {
         return Err(Flaw::Malformed("a run comes from later".into()));
     };
-    let mut steps = Vec::new();
-    match node.by {
-        None => model.post_shared(before.config.shared, &mut steps),
-        Some(by) => model.post(before.config.shared, by, &mut steps),
+    let (mut steps, mut after) = (Vec::new(), Vec::new());
+    led_by(model, &before.config, node.by, &mut steps);
+    steps.iter().for_each(|step| semantics::fire(model, &before.config, step, None, &mut after));
+    // Where states are sets, several steps may each lead to a part.
+    if Set::new(model, &after, Order::Same).holds(&node.config) {
+        return Ok(());
     }
-    let mut after = Vec::new();
-    steps.iter().for_each(|s| semantics::fire(model, &before.config, s, None, &mut after));
-    if after.iter().any(|c| node.config.is_within(c, model)) {
-        Ok(())
-    } else {
-        Err(Flaw::LeadsElsewhere(i + 1, node.config.describe(model)))
-    }
-}
-
-/// Closed under the steps after which there are fewer threads than the cutoff: the state is in none.
-fn check_needed(
-    problem: &Problem,
-    threads: u32,
-    (s, l): (Shared, Local),
-    set: &[Config],
-    limits: &Limits,
-) -> Result<(), Flaw> {
-    let model = &*problem.model;
-    let inside = super::Inside::new(model, set);
-    let fewer = threads.saturating_sub(1);
-    for family in &problem.initial {
-        for size in 0..=fewer {
-            family.each_of_size(size, &mut |c| {
-                if inside.holds(&c) { Ok(()) } else { Err(Flaw::InitialMissing(c.describe(model))) }
-            })?;
-        }
-    }
-    let mut after = Vec::new();
-    for config in set {
-        limits.check()?;
-        let meets = model.meets_shared(s, config.shared)
-            && config.threads.entries().iter().any(|e| model.meets_local(l, e.0));
-        if meets {
-            return Err(Flaw::BadMember(config.describe(model)));
-        }
-        semantics::successors(model, config, None, &mut after);
-        let outside = after.drain(..).map(|a| a.1).find(|c| c.threads.size() <= fewer && !inside.holds(c));
-        if let Some(outside) = outside {
-            return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
-        }
-    }
-    Ok(())
+    Err(Flaw::LeadsElsewhere(i + 1, node.config.describe(model)))
 }

@@ -1,157 +1,171 @@
-//! Whether a set of views is what it claims to be: see [`crate::verdict::Certificate::Views`].
+//! Whether a set of views is what it claims to be: see [`crate::verdict::Views`].
 //!
-//! A plain loop over all steps and all bystanders; nothing is remembered between them.
+//! For every step whose threads can be there together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
+//! pairwise in the set. "For every bystander" is inclusion of sets of numbers; states with the same partners are looked at once.
 
 use std::cell::Cell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
+use super::bits::Bits;
 use super::cubes::Parts;
 use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
-use crate::problem::{Problem, Target};
-use crate::verdict::Views;
+use crate::problem::Problem;
+use crate::verdict::{Block, Views};
 
-/// The views of one shared state.
-#[derive(Default)]
+/// The views of one shared state. Local states are given by number.
 pub(super) struct Group {
-    pub singles: FxHashSet<Local>,
-    /// Both ways round; `None` if views have one thread, and say nothing about two.
-    partners: Option<FxHashMap<Local, FxHashSet<Local>>>,
+    /// Who may be there.
+    all: Bits,
+    /// Who may be there together with each: a place in `rows`.
+    row_of: FxHashMap<u32, usize>,
+    rows: Vec<Bits>,
 }
 
 impl Group {
-    fn pair(&self, a: Local, b: Local) -> bool {
-        match &self.partners {
-            Some(partners) => partners.get(&a).is_some_and(|p| p.contains(&b)),
-            None => self.singles.contains(&a) && self.singles.contains(&b),
-        }
+    fn row(&self, a: u32) -> Option<&Bits> {
+        Some(&self.rows[*self.row_of.get(&a)?])
     }
 
-    /// Who may be there together with `b`; nobody in particular if views have one thread.
-    fn partners(&self, b: Local) -> impl Iterator<Item = Local> {
-        self.partners.iter().filter_map(move |p| p.get(&b)).flatten().copied()
+    fn pair(&self, a: u32, b: u32) -> bool {
+        self.row(a).is_some_and(|row| row.contains(b))
+    }
+
+    /// Whether all of these can be there, each with each.
+    fn together(&self, threads: &[u32]) -> bool {
+        let mut each = threads.iter().enumerate();
+        each.all(|(i, &a)| self.all.contains(a) && threads[i + 1..].iter().all(|&b| self.pair(a, b)))
     }
 }
 
-/// A set of views that has been checked.
-pub(super) struct Set<'a> {
-    pub model: &'a dyn Model,
-    pub groups: FxHashMap<Shared, Group>,
+/// A set of views that holds the initial ones and is closed under steps.
+pub(super) struct Closed<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) groups: FxHashMap<Shared, Group>,
+    locals: Vec<Local>,
+    numbers: FxHashMap<Local, u32>,
     parts: Parts<'a>,
     /// Whether something arrived that had to be taken for a larger known state.
-    pub rounded: Cell<bool>,
+    pub(super) rounded: Cell<bool>,
 }
 
-pub(super) fn check_views(
-    problem: &Problem,
-    target: &Target,
-    views: &Views,
-    ticker: &mut Ticker,
-) -> Result<(), Flaw> {
-    let set = Set::closed(problem, views, ticker)?;
-    match target.configs.iter().find(|bad| set.allows(bad)) {
-        Some(bad) => Err(Flaw::BadMember(bad.describe(set.model))),
-        None => Ok(()),
-    }
-}
-
-impl<'a> Set<'a> {
-    /// The views, if they hold the initial ones and are closed under steps.
-    pub fn closed(problem: &'a Problem, views: &'a Views, ticker: &mut Ticker) -> Result<Set<'a>, Flaw> {
-        let set = Set::new(&*problem.model, views)?;
+impl<'a> Closed<'a> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        views: &'a Views,
+        ticker: &mut Ticker,
+    ) -> Result<Closed<'a>, Flaw> {
+        let model = &*problem.model;
+        let mut locals: Vec<Local> = views.blocks.iter().flat_map(of_block).collect();
+        locals.sort_unstable();
+        locals.dedup();
+        let words = || {
+            (
+                views.blocks.iter().map(|b| b.shared).collect(),
+                views.blocks.iter().flat_map(of_block).collect(),
+            )
+        };
+        let mut set = Closed {
+            model,
+            groups: FxHashMap::default(),
+            numbers: locals.iter().copied().zip(0..).collect(),
+            locals,
+            parts: Parts::new(model, words),
+            rounded: Cell::new(false),
+        };
+        let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
+        views.blocks.iter().for_each(|b| blocks.entry(b.shared).or_default().push(b));
+        for (s, blocks) in blocks {
+            let group = set.group(&blocks, ticker)?;
+            set.groups.insert(s, group);
+        }
         for family in &problem.initial {
             let mut threads = family.threads.clone();
             family.any.iter().for_each(|&l| threads.insert(l, 2));
-            set.needs_all(family.shared, &flat(&threads))?;
+            set.hold(family.shared, &flat(&threads))?;
         }
-        set.each_step(&mut |group, step| set.check_step(group, step, ticker))?;
+        set.each_possible_step(&mut |group, step| set.check_step(group, step, ticker))?;
         Ok(set)
     }
 
-    /// Shows `found` every step that a thread of the set may lead, with the views of the shared state it starts in.
-    fn each_step(&self, found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>) -> Result<(), Flaw> {
-        let mut steps = Vec::new();
-        for (&s, group) in &self.groups {
-            self.model.post_shared(s, &mut steps);
-            group.singles.iter().for_each(|&l| self.model.post(s, l, &mut steps));
-            steps.drain(..).try_for_each(|step| found(group, &step))?;
+    fn group(&self, blocks: &[&Block], ticker: &mut Ticker) -> Result<Group, Flaw> {
+        let number = |ls: &[Local]| ls.iter().map(|l| self.numbers[l]).collect::<Vec<u32>>();
+        let mut sides: Vec<Vec<u32>> = Vec::new();
+        // For each local state, the sides of blocks that it may be there with.
+        let mut facing: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for block in blocks {
+            let (here, first) = (number(&block.left), sides.len());
+            let there = block.right.as_ref().map_or_else(|| here.clone(), |right| number(right));
+            here.iter().for_each(|&a| facing.entry(a).or_default().push(first));
+            there.iter().for_each(|&b| facing.entry(b).or_default().push(first + 1));
+            sides.extend([there, here]);
         }
-        Ok(())
+        let mut group = Group {
+            all: Bits::new(facing.keys().copied().collect()),
+            row_of: FxHashMap::default(),
+            rows: Vec::new(),
+        };
+        let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
+        for (a, faced) in facing {
+            ticker.ticks(faced.len() as u32)?;
+            let row = *known.entry(faced).or_insert_with_key(|faced| {
+                let partners = faced.iter().flat_map(|&side| sides[side].iter().copied());
+                group.rows.push(Bits::new(partners.collect()));
+                group.rows.len() - 1
+            });
+            group.row_of.insert(a, row);
+        }
+        Ok(group)
+    }
+
+    /// The numbers of these; nobody may be where no view is.
+    fn numbers(&self, threads: &[Local]) -> Option<Vec<u32>> {
+        threads.iter().map(|l| self.numbers.get(l).copied()).collect()
+    }
+
+    /// Who may be there with a shared state.
+    pub(super) fn singles(&self, group: &Group) -> impl Iterator<Item = Local> {
+        group.all.iter().map(|n| self.locals[n as usize])
     }
 
     /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
-    pub fn each_possible_step(
+    pub(super) fn each_possible_step(
         &self,
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {
-        self.each_step(&mut |group, step| if can_meet(group, step) { found(group, step) } else { Ok(()) })
-    }
-
-    fn new(model: &'a dyn Model, views: &'a Views) -> Result<Set<'a>, Flaw> {
-        let mut groups: FxHashMap<Shared, Group> = FxHashMap::default();
-        let pairs = match views.k {
-            1 => false,
-            2 => true,
-            k => return Err(Flaw::Malformed(format!("views of {k} threads are not known"))),
-        };
-        let fresh = || Group { partners: pairs.then(FxHashMap::default), ..Group::default() };
-        for view in &views.set {
-            let group = groups.entry(view.shared).or_insert_with(fresh);
-            match (&flat(&view.threads)[..], &mut group.partners) {
-                ([], _) => {}
-                ([a], _) => _ = group.singles.insert(*a),
-                ([a, b], Some(partners)) => {
-                    group.singles.extend([*a, *b]);
-                    partners.entry(*a).or_default().insert(*b);
-                    partners.entry(*b).or_default().insert(*a);
-                }
-                _ => {
-                    return Err(Flaw::ViewMissing(format!(
-                        "nothing, but {} is no view",
-                        view.describe(model)
-                    )));
+        let mut steps = Vec::new();
+        for (&s, group) in &self.groups {
+            self.model.post_shared(s, &mut steps);
+            self.singles(group).for_each(|l| self.model.post(s, l, &mut steps));
+            for step in steps.drain(..) {
+                if self.numbers(&flat(&step.take)).is_some_and(|taken| group.together(&taken)) {
+                    found(group, &step)?;
                 }
             }
-        }
-        Ok(Set { model, groups, parts: Parts::new(model, &views.set), rounded: Cell::new(false) })
-    }
-
-    /// All views of these threads must be there.
-    fn needs_all(&self, s: Shared, threads: &[Local]) -> Result<(), Flaw> {
-        self.needs(s, &[])?;
-        for (i, &a) in threads.iter().enumerate() {
-            self.needs(s, &[a])?;
-            threads[i + 1..].iter().try_for_each(|&b| self.needs(s, &[a, b]))?;
         }
         Ok(())
     }
 
-    fn needs(&self, s: Shared, threads: &[Local]) -> Result<(), Flaw> {
-        let there = self.groups.get(&s).is_some_and(|group| match *threads {
-            [] => true,
-            [a] => group.singles.contains(&a),
-            [a, b] => group.pair(a, b),
-            _ => false,
-        });
-        if there {
-            return Ok(());
+    fn missing<T>(&self, s: Shared, threads: &[Local]) -> Result<T, Flaw> {
+        Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
+    }
+
+    /// The views with `s`, and the numbers of these threads, if all their views are there.
+    fn hold(&self, s: Shared, threads: &[Local]) -> Result<(&Group, Vec<u32>), Flaw> {
+        match (self.groups.get(&s), self.numbers(threads)) {
+            (Some(group), Some(numbers)) if group.together(&numbers) => Ok((group, numbers)),
+            _ => self.missing(s, threads),
         }
-        let view = Config::new(s, threads.iter().copied().collect());
-        Err(Flaw::ViewMissing(view.describe(self.model)))
     }
 
     fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
         ticker.ticks(8)?;
-        if !can_meet(group, step) {
-            return Ok(());
-        }
-        let taken = flat(&step.take);
+        let taken = step.take.entries().iter().filter_map(|e| group.row(*self.numbers.get(&e.0)?));
+        let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
-        let stands_by = |b: &Local| taken.iter().all(|&t| group.pair(t, *b));
-        let bystanders: FxHashSet<Local> = group.singles.iter().copied().filter(stands_by).collect();
         let mut first = match self.arrive(group, step, step.to, &arrived, &bystanders, ticker) {
             Err(flaw) if !self.model.is_exact() => flaw,
             done => return done,
@@ -187,7 +201,7 @@ impl<'a> Set<'a> {
             let mut rows: Vec<Vec<Local>> = vec![Vec::new()];
             for l in flat(&config.threads) {
                 let mut wider: Vec<Local> =
-                    group.singles.iter().copied().filter(|&m| self.model.within_local(l, m)).collect();
+                    self.singles(group).filter(|&m| self.model.within_local(l, m)).collect();
                 wider.sort_unstable_by_key(|&m| (m != l, m));
                 rows = rows
                     .iter()
@@ -207,23 +221,51 @@ impl<'a> Set<'a> {
         step: &Step,
         to: Shared,
         arrived: &[Local],
-        bystanders: &FxHashSet<Local>,
+        bystanders: &Bits,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
-        self.needs_all(to, arrived)?;
-        let undisturbed = step.from == to && step.others == Others::Stay;
-        for &b in bystanders {
-            ticker.ticks(4)?;
-            for after in self.fates(step, to, b) {
-                self.needs(to, &[after])?;
-                arrived.iter().try_for_each(|&p| self.needs(to, &[p, after]))?;
-                if undisturbed {
-                    continue;
-                }
-                for c in group.partners(b).filter(|c| bystanders.contains(c)) {
-                    self.fates(step, to, c)
-                        .into_iter()
-                        .try_for_each(|other| self.needs(to, &[after, other]))?;
+        let (after, numbers) = self.hold(to, arrived)?;
+        // Where states are sets, who stays may have to be rounded as well.
+        let stay =
+            step.others == Others::Stay && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
+        let moved = |set: &Bits| -> Result<Bits, Flaw> {
+            if stay {
+                return Ok(set.clone());
+            }
+            let mut fates = Vec::new();
+            for b in set.iter() {
+                fates.extend(self.fates(step, to, self.locals[b as usize]));
+            }
+            self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
+        };
+        let everybody = moved(bystanders)?;
+        if let Some(b) = everybody.beyond(&after.all) {
+            return self.missing(to, &[self.locals[b as usize]]);
+        }
+        let with = |p: u32, others: &Bits| match others.beyond(after.row(p).unwrap_or(&Bits::default())) {
+            Some(b) => self.missing(to, &[self.locals[p as usize], self.locals[b as usize]]),
+            None => Ok(()),
+        };
+        numbers.iter().try_for_each(|&p| with(p, &everybody))?;
+        if step.from == to && stay {
+            return Ok(());
+        }
+        // Whoever may be there together must still be allowed to.
+        let mut partners: FxHashMap<usize, Bits> = FxHashMap::default();
+        let mut seen: FxHashSet<(usize, usize)> = FxHashSet::default();
+        for b in bystanders.iter() {
+            ticker.tick()?;
+            let (row, one) = (group.row_of[&b], Bits::new(vec![b]));
+            for fate in moved(&one)?.iter() {
+                if seen.insert((row, after.row_of[&fate])) {
+                    let others = match partners.get(&row) {
+                        Some(others) => others,
+                        None => {
+                            let moved = moved(&group.rows[row].and(bystanders))?;
+                            partners.entry(row).or_insert(moved)
+                        }
+                    };
+                    with(fate, others)?;
                 }
             }
         }
@@ -231,18 +273,17 @@ impl<'a> Set<'a> {
     }
 
     /// What may become of a bystander that is still there afterwards.
-    pub fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
+    pub(super) fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
         let mut fates = Vec::new();
         match step.others {
             Others::Stay => fates.push(Some(l)),
             Others::Move => self.model.bystander(step, l, &mut fates),
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
-        let singles = self.groups.get(&to).map(|group| &group.singles);
-        let round = |l: Local| match singles {
-            Some(singles) if !singles.contains(&l) && !self.model.is_exact() => {
+        let round = |l: Local| match self.groups.get(&to) {
+            Some(group) if !self.model.is_exact() && self.hold(to, &[l]).is_err() => {
                 self.rounded.set(true);
-                singles.iter().copied().filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
+                self.singles(group).filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
             }
             _ => l,
         };
@@ -250,18 +291,21 @@ impl<'a> Set<'a> {
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.
-    pub fn allows(&self, bad: &Config) -> bool {
+    pub(super) fn allows(&self, bad: &Config) -> bool {
         let wanted = flat(&bad.threads);
+        if self.model.is_exact() {
+            return self.hold(bad.shared, &wanted).is_ok();
+        }
         let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
         meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
     }
 
-    fn builds(&self, group: &Group, wanted: &[Local], chosen: &mut Vec<Local>) -> bool {
+    fn builds(&self, group: &Group, wanted: &[Local], chosen: &mut Vec<u32>) -> bool {
         let Some((&first, rest)) = wanted.split_first() else { return true };
-        let exactly = group.singles.get(&first).filter(|_| self.model.is_exact());
-        let all = group.singles.iter().filter(|_| !self.model.is_exact());
-        exactly.into_iter().chain(all).any(|&a| {
-            if !self.model.meets_local(a, first) || !chosen.iter().all(|&c| group.pair(c, a)) {
+        group.all.iter().any(|a| {
+            if !self.model.meets_local(self.locals[a as usize], first)
+                || !chosen.iter().all(|&c| group.pair(c, a))
+            {
                 return false;
             }
             chosen.push(a);
@@ -272,13 +316,8 @@ impl<'a> Set<'a> {
     }
 }
 
-/// Whether all threads that a step takes can be there together.
-fn can_meet(group: &Group, step: &Step) -> bool {
-    let taken = flat(&step.take);
-    let together = |(i, &a): (usize, &Local)| {
-        group.singles.contains(&a) && taken[i + 1..].iter().all(|&b| group.pair(a, b))
-    };
-    taken.iter().enumerate().all(together)
+fn of_block(block: &Block) -> impl Iterator<Item = Local> {
+    block.left.iter().chain(block.right.iter().flatten()).copied()
 }
 
 /// The threads one by one; two stand for more, because views know no larger number.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use crate::certificate::Claim;
 use crate::certificate::write::{Origin, document, write};
-use crate::certify::{Certified, Fault, certify, read, reading, shrink, translate};
+use crate::certificate::{Claim, shrink};
+use crate::certify::{Certified, Fault, certify, read, reading, translate};
 use crate::check::check_all;
 use crate::engine::{Answer, Engine, Statistics, Watch};
 use crate::lang::load::{LARGEST, Loaded, load};
@@ -27,6 +27,7 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     console.begin(&limits, "UNKNOWN  stopped on request\n".into());
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
+    let size = bytes.len();
     let done = read(&bytes).and_then(|document| {
         drop(bytes);
         let reading = reading(&document, args.from);
@@ -48,9 +49,9 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
         Err(fault) => (None, Some(fault)),
     };
     let told = if args.json {
-        json(args, word, certified.as_ref(), fault.as_ref(), seconds)
+        json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     } else {
-        text(args, word, certified.as_ref(), fault.as_ref(), seconds)
+        text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     };
     console.print(&told)?;
     Ok(status)
@@ -76,6 +77,7 @@ fn text(
     word: &str,
     certified: Option<&Certified>,
     fault: Option<&Fault>,
+    size: usize,
     seconds: f64,
 ) -> String {
     let Some(certified) = certified else {
@@ -96,7 +98,7 @@ fn text(
     for note in &certified.notes {
         out.push_str(&format!("note: {note}\n"));
     }
-    out.push_str(&format!("checked: {seconds:.3} s\n"));
+    out.push_str(&format!("checked: {} in {seconds:.3} s\n", plural(size as u64, "byte")));
     out
 }
 
@@ -105,6 +107,7 @@ fn json(
     word: &str,
     certified: Option<&Certified>,
     fault: Option<&Fault>,
+    size: usize,
     seconds: f64,
 ) -> String {
     let answers = certified.iter().flat_map(|c| &c.answers).map(|(name, verdict, kind, size)| {
@@ -124,6 +127,7 @@ fn json(
             serde_json::json!({ "threads": c.threads, "states": c.states, "smallest": c.smallest })
         }),
         "notes": certified.map(|c| &c.notes),
+        "bytes": size,
         "seconds": seconds,
     });
     format!("{document:#}\n")

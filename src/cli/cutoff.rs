@@ -1,22 +1,20 @@
 //! `throng cutoff`
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::save_document;
 use super::console::{Console, Failure};
 use super::{CutoffArgs, CutoffMethod};
-use crate::certificate::write::{CutoffFound, Origin, cutoff_document};
+use crate::certificate::write::{Origin, cutoff_document};
 use crate::engine::backward::Backward;
-use crate::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
+use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
 use crate::engine::karp_miller::KarpMiller;
 use crate::lang::load::Reading;
 use crate::limits::Limits;
-use crate::model::{Bag, Config};
 use crate::question::Question;
 use crate::report::cutoff::Found;
-use crate::verdict::{Certificate, Unknown, Views};
+use crate::verdict::Unknown;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -53,34 +51,9 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     Ok(if found.is_ok() { 0 } else { 1 })
 }
 
-/// Writes the certificate of a cutoff: a run to every thread state, why there are no others, and why fewer threads do not suffice.
 fn save(found: &Cutoff, origin: &Origin<'_>, path: &Path, limits: &Limits) -> Result<(), Failure> {
-    let failed = |why: Unknown| Failure::Other(format!("no certificate: {why}"));
-    let (runs, reachable) = runs::runs(origin.problem, found, limits).map_err(failed)?;
-    let (rest, except) = match &found.closed {
-        Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
-        Closed::Each(list) => {
-            let states = found.reachable.iter().copied().chain(list.iter().map(|e| e.0));
-            let set = states.map(|(s, l)| Config::new(s, Bag::one(l))).collect();
-            (Certificate::Views(Arc::new(Views { k: 1, set })), list.clone())
-        }
-    };
-    let last = found.levels.last().and_then(|level| level.witness).filter(|_| found.threads > 0);
-    let fewer = match last {
-        Some(_) => runs::all(origin.problem, found.threads - 1, limits).map_err(failed)?,
-        None => Vec::new(),
-    };
-    let document = cutoff_document(
-        origin,
-        &CutoffFound {
-            threads: found.threads,
-            runs: &runs,
-            reachable: &reachable,
-            rest: &rest,
-            except: &except,
-            needed: last.map(|state| (state, &fewer[..])),
-        },
-    );
-    let document = document.map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
+    let failed = |why: String| Failure::Other(format!("no certificate: {why}"));
+    let proof = runs::proof(origin.problem, found, limits).map_err(|why| failed(why.to_string()))?;
+    let document = cutoff_document(origin, &proof).map_err(failed)?;
     save_document(path, origin, &document, true).map(|_| ())
 }

@@ -37,7 +37,7 @@ use super::{Engine, Watch};
 use crate::limits::Limits;
 use crate::model::{Bag, Config, Local, Model, Shared};
 use crate::problem::{Bound, Problem, Target};
-use crate::verdict::{Certificate, Trace, Unknown, Verdict};
+use crate::verdict::{Certificate, Trace, Unknown, Verdict, Views};
 
 /// A shared state, and a thread.
 pub type ThreadState = (Shared, Local);
@@ -83,8 +83,8 @@ pub struct Level {
 pub enum Closed {
     /// ω-configurations that cover all that is reachable.
     Downward(Arc<Vec<Config>>),
-    /// For each thread state of the 1-view closure that is not reachable, why.
-    Each(Vec<(ThreadState, Certificate)>),
+    /// The 1-view closure, and for each of its thread states that is not reachable, why.
+    Each(Views, Vec<(ThreadState, Certificate)>),
 }
 
 /// Finds the cutoff.
@@ -185,7 +185,8 @@ fn dynamic(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Closed, Unknown> {
-    let mut open = Singles::of(problem, limits)?.thread_states();
+    let singles = Singles::of(problem, limits)?;
+    let mut open = singles.thread_states();
     let mut awaited: Vec<ThreadState> = Vec::new();
     let mut proved = Vec::new();
     let mut ask = |open: &mut Vec<ThreadState>, awaited: &mut Vec<ThreadState>| {
@@ -210,7 +211,13 @@ fn dynamic(
     })?;
     // If larger numbers cannot differ, nobody may have been asked.
     ask(&mut open, &mut awaited)?;
-    Ok(Closed::Each(proved))
+    // What covers all that is reachable says it for every candidate at once. And it has to where words overlap: a word may be unreachable although
+    // some of its states are reached, by way of another word.
+    let covers = proved.iter().find_map(|(_, certificate)| match certificate {
+        Certificate::Downward(set) => Some(Closed::Downward(set.clone())),
+        _ => None,
+    });
+    Ok(covers.unwrap_or_else(|| Closed::Each(singles.views(), proved)))
 }
 
 /// Asks whether thread states can be reached.

@@ -60,7 +60,7 @@ impl Engine for Equations {
             Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
         };
         let system = System::new(problem, &facts);
-        statistics.configurations = facts.views().set.len() as u64;
+        statistics.configurations = facts.views().len() as u64;
         let mut verdicts = Vec::new();
         for (i, target) in problem.targets.iter().enumerate() {
             watch.progress(&Progress {

@@ -3,7 +3,7 @@
 //! First views (pairs if they could be had, else single threads), then linear invariants over the steps that the views leave possible.
 //! What they rule out need not be looked at, and both are evidence ([`crate::verdict::Relative`]).
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use super::views::closure::Closure;
 use super::views::singles::Singles;
 use crate::limits::Limits;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
-use crate::problem::Problem;
+use crate::problem::{Bound, Initial, Problem};
 use crate::verdict::{Unknown, Vector, Views};
 
 /// Invariants of a problem. Targets play no part in them.
@@ -78,7 +78,7 @@ impl Facts {
     pub fn views(&self) -> &Arc<Views> {
         self.views.get_or_init(|| {
             Arc::new(match &self.built_of {
-                Built::Pairs(closure) => Views { k: 2, set: closure.views() },
+                Built::Pairs(closure) => Views::of_pairs(&closure.views()),
                 Built::Singles(singles) => singles.views(),
             })
         })
@@ -208,41 +208,59 @@ impl Linear {
     }
 }
 
-/// Where engines that run on one problem leave facts for each other.
+/// Where engines that run on one problem leave facts for each other. What was left about another problem is thrown away, so an engine may be
+/// used for one problem after the other.
 #[derive(Default)]
-pub struct Shelf {
-    facts: Mutex<Option<Arc<Facts>>>,
+pub struct Shelf(Mutex<Left>);
+
+#[derive(Default)]
+struct Left {
+    about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
+    facts: Option<Arc<Facts>>,
     /// Pairs that somebody had no time to finish.
-    unfinished: Mutex<Option<Closure>>,
+    unfinished: Option<Closure>,
 }
 
 impl Shelf {
+    /// What was left about `problem`.
+    fn about(&self, problem: &Problem) -> MutexGuard<'_, Left> {
+        let mut left = self.0.lock().expect("nobody panics at the shelf");
+        let Problem { model, initial, bound, .. } = problem;
+        let same =
+            left.about.as_ref().is_some_and(|(m, i, b)| Arc::ptr_eq(m, model) && i == initial && b == bound);
+        if !same {
+            let about = Some((model.clone(), initial.clone(), *bound));
+            *left = Left { about, ..Left::default() };
+        }
+        left
+    }
+
     /// Pairs to go on with.
     pub fn unfinished(&self, problem: &Problem) -> Closure {
-        let left = self.unfinished.lock().expect("nobody panics at the shelf").take();
+        let left = self.about(problem).unfinished.take();
         left.unwrap_or_else(|| Closure::new(problem.model.clone()))
     }
 
     /// Leaves pairs for whoever has time.
-    pub fn leave_unfinished(&self, closure: Closure) {
-        *self.unfinished.lock().expect("nobody panics at the shelf") = Some(closure);
+    pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
+        self.about(problem).unfinished = Some(closure);
     }
 
     /// Leaves facts; the later ones are taken for the better.
-    pub fn put(&self, facts: Facts) -> Arc<Facts> {
+    pub fn put(&self, problem: &Problem, facts: Facts) -> Arc<Facts> {
         let facts = Arc::new(facts);
-        *self.facts.lock().expect("nobody panics at the shelf") = Some(facts.clone());
+        self.about(problem).facts = Some(facts.clone());
         facts
     }
 
     /// The facts that are there.
-    pub fn get(&self) -> Option<Arc<Facts>> {
-        self.facts.lock().expect("nobody panics at the shelf").clone()
+    pub fn get(&self, problem: &Problem) -> Option<Arc<Facts>> {
+        self.about(problem).facts.clone()
     }
 
     /// The facts that are there, or those that single threads tell: for who cannot wait for better ones.
     pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
-        match self.get() {
+        match self.get(problem) {
             Some(facts) => Ok(facts),
             None => Ok(Arc::new(Facts::of_singles(problem, Singles::of(problem, limits)?))),
         }
@@ -250,16 +268,16 @@ impl Shelf {
 
     /// The facts that are there, or new ones.
     pub fn get_or_find(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
-        if let Some(facts) = self.get() {
+        if let Some(facts) = self.get(problem) {
             return Ok(facts);
         }
         let mut closure = self.unfinished(problem);
         if closure.run(problem, &limits.part().work(WORK_FOR_PAIRS), &Silent).is_ok() {
-            return Ok(self.put(Facts::of_pairs(problem, closure)));
+            return Ok(self.put(problem, Facts::of_pairs(problem, closure)));
         }
-        self.leave_unfinished(closure);
+        self.leave_unfinished(problem, closure);
         limits.check()?;
-        Ok(self.put(Facts::of_singles(problem, Singles::of(problem, limits)?)))
+        Ok(self.put(problem, Facts::of_singles(problem, Singles::of(problem, limits)?)))
     }
 }
 

@@ -49,10 +49,10 @@ impl Engine for Views {
         (statistics.shared_states, statistics.local_states) = closure.states();
         statistics.configurations = closure.len();
         if let Err(why) = done {
-            self.shelf.leave_unfinished(closure);
+            self.shelf.leave_unfinished(problem, closure);
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
-        let facts = self.shelf.put(Facts::of_pairs(problem, closure));
+        let facts = self.shelf.put(problem, Facts::of_pairs(problem, closure));
         let verdicts = problem.targets.iter().map(|target| {
             if target.configs.iter().all(|bad| facts.rules_out(bad)) {
                 Verdict::Safe(Certificate::Views(facts.views().clone()))

@@ -50,32 +50,33 @@ impl Config {
                 && self.surely_covers(other, model)
     }
 
-    /// Whether `above` includes `self`, shared states compared as sets.
+    /// Whether every concrete configuration of `self` is covered by some concrete configuration of `above`, with ω for any number.
     pub fn is_below(&self, above: &Config, model: &dyn Model) -> bool {
-        let moved = || Config::new(above.shared, self.threads.clone());
-        model.within_shared(self.shared, above.shared) && above.includes(&moved(), model)
+        model.within_shared(self.shared, above.shared) && above.includes_threads(&self.threads, model)
     }
 
-    /// Whether every concrete configuration of `part` is covered by some concrete configuration of `self`, with ω for any number; shared
-    /// states are compared as words.
+    /// The same for a `part` of `self`; shared states are compared as words.
     ///
     /// This is [`Config::covers`] for models whose words are plain states.
     pub fn includes(&self, part: &Config, model: &dyn Model) -> bool {
-        if self.covers(part) || model.is_exact() {
-            return self.covers(part);
+        self.shared == part.shared && self.includes_threads(&part.threads, model)
+    }
+
+    fn includes_threads(&self, part: &Bag, model: &dyn Model) -> bool {
+        if self.threads.covers(part) || model.is_exact() {
+            return self.threads.covers(part);
         }
         let entries = self.threads.entries();
         let any: Vec<Local> = entries.iter().filter(|e| e.1 == OMEGA).map(|e| e.0).collect();
         let have: Bag = entries.iter().copied().filter(|e| e.1 != OMEGA).collect();
         let absorbed = |l: Local| any.iter().any(|&whole| model.within_local(l, whole));
-        let mut rest = part.threads.entries().iter().filter(|e| !absorbed(e.0));
+        let mut rest = part.entries().iter().filter(|e| !absorbed(e.0));
         // More than there are at all need not be listed; neither need any number.
         let want = rest.try_fold(Bag::new(), |mut want, &(l, n)| {
             want.insert(l, n);
             (want.size() <= have.size()).then_some(want)
         });
-        self.shared == part.shared
-            && want.is_some_and(|want| matches(&have, &want, &|whole, l| model.within_local(l, whole)))
+        want.is_some_and(|want| matches(&have, &want, &|whole, l| model.within_local(l, whole)))
     }
 
     /// The configuration in words: `⟨lock=0 | 2 × line 4, line 7 b=1⟩`.

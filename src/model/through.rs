@@ -8,8 +8,9 @@
 //!
 //! The checker rebuilds this model from the list of shared states, so the list is all that evidence has to name.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::table::{Names, Table};
 use super::{Bag, Edge, Local, Model, Others, Place, Shared, Step};
@@ -18,26 +19,26 @@ use super::{Bag, Edge, Local, Model, Others, Place, Shared, Step};
 pub struct Through {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps of the original model that make up each step of the table.
-    paths: Vec<Vec<Step>>,
+    /// The steps of the original model that make up each step of the table, by their place in its list.
+    paths: Vec<Vec<u32>>,
 }
 
 /// More steps than this are not built: passing through states is meant to make models smaller.
 const MOST_STEPS: usize = 1 << 23;
 
 /// A step made of several.
-#[derive(Clone)]
 struct Path {
-    steps: Vec<Step>,
+    steps: Vec<u32>,
+    to: Shared,
     take: Bag,
     put: Bag,
 }
 
 impl Path {
-    fn one(step: &Step) -> Path {
+    fn one((place, step): (u32, &Step)) -> Path {
         let mut put = step.put.clone();
         put.add_all(&step.spawn);
-        Path { steps: vec![step.clone()], take: step.take.clone(), put }
+        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }
     }
 
     /// First this, then `later`.
@@ -46,7 +47,7 @@ impl Path {
         take.add_all(&without(&later.take, &self.put));
         let mut put = later.put.clone();
         put.add_all(&without(&self.put, &later.take));
-        Path { steps: self.steps.iter().chain(&later.steps).cloned().collect(), take, put }
+        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }
     }
 }
 
@@ -67,21 +68,21 @@ impl Through {
             return Err("a step moves bystanders".into());
         }
         let skipped: HashSet<Shared> = skipped.iter().copied().collect();
-        let mut from: HashMap<Shared, Vec<&Step>> = HashMap::new();
-        for step in listed.iter().filter(|s| skipped.contains(&s.from)) {
-            from.entry(step.from).or_default().push(step);
+        let numbered = || (0..).zip(listed);
+        let mut from: HashMap<Shared, Vec<(u32, &Step)>> = HashMap::default();
+        for (i, step) in numbered().filter(|(_, s)| skipped.contains(&s.from)) {
+            from.entry(step.from).or_default().push((i, step));
         }
         let tails = tails(&from, &skipped)?;
-        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::new();
+        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::default();
         let (mut table, mut paths) = (Table::new(Names::Numbers(0), Names::Numbers(0)), Vec::new());
-        for step in listed.iter().filter(|s| !skipped.contains(&s.from)) {
-            let first = Path::one(step);
+        for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
+            let first = Path::one((i, step));
             let whole: Vec<Path> = match tails.get(&step.to) {
                 Some(tails) => tails.iter().map(|tail| first.then(tail)).collect(),
                 None => vec![first],
             };
-            for Path { steps, take, put } in whole {
-                let to = steps[steps.len() - 1].to;
+            for Path { steps, to, take, put } in whole {
                 let idle = step.from == to && take == put;
                 if idle || !built.insert((step.from, to, take.clone(), put.clone())) {
                     continue;
@@ -99,18 +100,19 @@ impl Through {
     }
 
     /// The steps of the original model that `step` stands for.
-    pub fn path(&self, step: &Step) -> &[Step] {
-        &self.paths[step.edge.0 as usize]
+    pub fn path(&self, step: &Step) -> impl Iterator<Item = &Step> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.paths[step.edge.0 as usize].iter().map(|&i| &listed[i as usize])
     }
 }
 
 /// For every skipped state, the paths from it to states that are not skipped.
 fn tails(
-    from: &HashMap<Shared, Vec<&Step>>,
+    from: &HashMap<Shared, Vec<(u32, &Step)>>,
     skipped: &HashSet<Shared>,
 ) -> Result<HashMap<Shared, Vec<Path>>, String> {
-    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::new();
-    let mut begun: HashSet<Shared> = HashSet::new();
+    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::default();
+    let mut begun: HashSet<Shared> = HashSet::default();
     let mut total = 0;
     let mut stack: Vec<Shared> = skipped.iter().copied().collect();
     while let Some(&m) = stack.last() {
@@ -119,9 +121,9 @@ fn tails(
             continue;
         }
         let steps = from.get(&m).map_or(&[][..], Vec::as_slice);
-        let open = |s: &&&Step| skipped.contains(&s.to) && !tails.contains_key(&s.to);
+        let open = |s: &&(u32, &Step)| skipped.contains(&s.1.to) && !tails.contains_key(&s.1.to);
         if begun.insert(m) {
-            stack.extend(steps.iter().filter(open).map(|s| s.to));
+            stack.extend(steps.iter().filter(open).map(|s| s.1.to));
             continue;
         }
         if steps.iter().any(|s| open(&s)) {
@@ -130,7 +132,7 @@ fn tails(
         let mut of_m = Vec::new();
         for &step in steps {
             let first = Path::one(step);
-            match tails.get(&step.to) {
+            match tails.get(&step.1.to) {
                 Some(later) => of_m.extend(later.iter().map(|tail| first.then(tail))),
                 None => of_m.push(first),
             }
@@ -195,11 +197,11 @@ impl Model for Through {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        let steps = &self.paths[edge.0 as usize];
-        let mut place = self.original.edge_place(steps[0].edge);
-        for step in &steps[1..] {
-            place.text = format!("{}; {}", place.text, self.original.edge_place(step.edge).text);
-        }
+        let listed = self.original.listed().unwrap_or_default();
+        let mut places =
+            self.paths[edge.0 as usize].iter().map(|&i| self.original.edge_place(listed[i as usize].edge));
+        let mut place = places.next().unwrap_or_default();
+        places.for_each(|next| place.text = format!("{}; {}", place.text, next.text));
         place
     }
 
@@ -240,7 +242,7 @@ mod tests {
             (&bag(&[1, 3]), &bag(&[4, 7])),
             "the thread put at 2 is taken again"
         );
-        assert_eq!(through.path(step).len(), 3);
+        assert_eq!(through.path(step).count(), 3);
     }
 
     #[test]

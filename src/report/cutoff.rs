@@ -123,7 +123,7 @@ fn evidence(closed: &Closed) -> String {
         Closed::Downward(set) => {
             format!("{} cover all that is reachable", plural(set.len() as u64, "ω-configuration"))
         }
-        Closed::Each(list) => {
+        Closed::Each(_, list) => {
             format!("{} proved unreachable one by one", plural(list.len() as u64, "candidate"))
         }
     }

@@ -84,10 +84,10 @@ pub fn explain(certificate: &Certificate) -> Explained {
 }
 
 fn views(views: &Views) -> Explained {
-    let threads = if views.k == 1 { "one of its threads" } else { "at most two of its threads" };
+    let threads = if views.are_single() { "one of its threads" } else { "at most two of its threads" };
     Explained {
         kind: "set of views",
-        size: views.set.len(),
+        size: views.len(),
         member: "view",
         words: vec![
             format!(

@@ -361,28 +361,23 @@ impl Model for Interpreter {
     }
 
     fn meets_shared(&self, a: Shared, b: Shared) -> bool {
-        self.meet_shared(a, b).is_some()
+        self.shared.compare(a.0, b.0, |a, b| a.0 == b.0 && meet(&a.1, &b.1).is_some())
     }
 
     fn meets_local(&self, a: Local, b: Local) -> bool {
-        self.meet_local(a, b).is_some()
+        self.local.compare(a.0, b.0, |a, b| a.0 == b.0 && meet(&a.1, &b.1).is_some())
     }
 
     fn within_shared(&self, a: Shared, b: Shared) -> bool {
-        let (a, b) = (self.shared_cube(a), self.shared_cube(b));
-        a.0 == b.0 && within(&a.1, &b.1)
+        a == b || self.shared.compare(a.0, b.0, |a, b| a.0 == b.0 && within(&a.1, &b.1))
     }
 
     fn within_local(&self, a: Local, b: Local) -> bool {
-        if a == b {
-            return true;
-        }
-        let (a, b) = (self.local_cube(a), self.local_cube(b));
-        a.0 == b.0 && within(&a.1, &b.1)
+        a == b || self.local.compare(a.0, b.0, |a, b| a.0 == b.0 && within(&a.1, &b.1))
     }
 
     fn local_class(&self, l: Local) -> u64 {
-        self.local_cube(l).0.into()
+        self.local.compare(l.0, l.0, |l, _| l.0.into())
     }
 
     fn inside_atomic(&self, s: Shared) -> bool {

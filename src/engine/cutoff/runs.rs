@@ -1,18 +1,40 @@
 //! Evidence for a cutoff: a run to every thread state, and all that fewer threads can reach.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Cutoff, ThreadState};
+use super::{Closed, Cutoff, ThreadState};
+use crate::check::cutoff::CutoffProof;
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, semantics};
 use crate::problem::Problem;
-use crate::verdict::{RunNode, Unknown};
+use crate::verdict::{Certificate, RunNode, Unknown};
+
+/// All that shows a cutoff: a run to every thread state, why there are no others, and why fewer threads do not suffice.
+pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<CutoffProof, Unknown> {
+    let (runs, reachable) = runs(problem, found, limits)?;
+    let (rest, except) = match &found.closed {
+        Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
+        Closed::Each(views, list) => {
+            let except = list.iter().map(|((s, l), why)| (*s, *l, why.clone()));
+            (Certificate::Views(Arc::new(views.clone())), except.collect())
+        }
+    };
+    let last = found.levels.last().and_then(|level| level.witness).filter(|_| found.threads > 0);
+    let needed = match last {
+        Some(state) => Some((state, all(problem, found.threads - 1, limits)?)),
+        None => None,
+    };
+    let reachable = reachable.into_iter().map(|((s, l), at)| (s, l, at)).collect();
+    Ok(CutoffProof { threads: found.threads, runs, reachable, rest, except, needed })
+}
 
 /// Runs as a forest, with the node at which each thread state is reached.
-pub type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
+type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 
 /// Runs with at most as many threads as the cutoff, into every reachable thread state.
-pub fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
+fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
     let model = &*problem.model;
     let mut missing: FxHashSet<ThreadState> = cutoff.reachable.iter().copied().collect();
     let mut shown = Vec::new();
@@ -39,7 +61,7 @@ pub fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs,
 }
 
 /// Every configuration that is reached without ever having more than `most` threads.
-pub fn all(problem: &Problem, most: u32, limits: &Limits) -> Result<Vec<Config>, Unknown> {
+fn all(problem: &Problem, most: u32, limits: &Limits) -> Result<Vec<Config>, Unknown> {
     Ok(explore(problem, most, limits, &mut |_, _| true)?.into_iter().map(|n| n.config).collect())
 }
 

@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::limits::{Limits, Ticker};
-use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
+use crate::model::{Config, Local, Model, Others, Shared, Step};
 use crate::problem::Problem;
 use crate::verdict::{Unknown, Views};
 
@@ -85,10 +85,10 @@ impl Singles {
 
     /// All views, sorted.
     pub fn views(&self) -> Views {
-        let mut set: Vec<Config> = self.shared().map(|s| Config::new(s, Bag::new())).collect();
-        set.extend(self.thread_states().into_iter().map(|(s, l)| Config::new(s, Bag::one(l))));
-        set.sort_unstable();
-        Views { k: 1, set }
+        let mut states: Vec<(Shared, Vec<Local>)> =
+            self.views.iter().map(|(&s, v)| (s, v.locals.iter().copied().collect())).collect();
+        states.sort_unstable();
+        Views::of_singles(states)
     }
 
     /// Whether the views rule out every configuration that covers `config`.

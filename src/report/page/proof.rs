@@ -80,7 +80,7 @@ pub(super) fn proof(model: &dyn Model, certificate: &Certificate) -> Proof {
     let mut names = Names::default();
     let members = match certificate {
         Certificate::Products(products) => several(model, products, &mut names),
-        plain => configs(plain).iter().take(MOST).map(|c| single(model, c, &mut names)).collect(),
+        plain => configs(plain).take(MOST).map(|c| single(model, &c, &mut names)).collect(),
     };
     Proof {
         kind,
@@ -121,22 +121,27 @@ fn several(model: &dyn Model, products: &Products, names: &mut Names) -> Vec<Mem
 fn locals(certificate: &Certificate) -> BTreeSet<Local> {
     match certificate {
         Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
-        plain => configs(plain).iter().flat_map(|c| c.threads.entries().iter().map(|e| e.0)).collect(),
+        Certificate::Views(views) => {
+            views.blocks.iter().flat_map(|b| b.left.iter().chain(b.right.iter().flatten())).copied().collect()
+        }
+        plain => {
+            configs(plain).flat_map(|c| c.threads.entries().iter().map(|e| e.0).collect::<Vec<_>>()).collect()
+        }
     }
 }
 
 /// The members of a certificate that are configurations.
-fn configs(certificate: &Certificate) -> &[Config] {
+fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
     match certificate {
         Certificate::Closed(set)
         | Certificate::Reduced(set)
         | Certificate::Downward(set)
-        | Certificate::Upward(set) => set,
-        Certificate::Views(views) => &views.set,
-        Certificate::Relative(relative) if relative.basis.is_empty() => &relative.views.set,
-        Certificate::Relative(relative) => &relative.basis,
+        | Certificate::Upward(set) => Box::new(set.iter().cloned()),
+        Certificate::Views(views) => Box::new(views.each()),
+        Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
+        Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),
         Certificate::Through(_, proof) => configs(proof),
-        Certificate::Products(_) => &[],
+        Certificate::Products(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -1,16 +1,17 @@
 //! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
 //!
 //! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
-//! threads prove as much, invariants that nobody needs, and elements of a relative basis that an invariant rules out or another element covers.
+//! threads prove as much, invariants that nobody needs, elements of a relative basis that an invariant rules out or another element
+//! covers, and what the numbers of a vector have in common.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::check::check_all;
 use crate::limits::Limits;
-use crate::model::{Bag, Config};
+use crate::model::{Local, Shared};
 use crate::problem::Problem;
-use crate::verdict::{Certificate, Relative, Verdict, Views};
+use crate::verdict::{Certificate, Relative, Vector, Verdict, Views};
 
 /// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get used up.
 pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
@@ -39,7 +40,7 @@ pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<V
 
 fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
     match certificate {
-        Certificate::Views(views) if views.k == 2 => {
+        Certificate::Views(views) if !views.are_single() => {
             let single = Certificate::Views(Arc::new(singles(views)));
             if stands(&single) { single } else { certificate.clone() }
         }
@@ -55,20 +56,18 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
 
 /// The same views without pairs.
 fn singles(views: &Views) -> Views {
-    let of = |view: &Config| {
-        let one = view.threads.entries().iter().map(|e| Config::new(view.shared, Bag::one(e.0)));
-        one.chain([Config::new(view.shared, Bag::new())]).collect::<Vec<_>>()
-    };
-    let mut set: Vec<Config> = views.set.iter().flat_map(of).collect();
-    set.sort_unstable();
-    set.dedup();
-    Views { k: 1, set }
+    let mut there: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
+    for block in &views.blocks {
+        there.entry(block.shared).or_default().extend(block.left.iter().chain(block.right.iter().flatten()));
+    }
+    Views::of_singles(there.into_iter().map(|(s, locals)| (s, locals.into_iter().collect())))
 }
 
 fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
     let mut best = (**relative).clone();
+    best.vectors.iter_mut().for_each(divide);
     let holds = |candidate: &Relative| stands(&Certificate::Relative(Arc::new(candidate.clone())));
-    if best.views.k == 2 {
+    if !best.views.are_single() {
         let candidate = Relative { views: Arc::new(singles(&best.views)), ..best.clone() };
         if holds(&candidate) {
             best = candidate;
@@ -96,5 +95,46 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
         }
         width /= 2;
     }
-    Certificate::Relative(Arc::new(best))
+    // Perhaps the views alone, or the basis alone, show it.
+    let alone = match (best.vectors.is_empty(), best.basis.is_empty()) {
+        (true, true) => Some(Certificate::Views(best.views.clone())),
+        (true, false) => Some(Certificate::Upward(Arc::new(best.basis.clone()))),
+        _ => None,
+    };
+    alone.filter(stands).unwrap_or_else(|| Certificate::Relative(Arc::new(best)))
+}
+
+/// The smallest vector that says the same.
+fn divide(vector: &mut Vector) {
+    vector.shared.retain(|e| e.1 != 0);
+    vector.locals.retain(|e| e.1 != 0);
+    let values = vector.shared.iter().map(|e| e.1).chain(vector.locals.iter().map(|e| e.1));
+    let common = values.fold(0, |a: i64, b| gcd(a.unsigned_abs(), b.unsigned_abs()).try_into().unwrap_or(1));
+    if common > 1 {
+        vector.shared.iter_mut().for_each(|e| e.1 /= common);
+        vector.locals.iter_mut().for_each(|e| e.1 /= common);
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_divided_by_what_they_have_in_common() {
+        let mut vector = Vector {
+            shared: vec![(Shared(0), -4), (Shared(1), 0)],
+            locals: vec![(Local(0), 6), (Local(1), 2)],
+        };
+        divide(&mut vector);
+        assert_eq!(vector.shared, [(Shared(0), -2)]);
+        assert_eq!(vector.locals, [(Local(0), 3), (Local(1), 1)]);
+        let mut odd = Vector { shared: vec![(Shared(0), i64::MIN)], locals: vec![(Local(0), 3)] };
+        divide(&mut odd);
+        assert_eq!(odd.shared, [(Shared(0), i64::MIN)]);
+    }
 }

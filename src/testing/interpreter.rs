@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use throng::lang::bp::ast::{
+use crate::lang::bp::ast::{
     BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind,
 };
-use throng::lang::bp::parser;
+use crate::lang::bp::parser;
 
 /// A thread: its own variables, its calls (innermost last), and whether it is inside an atomic section.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -108,6 +108,21 @@ pub struct Answer {
     pub reached: BTreeSet<State>,
     /// How many configurations there are.
     pub configurations: usize,
+    /// Whether a step was not taken because it would have left more threads than [`Naive::search_within`] allows.
+    pub left_out: bool,
+}
+
+/// What can be seen at the end of a walk.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// So many threads existed at once.
+    pub threads: usize,
+    /// Labels at which somebody is and can move.
+    pub at: Vec<String>,
+    /// Labels at which two threads are, nobody being inside an atomic section.
+    pub twice: Vec<String>,
+    /// The shared variables, unless somebody is inside an atomic section.
+    pub shared: Option<Vec<(String, bool)>>,
 }
 
 /// What one point of a function does.
@@ -904,7 +919,7 @@ impl<'a> Naive<'a> {
 
     // ── search ──
 
-    fn initial(&self, question: &Question) -> Vec<Config> {
+    fn initial(&self, question: &Question, within: usize) -> Vec<Config> {
         let mut starts = Vec::new();
         for own in product(&self.own_initial) {
             for call in self.calls(self.main, &[]) {
@@ -912,8 +927,12 @@ impl<'a> Naive<'a> {
             }
         }
         let mut lists: Vec<Vec<Thread>> = vec![Vec::new()];
-        let mut all = Vec::new();
-        let most = question.initial.unwrap_or(question.bound);
+        // Any number may be none.
+        let mut all = if question.initial.is_none() { lists.clone() } else { Vec::new() };
+        let most = question.initial.unwrap_or(question.bound.min(within));
+        if most > within {
+            return Vec::new();
+        }
         for size in 1..=most {
             lists = lists
                 .iter()
@@ -949,6 +968,17 @@ impl<'a> Naive<'a> {
         label: Option<&str>,
         invariant: Option<&str>,
     ) -> Option<Answer> {
+        self.search_within(question, usize::MAX, label, invariant)
+    }
+
+    /// The same over runs in which at most `within` threads exist at once: steps that would leave more are not taken.
+    pub fn search_within(
+        &self,
+        question: &Question,
+        within: usize,
+        label: Option<&str>,
+        invariant: Option<&str>,
+    ) -> Option<Answer> {
         let invariant = invariant.map(|text| {
             let (tree, _) = parser::parse(&format!("void main() begin assume ({text}); end"));
             match &tree.functions[0].body[0].kind {
@@ -959,7 +989,7 @@ impl<'a> Naive<'a> {
         let mut answer = Answer::default();
         let mut states: HashSet<(Vec<bool>, Option<Thread>)> = HashSet::new();
         let mut seen: HashSet<Config> = HashSet::new();
-        let mut level = self.initial(question);
+        let mut level = self.initial(question, within);
         let mut depth = 0;
         while !level.is_empty() {
             let mut next = Vec::new();
@@ -976,7 +1006,13 @@ impl<'a> Naive<'a> {
                         states.insert((config.shared.clone(), None));
                     }
                 }
-                next.extend(self.successors(&config, question));
+                for after in self.successors(&config, question) {
+                    if after.threads.len() + after.ended <= within {
+                        next.push(after);
+                    } else {
+                        answer.left_out = true;
+                    }
+                }
                 seen.insert(config);
                 if seen.len() > question.limit {
                     return None;
@@ -988,6 +1024,48 @@ impl<'a> Naive<'a> {
         answer.reached = states.into_iter().map(|(shared, thread)| self.state(shared, thread)).collect();
         answer.configurations = seen.len();
         Some(answer)
+    }
+
+    /// Takes random steps, `choose(n)` being a number below `n`, and says what can be seen where the walk ends (or gets stuck).
+    pub fn walk(
+        &self,
+        question: &Question,
+        within: usize,
+        steps: usize,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Met> {
+        let mut starts = self.initial(question, within);
+        if starts.is_empty() {
+            return None;
+        }
+        let mut now = starts.swap_remove(choose(starts.len()));
+        let mut most = now.threads.len() + now.ended;
+        for _ in 0..steps {
+            let mut after = self.successors(&now, question);
+            after.retain(|c| c.threads.len() + c.ended <= within);
+            if after.is_empty() {
+                break;
+            }
+            now = after.swap_remove(choose(after.len()));
+            most = most.max(now.threads.len() + now.ended);
+        }
+        let label_of = |t: &Thread| -> Vec<String> {
+            let frame = t.stack.last().expect("a call");
+            let code = &self.codes[frame.function];
+            let here = code.labels.iter().filter(|(_, at)| code.settled(**at) == frame.at);
+            here.map(|(name, _)| name.to_string()).collect()
+        };
+        let moving = now.threads.iter().filter(|t| Self::may_move(&now, t));
+        let inside = now.threads.iter().any(|t| t.inside);
+        let everybody: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
+        let count = |label: &String| now.threads.iter().filter(|t| label_of(t).contains(label)).count();
+        Some(Met {
+            threads: most,
+            at: unique(moving.flat_map(label_of).collect()),
+            twice: everybody.into_iter().filter(|l| !inside && count(l) > 1).collect(),
+            shared: (!inside)
+                .then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
+        })
     }
 
     fn look(
