@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for SECONDS each (60 if not given), or only the named ones: run.sh [SECONDS [TARGET…]]
 #
-# Seeds are made from examples/ each time; what the fuzzer finds worth keeping stays in fuzz/corpus.
+# Seeds are made from examples/ each time; what the fuzzer finds worth keeping stays in fuzz/corpus. What each target did is added to
+# fuzz/artifacts/log. THRONG is the binary that makes the seeds (default: a debug build).
 set -euo pipefail
 cd "$(dirname "$0")"
 seconds=${1:-60}
@@ -9,9 +10,18 @@ shift || true
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify); fi
 
+# Short inputs are tried far more often, and a reader shows its branches in few bytes.
+most() {
+    case $1 in
+    certify) echo 2048 ;;
+    pnml | mcc | command) echo 1024 ;;
+    *) echo 512 ;;
+    esac
+}
+
 seeds() {
-    (cd .. && cargo build --quiet)
-    local throng=../target/debug/throng scratch file name to
+    if [ -z "${THRONG:-}" ]; then (cd .. && cargo build --quiet); fi
+    local throng=${THRONG:-../target/debug/throng} scratch file name to
     scratch=$(mktemp -d)
     mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify}
     for file in ../examples/*; do
@@ -23,8 +33,6 @@ seeds() {
         done
     done
     for file in "$scratch"/*; do
-        # libFuzzer learns nothing from seeds that it has to cut.
-        if [ "$(stat -c %s "$file")" -gt 8192 ]; then continue; fi
         name=$(basename "$file")
         to=${name##*.}
         if [ "$to" = xml ]; then
@@ -34,12 +42,19 @@ seeds() {
         if [ -d "corpus/$to" ]; then cp "$file" "corpus/$to/$name"; fi
         case $to in bp | tts | ntts | spec | pnml) { printf %s "${to:0:1}"; cat "$file"; } >"corpus/command/$name" ;; esac
     done
-    # Certificates, of the inputs that the target knows and of others.
+    # Certificates: of the system that the target knows, and of inputs that stand before them.
     printf '2 3\n0 0 -> 1 1\n1 1 -> 0 2 0 ~> 1\n0 2 +> 0 0\n1|1,1\n' >"$scratch/known.tts"
-    for file in "$scratch"/known.tts ../examples/*; do
-        "$throng" check "$file" --timeout 5 --certificate "corpus/certify/$(basename "$file").json" >/dev/null 2>&1 || true
+    "$throng" check "$scratch/known.tts" --timeout 5 --certificate corpus/certify/known.json >/dev/null 2>&1 || true
+    for file in ../examples/*; do
+        name=$(basename "$file")
+        to=${name##*.}
+        if "$throng" check "$file" --timeout 5 --certificate "$scratch/certificate" >/dev/null 2>&1 || [ -f "$scratch/certificate" ]; then
+            { printf %s "${to:0:1}"; grep -v '^ *\(//\|#\)' "$file"; printf '\n%%%%\n'; cat "$scratch/certificate"; } >"corpus/certify/$name"
+        fi
+        rm -f "$scratch/certificate"
     done
-    find corpus/certify -size +16 -delete
+    # libFuzzer learns nothing from seeds that it has to cut.
+    for to in corpus/*; do find "$to" -size +"$(most "${to#corpus/}")"c -delete; done
     rm -rf "$scratch"
 }
 
@@ -52,10 +67,10 @@ for target in "${targets[@]}"; do
     mkdir -p "artifacts/$target"
     echo "── $target"
     "$built/$target" "corpus/$target" -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -timeout=10 \
-        -rss_limit_mb=2048 -max_len=8192 -dict=dictionaries/words -print_final_stats=1 2>&1 |
+        -rss_limit_mb=2048 -max_len="$(most "$target")" -dict=dictionaries/words -print_final_stats=1 2>&1 |
         grep -E '^(Done|stat::|#[0-9]+.*(INITED|DONE)|==|SUMMARY|ALARM|thread|artifact_prefix)|panicked|ERROR' |
-        grep -v 'WARNING' || true
+        grep -v 'WARNING' | tee -a artifacts/log || true
 done
-if [ -n "$(find artifacts -type f)" ]; then
-    echo "found:" && find artifacts -type f && exit 1
+if [ -n "$(find artifacts -mindepth 2 -type f)" ]; then
+    echo "found:" && find artifacts -mindepth 2 -type f && exit 1
 fi

@@ -228,10 +228,12 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
         basis: C,
     },
-    /// Evidence about the model in which shared states are only passed through.
+    /// Evidence about a smaller model.
     Through {
-        /// All but these shared states.
+        /// All but these shared states are only passed through.
         kept: Vec<u32>,
+        /// Local states that are taken for another, or for nobody.
+        merged: Vec<(Option<u32>, Vec<u32>)>,
         /// The evidence.
         proof: Box<Evidence<C>>,
     },

@@ -26,7 +26,7 @@ pub use self::flaw::Flaw;
 use self::forward::{Kind, check_forward};
 use crate::limits::{Limits, Ticker};
 use crate::model::Shared;
-use crate::model::through::Through;
+use crate::model::through::{Contraction, Through};
 use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{Certificate, Unknown, Verdict};
 
@@ -72,27 +72,35 @@ fn check_safe(
         Certificate::Relative(found) => {
             backward::check_relative(problem, target, &found.views, &found.vectors, &found.basis, ticker)
         }
-        Certificate::Through(skipped, proof) => {
-            check_safe(&pass_through(problem, target, skipped)?, target, proof, ticker)
+        Certificate::Through(contraction, proof) => {
+            let (problem, target) = contracted(problem, target, contraction)?;
+            check_safe(&problem, &target, proof, ticker)
         }
     }
 }
 
-/// The problem in which these shared states are only passed through, if nothing starts there and nothing bad is there.
-fn pass_through(problem: &Problem, target: &Target, skipped: &[Shared]) -> Result<Problem, Flaw> {
+/// The smaller problem, if nothing starts in a shared state that is passed through and nothing bad is there.
+fn contracted(
+    problem: &Problem,
+    target: &Target,
+    contraction: &Contraction,
+) -> Result<(Problem, Target), Flaw> {
     let model = &problem.model;
     let matters = |s: &&Shared| {
         problem.initial.iter().any(|family| model.meets_shared(family.shared, **s))
             || target.configs.iter().any(|bad| model.meets_shared(bad.shared, **s))
     };
-    if let Some(s) = skipped.iter().find(matters) {
+    if let Some(s) = contraction.skipped.iter().find(matters) {
         return Err(Flaw::Malformed(format!("{} cannot be passed through", model.shared_name(*s))));
     }
     if problem.bound != Bound::Any {
-        return Err(Flaw::NotForThisModel("states are passed through for any number of threads only".into()));
+        return Err(Flaw::NotForThisModel("models are made smaller for any number of threads only".into()));
     }
-    let through = Through::new(model.clone(), skipped).map_err(Flaw::NotForThisModel)?;
-    Ok(Problem { model: Arc::new(through), ..problem.clone() })
+    let through = Through::new(model.clone(), contraction).map_err(Flaw::NotForThisModel)?;
+    let initial = problem.initial.iter().map(|family| family.merged(contraction)).collect();
+    let configs = target.configs.iter().map(|bad| contraction.merge_config(bad)).collect();
+    let problem = Problem { model: Arc::new(through), initial, ..problem.clone() };
+    Ok((problem, Target { configs, ..target.clone() }))
 }
 
 /// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through

@@ -1,82 +1,161 @@
-//! Fewer shared states: which of them a search need only pass through, and how its answers become answers about the original.
+//! Smaller models: what a search need not tell apart or only passes through, and how its answers become answers about the original.
+//!
+//! Local states that can do the same are one (`equivalent`).
 //!
 //! Thread-transition systems made from nets or from programs are full of shared states that exist only between two halves of one move. A
 //! state is passed through ([`Through`]) if that does not make more steps of fewer: if it has `i` steps in and `o` steps
 //! out, `i·o ≤ i + o`. One that nothing enters, or nothing leaves, disappears.
+
+mod equivalent;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::through::Through;
-use crate::model::{Others, Shared, Step, semantics};
-use crate::problem::{Bound, Problem};
+use self::equivalent::equivalent;
+use crate::model::through::{Contraction, Through};
+use crate::model::{Bag, Config, Local, Model, Others, Shared, Step, semantics};
+use crate::problem::{Bound, Initial, Problem};
 use crate::verdict::{Certificate, Taken, Trace, Verdict};
 
-/// A problem with fewer shared states, and the way back.
+/// A smaller problem, and the way back.
 pub struct Contracted {
-    /// The smaller problem: same initial configurations, same targets.
+    /// The smaller problem: same targets.
     pub problem: Problem,
     original: Problem,
     through: Arc<Through>,
-    skipped: Arc<Vec<Shared>>,
+    contraction: Arc<Contraction>,
+    /// States that threads leave by themselves, always, and the state that comes then.
+    alias: FxHashMap<Local, Local>,
 }
 
 /// Paths longer than this are not made into one step.
 const LONGEST: u32 = 64;
 
 impl Contracted {
-    /// The smaller problem, if the model can be contracted and it is worth it.
+    /// The smaller problem, if the model can be made smaller.
     pub fn of(problem: &Problem) -> Option<Contracted> {
         let listed = problem.model.listed()?;
         if problem.bound != Bound::Any || listed.iter().any(|s| s.others != Others::Stay) {
             return None;
         }
-        let starts = problem.initial.iter().map(|family| family.shared);
-        let bad = problem.targets.iter().flat_map(|t| t.configs.iter().map(|c| c.shared));
-        let skipped = choose(listed, &starts.chain(bad).collect());
-        if skipped.is_empty() {
+        let bad = || problem.targets.iter().flat_map(|t| &t.configs);
+        let named = bad().flat_map(|c| c.threads.entries()).map(|e| e.0).collect();
+        let starts: Vec<Shared> = problem.initial.iter().map(|family| family.shared).collect();
+        let equivalent = equivalent(listed, &named, &starts);
+        let keep = starts.into_iter().chain(bad().map(|c| c.shared)).collect();
+        let mut contraction = Contraction { skipped: Vec::new(), merged: equivalent.merged };
+        let through = |contraction: &Contraction| Through::new(problem.model.clone(), contraction).ok();
+        // Fewer steps are left between merged states, so more shared states are worth passing through.
+        contraction.skipped = match contraction.merged.is_empty() {
+            true => choose(listed, &keep),
+            false => choose(through(&contraction)?.listed()?, &keep),
+        };
+        if contraction.skipped.is_empty() && contraction.merged.is_empty() {
             return None;
         }
-        let through = Arc::new(Through::new(problem.model.clone(), &skipped).ok()?);
+        let through = Arc::new(through(&contraction)?);
+        let initial = problem.initial.iter().map(|family| family.merged(&contraction)).collect();
         Some(Contracted {
-            problem: Problem { model: through.clone(), ..problem.clone() },
+            problem: Problem { model: through.clone(), initial, ..problem.clone() },
             original: problem.clone(),
             through,
-            skipped: Arc::new(skipped),
+            contraction: Arc::new(contraction),
+            alias: equivalent.alias,
         })
     }
 
     /// How many shared states are gone.
     pub fn skipped(&self) -> usize {
-        self.skipped.len()
+        self.contraction.skipped.len()
+    }
+
+    /// How many local states are gone.
+    pub fn merged(&self) -> usize {
+        self.contraction.merged.len()
     }
 
     /// A verdict about the smaller problem as one about the original.
     pub fn lift(&self, verdict: &Verdict) -> Verdict {
         match verdict {
             Verdict::Safe(proof) => {
-                Verdict::Safe(Certificate::Through(self.skipped.clone(), Box::new(proof.clone())))
+                Verdict::Safe(Certificate::Through(self.contraction.clone(), Box::new(proof.clone())))
             }
             Verdict::Unsafe(trace) => Verdict::Unsafe(self.expand(trace)),
             Verdict::Unknown(why) => Verdict::Unknown(why.clone()),
         }
     }
 
-    /// Every step of the run, step by step.
+    /// A run of the original, step by step. If there were none, the checker would say so.
     fn expand(&self, trace: &Trace) -> Trace {
-        let mut steps: Vec<Taken> = Vec::new();
-        let (mut now, mut after) = (trace.start.clone(), Vec::new());
+        let start = self.start(&trace.start);
+        let mut run = Run { contracted: self, now: start.clone(), steps: Vec::new() };
+        run.settle();
         for taken in &trace.steps {
-            for step in self.through.path(&taken.step) {
-                semantics::fire(&*self.original.model, &now, step, None, &mut after);
-                // Bystanders stay, so there is one way; if there were none, the checker would say so.
-                now = after.pop().unwrap_or(now);
-                steps.push(Taken { step: step.clone(), after: now.clone() });
+            for mut options in self.through.options(&taken.step) {
+                // Equivalent states can do the same, so one of the steps is possible.
+                let there = |step: &&Step| step.from == run.now.shared && run.now.threads.covers(&step.take);
+                if let Some(step) = options.find(there) {
+                    run.take(step);
+                    run.settle();
+                }
             }
         }
-        Trace { start: trace.start.clone(), steps }
+        Trace { start, steps: run.steps }
+    }
+
+    /// An initial configuration of the original that is taken for `start`.
+    fn start(&self, start: &Config) -> Config {
+        let merge = |l: Local| self.contraction.merge_one(l);
+        let more = |family: &Initial| {
+            let rest = start.threads.minus(&self.contraction.merge(&family.threads))?;
+            let mut threads = family.threads.clone();
+            for &(l, n) in rest.entries() {
+                threads.insert(*family.any.iter().find(|&&m| merge(m) == Some(l))?, n);
+            }
+            Some(Config::new(start.shared, threads))
+        };
+        let families = self.original.initial.iter().filter(|family| family.shared == start.shared);
+        families.into_iter().find_map(more).unwrap_or_else(|| start.clone())
+    }
+}
+
+/// A run of the original model in the making.
+struct Run<'a> {
+    contracted: &'a Contracted,
+    now: Config,
+    steps: Vec<Taken>,
+}
+
+impl Run<'_> {
+    fn take(&mut self, step: &Step) {
+        let mut after = Vec::new();
+        semantics::fire(&*self.contracted.original.model, &self.now, step, None, &mut after);
+        // Bystanders stay, so there is one way.
+        if let Some(after) = after.pop() {
+            self.now = after;
+            self.steps.push(Taken { step: step.clone(), after: self.now.clone() });
+        }
+    }
+
+    /// Lets all threads go on that are taken for where they are going.
+    fn settle(&mut self) {
+        let alias = &self.contracted.alias;
+        while let Some((l, next)) =
+            self.now.threads.entries().iter().find_map(|&(l, _)| Some((l, *alias.get(&l)?)))
+        {
+            let mut steps = Vec::new();
+            self.contracted.original.model.post(self.now.shared, l, &mut steps);
+            let before = self.steps.len();
+            let goes = |s: &&Step| s.take == Bag::one(l) && s.to == s.from && s.put == Bag::one(next);
+            if let Some(step) = steps.iter().find(goes) {
+                self.take(step);
+            }
+            if self.steps.len() == before {
+                return; // cannot be; the checker would say so
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::model::through::Contraction;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 
 /// Model + initial configurations + targets + thread bound.
@@ -55,6 +56,14 @@ pub enum Bound {
 }
 
 impl Initial {
+    /// The family of a smaller model.
+    pub fn merged(&self, contraction: &Contraction) -> Initial {
+        let mut any: Vec<Local> = self.any.iter().filter_map(|&l| contraction.merge_one(l)).collect();
+        any.sort_unstable();
+        any.dedup();
+        Initial { threads: contraction.merge(&self.threads), any, ..self.clone() }
+    }
+
     /// The family as one configuration with ω counts.
     pub fn omega(&self) -> Config {
         let mut threads = self.threads.clone();

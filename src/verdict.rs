@@ -6,6 +6,7 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::through::Contraction;
 use crate::model::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -51,9 +52,8 @@ pub enum Certificate {
     Views(Arc<Views>),
     /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
     Relative(Arc<Relative>),
-    /// Evidence about the model in which these shared states are only passed through ([`crate::model::through`]). Nothing starts
-    /// in them and nothing bad is in them.
-    Through(Arc<Vec<Shared>>, Box<Certificate>),
+    /// Evidence about a smaller model ([`crate::model::through`]).
+    Through(Arc<Contraction>, Box<Certificate>),
 }
 
 /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps

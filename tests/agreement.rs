@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use throng::check::check;
-use throng::engine::Silent;
+use throng::engine::views::{ByTriples, Pairs, Views};
+use throng::engine::{Engine, Silent};
 use throng::fuzz::contestants::{Entry, engines};
 use throng::lang::load::Format;
 use throng::limits::Limits;
@@ -26,6 +27,33 @@ fn rounds(few: u64) -> u64 {
 
 /// How often each engine said what.
 type Tally = BTreeMap<String, [u64; 3]>;
+
+/// A semaphore with so many places; the last rule tests for zero, so that presence blocks.
+fn semaphore(places: u32) -> Verification<'static> {
+    let text = format!(
+        "vars sem idle cs
+         rules
+           sem >= 1, idle >= 1 -> sem' = sem - 1, idle' = idle - 1, cs' = cs + 1;
+           cs >= 1 -> sem' = sem + 1, idle' = idle + 1, cs' = cs - 1;
+           idle = 0, cs >= 1 -> idle' = idle + 1, cs' = cs - 1, sem' = sem + 1;
+         init sem = {places}, idle >= 1, cs = 0
+         target cs >= 3"
+    );
+    Verification::of_text(&text, Format::Spec, &Question::default()).expect("a net")
+}
+
+#[test]
+fn triples_prove_what_pairs_leave_open() {
+    let says = |places: u32, engine: &dyn Engine| {
+        let verification = semaphore(places);
+        let problem = verification.problem();
+        let answer = engine.run(problem, &Limits::none(), &Silent);
+        check(problem, &problem.targets[0], &answer.verdicts[0]).expect("evidence");
+        matches!(answer.verdicts[0], Verdict::Safe(_))
+    };
+    assert!(!says(2, &Pairs::default()) && says(2, &ByTriples::default()) && says(2, &Views::default()));
+    assert!(!says(3, &Views::default()));
+}
 
 /// Asks every engine; panics when two disagree or evidence does not stand.
 fn compare(what: &str, problem: &Problem, tally: &mut Tally) {

@@ -145,6 +145,26 @@ fn all_kinds_of_questions_about_a_program() {
     assert!(count >= 12, "{count}");
 }
 
+/// Pairs are needed here (two threads never meet at C), and the interpreter splits bystanders where it reads `a$`: the pairs that it then has
+/// are not in the set, but larger ones are.
+#[test]
+fn views_hold_what_the_interpreter_splits() {
+    let text = "decl lock := 0; decl t := 0;
+        void main() begin
+          decl a := 1;
+          L: lock := 1 constrain !lock; C: skip; lock := 0;
+          a$, a := *, t;
+          t, _ := a, 0 constrain (* | a$);
+          goto L;
+        end";
+    let source = Source::new("split", text);
+    let loaded = throng::lang::load::read(source, Format::Bp, &Reading::default())
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    let question = Question { mutex: vec!["C".into()], initial: Some("any".into()), ..Question::default() };
+    let problem = problem(&loaded, Path::new(""), &question);
+    assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
+}
+
 /// The checker's interpreter as the model of a problem.
 fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
     let model = Arc::new(Interpreter::new(text, keep_ended, false).expect("accepted"));

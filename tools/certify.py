@@ -375,7 +375,6 @@ class Court:
     def upward(self, bad, basis, ruled_out):
         if not bad and not basis:
             return
-        need(not self.is_blocking(), "threads block others by their presence")
         above = lambda c: any(covers(c, b) for b in basis) or ruled_out(c)
         for b in bad:
             need(above(b), "a bad configuration is above no element: %s" % (b,))
@@ -443,14 +442,25 @@ class Court:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
         return value, max(value(s, threads) for (s, threads), _ in self.families)
 
-    def through(self, bad, kept, proof):
-        """The rules into and out of all other shared states become one."""
-        rules = self.system.rules
+    def through(self, bad, kept, merged, proof):
+        """Local states are taken for others; the rules into and out of all shared states but `kept` become one."""
+        need(not any(r.fates for r in self.system.rules), "a rule moves bystanders")
+        pairs = [(self.state("local", l), to) for to, ls in merged for l in ls]
+        image = {l: None if to is None else self.state("local", to) for l, to in pairs}
+        need(len(image) == len(pairs), "a state is taken for two")
+
+        def merge(threads):
+            found = Counter()
+            for l, n in dict(threads).items():
+                found[image.get(l, l)] += n
+            del found[None]
+            return found
+
+        rules = [rule(r.src, r.dst, merge(r.take), merge(r.put + r.spawn)) for r in self.system.rules]
         skipped = {s for r in rules for s in (r.src, r.dst)} - {self.state("shared", s) for s in kept}
         leaving = {}
         for r in rules:
             leaving.setdefault(r.src, []).append(r)
-        need(not any(r.fates for r in rules), "a rule moves bystanders")
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
         need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
@@ -477,7 +487,10 @@ class Court:
             tail(m)
         whole = [w for r in rules if r.src not in skipped for w in extend(r)]
         need("through" not in proof, "states are passed through once")
-        Court(self.system._replace(rules=whole), self.doc).safe(bad, proof)
+        smaller = Court(self.system._replace(rules=whole), self.doc)
+        images = lambda free: {image.get(l, l) for l in free} - {None}
+        smaller.families = [(config(s, merge(c)), images(free)) for (s, c), free in self.families]
+        smaller.safe([config(s, merge(c)) for s, c in bad], proof)
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()

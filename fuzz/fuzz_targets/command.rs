@@ -3,18 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::lang::load::Format;
-use throng::testing::probe::probe_command;
+use throng::testing::probe::{named_format, probe_command};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((first, text)) = bytes.split_first() else { return };
-    let format = match first {
-        b'b' => Format::Bp,
-        b't' => Format::Tts,
-        b'n' => Format::Ntts,
-        b's' => Format::Spec,
-        b'p' => Format::Pnml,
-        _ => return,
-    };
-    probe_command(text, format);
+    if let Some((format, text)) = named_format(bytes) {
+        probe_command(text, format);
+    }
 });

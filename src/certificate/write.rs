@@ -1,7 +1,7 @@
 //! From an answer to a certificate. Large sets are borrowed and written one element at a time.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -17,6 +17,7 @@ use super::{
 use crate::check::cutoff::CutoffProof;
 use crate::concrete::concretise;
 use crate::lang::load::{self, Loaded, Reading};
+use crate::model::through::Contraction;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Problem, Target};
 use crate::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
@@ -56,8 +57,9 @@ impl Numbers {
                     self.local.extend(vector.locals.iter().map(|e| e.0));
                 }
             }
-            Certificate::Through(skipped, proof) => {
-                self.shared.extend(kept(model, skipped));
+            Certificate::Through(contraction, proof) => {
+                self.shared.extend(kept(model, &contraction.skipped));
+                self.local.extend(contraction.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
             }
         }
@@ -304,8 +306,9 @@ fn set<'a>(
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
-        Certificate::Through(skipped, proof) => Evidence::Through {
-            kept: kept(model, skipped).into_iter().map(|s| numbers.shared(s)).collect(),
+        Certificate::Through(contraction, proof) => Evidence::Through {
+            kept: kept(model, &contraction.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
+            merged: classes(contraction, numbers),
             proof: Box::new(set(model, proof, numbers)?),
         },
         Certificate::Products(products) if !products.reduced => {
@@ -318,6 +321,15 @@ fn set<'a>(
         }
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
+}
+
+/// What is taken for the same, once for all.
+fn classes(contraction: &Contraction, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
+    let mut classes: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    for &(l, to) in &contraction.merged {
+        classes.entry(to.map(|to| numbers.local(to))).or_default().push(numbers.local(l));
+    }
+    classes.into_iter().collect()
 }
 
 fn weights(vector: &Vector, numbers: &Numbers) -> Weights {

@@ -16,6 +16,7 @@ use crate::check::{self, Flaw};
 use crate::lang::load::{Input, Loaded};
 use crate::limits::Limits;
 use crate::model::table::{Names, Table};
+use crate::model::through::Contraction;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
@@ -225,16 +226,26 @@ impl<'a> Court<'a> {
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
-            Evidence::Through { kept, proof } => {
+            Evidence::Through { kept, merged, proof } => {
                 let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
                 let steps = self.problem.model.listed().unwrap_or_default().iter();
                 let skipped: BTreeSet<Shared> =
                     steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
+                let mut pairs = Vec::new();
+                for (to, members) in merged {
+                    let to = to.map(|l| self.local(l)).transpose()?;
+                    pairs.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
+                }
+                pairs.sort_unstable();
+                if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
+                    return invalid("a state is taken for two others");
+                }
+                let contraction = Contraction { skipped: skipped.into_iter().collect(), merged: pairs };
                 match self.verdict(proof)? {
                     Verdict::Safe(proof) if !matches!(proof, Certificate::Through(..)) => {
-                        Certificate::Through(Arc::new(skipped.into_iter().collect()), Box::new(proof))
+                        Certificate::Through(Arc::new(contraction), Box::new(proof))
                     }
-                    _ => return invalid("states are passed through once, and for a proof"),
+                    _ => return invalid("a model is made smaller once, and for a proof"),
                 }
             }
         }))

@@ -4,7 +4,7 @@
 //! predecessors, except those that the views or a vector rule out. Why that suffices: suppose a run reaches something bad. Its last
 //! configuration is reachable, so nothing rules out what it covers, and it is above the basis. Then so is the one before: it covers a
 //! predecessor that is above the basis, or is ruled out; but nothing reachable covers what is ruled out. And so on, back to the first
-//! one, which is not above the basis.
+//! one, which is not above the basis. Where presence blocks, larger configurations may do less than the basis says, never more.
 
 use super::Flaw;
 use super::linear::Vectors;
@@ -48,9 +48,6 @@ pub(super) fn check_basis(
         return Ok(()); // nothing is bad
     }
     let model = &*problem.model;
-    if let Some(why) = model.blocking() {
-        return Err(Flaw::NotForThisModel(why));
-    }
     if !model.has_pre() {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
     }

@@ -31,6 +31,11 @@ impl Vectors {
         if all.is_empty() {
             return Ok(Vectors(all));
         }
+        for (from, to) in views.stayed.borrow().iter() {
+            if all.iter().any(|linear| linear.of_local(*to) > linear.of_local(*from)) {
+                return Err(Flaw::Grows(views.model.local_name(*from)));
+            }
+        }
         views.each_possible_step(&mut |group, step| {
             ticker.ticks(all.len() as u32)?;
             let standing_by = views.singles(group).filter(|_| step.others != Others::Stay);

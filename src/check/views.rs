@@ -3,7 +3,7 @@
 //! For every step whose threads can be there together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
 //! pairwise in the set. "For every bystander" is inclusion of sets of numbers; states with the same partners are looked at once.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,6 +40,15 @@ impl Group {
     }
 }
 
+/// How a bystander is taken for a known state that holds at least as much: always the same way within a step, whoever else is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rounding {
+    /// Only if it is not known itself.
+    Least,
+    /// As far as possible. An interpreter that reads a bystander's variable has two states where the views have one pair of larger ones.
+    Most,
+}
+
 /// A set of views that holds the initial ones and is closed under steps.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
@@ -49,6 +58,8 @@ pub(super) struct Closed<'a> {
     parts: Parts<'a>,
     /// Whether something arrived that had to be taken for a larger known state.
     pub(super) rounded: Cell<bool>,
+    /// Bystanders that no step moved but that were taken for something larger, and for what.
+    pub(super) stayed: RefCell<FxHashSet<(Local, Local)>>,
 }
 
 impl<'a> Closed<'a> {
@@ -74,6 +85,7 @@ impl<'a> Closed<'a> {
             locals,
             parts: Parts::new(model, words),
             rounded: Cell::new(false),
+            stayed: RefCell::default(),
         };
         let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
         views.blocks.iter().for_each(|b| blocks.entry(b.shared).or_default().push(b));
@@ -166,28 +178,32 @@ impl<'a> Closed<'a> {
         let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
-        let mut first = match self.arrive(group, step, step.to, &arrived, &bystanders, ticker) {
-            Err(flaw) if !self.model.is_exact() => flaw,
-            done => return done,
-        };
+        let mut first =
+            match self.arrive(group, step, (step.to, &arrived), &bystanders, Rounding::Least, ticker) {
+                Err(flaw) if !self.model.is_exact() => flaw,
+                done => return done,
+            };
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
         // Only once for all bystanders: views of one configuration are about the same states.
         self.rounded.set(true);
         let arrived = Config::new(step.to, arrived.into_iter().collect());
-        let fits = self.parts.pass(&arrived, &mut |part| {
-            self.roundings(part).iter().any(|(s, arrived)| {
-                match self.arrive(group, step, *s, arrived, &bystanders, ticker) {
-                    Ok(()) => true,
-                    Err(flaw) => {
-                        if matches!(flaw, Flaw::Limit(_)) {
-                            first = flaw;
+        let mut fits = |rounding| {
+            self.parts.pass(&arrived, &mut |part| {
+                self.roundings(part).iter().any(|(s, arrived)| {
+                    match self.arrive(group, step, (*s, arrived), &bystanders, rounding, ticker) {
+                        Ok(()) => true,
+                        Err(flaw) => {
+                            if matches!(flaw, Flaw::Limit(_)) {
+                                first = flaw;
+                            }
+                            false
                         }
-                        false
                     }
-                }
+                })
             })
-        });
-        if fits { Ok(()) } else { Err(first) }
+        };
+        let moves = step.others != Others::Stay;
+        if fits(Rounding::Least) || moves && fits(Rounding::Most) { Ok(()) } else { Err(first) }
     }
 
     /// Ways to replace states by known ones that hold at least as much.
@@ -219,9 +235,9 @@ impl<'a> Closed<'a> {
         &self,
         group: &Group,
         step: &Step,
-        to: Shared,
-        arrived: &[Local],
+        (to, arrived): (Shared, &[Local]),
         bystanders: &Bits,
+        rounding: Rounding,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         let (after, numbers) = self.hold(to, arrived)?;
@@ -234,7 +250,7 @@ impl<'a> Closed<'a> {
             }
             let mut fates = Vec::new();
             for b in set.iter() {
-                fates.extend(self.fates(step, to, self.locals[b as usize]));
+                fates.extend(self.rounded_fates(step, to, self.locals[b as usize], rounding));
             }
             self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
         };
@@ -274,16 +290,31 @@ impl<'a> Closed<'a> {
 
     /// What may become of a bystander that is still there afterwards.
     pub(super) fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
+        self.rounded_fates(step, to, l, Rounding::Least)
+    }
+
+    fn rounded_fates(&self, step: &Step, to: Shared, l: Local, rounding: Rounding) -> Vec<Local> {
         let mut fates = Vec::new();
         match step.others {
             Others::Stay => fates.push(Some(l)),
             Others::Move => self.model.bystander(step, l, &mut fates),
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
+        let known = |l: Local| self.hold(to, &[l]).is_ok();
         let round = |l: Local| match self.groups.get(&to) {
-            Some(group) if !self.model.is_exact() && self.hold(to, &[l]).is_err() => {
+            Some(group) if !self.model.is_exact() && (rounding == Rounding::Most || !known(l)) => {
                 self.rounded.set(true);
-                self.singles(group).filter(|&m| self.model.within_local(l, m)).min().unwrap_or(l)
+                let within = |a: Local, b: Local| self.model.within_local(a, b);
+                let mut wider: Vec<Local> = self.singles(group).filter(|&m| within(l, m)).collect();
+                if rounding == Rounding::Most {
+                    let all = wider.clone();
+                    wider.retain(|&m| all.iter().all(|&n| !within(m, n) || within(n, m)));
+                }
+                let taken_for = wider.into_iter().min().unwrap_or(l);
+                if step.others == Others::Stay && taken_for != l {
+                    self.stayed.borrow_mut().insert((l, taken_for));
+                }
+                taken_for
             }
             _ => l,
         };

@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views`, then `equations`, then `backward` pruned by what these two have found out |
+//! | prove | `views` (pairs), then `equations`, then `backward` pruned by what these two have found out, then `views` (triples) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -22,7 +22,7 @@ use super::facts::Shelf;
 use super::guided::Guided;
 use super::karp_miller::KarpMiller;
 use super::smaller::run_on;
-use super::views::Views;
+use super::views::{ByTriples, Pairs};
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
 use crate::check::{Flaw, check, check_all};
 use crate::contract::Contracted;
@@ -52,6 +52,9 @@ impl Default for Auto {
 /// Ticks of the first round.
 const FIRST_SHARE: u64 = 1 << 18;
 
+/// Pairs either prove soon or not at all.
+const WEIGHT_OF_PAIRS: u64 = 16;
+
 /// How much larger the next round is.
 const GROWTH: u64 = 4;
 
@@ -73,18 +76,22 @@ impl Engine for Auto {
         };
         let karp_miller = KarpMiller::default();
         let shelf = Arc::new(Shelf::default());
-        let views = Views { shelf: shelf.clone() };
+        let pairs = Pairs { shelf: shelf.clone() };
+        let triples = ByTriples { shelf: shelf.clone() };
         let equations = Equations { shelf: shelf.clone(), only_proves: true };
         let backward = Pruned { shelf: shelf.clone() };
         let guided = Guided { shelf };
-        let mut prove: Vec<&dyn Engine> = vec![&views];
-        let mut refute: Vec<&dyn Engine> = vec![&explicit];
+        let mut prove: Vec<Player> = vec![Player { engine: &pairs, weight: WEIGHT_OF_PAIRS }];
+        let mut refute: Vec<Player> = vec![player(&explicit)];
         if problem.bound == Bound::Any {
-            prove.extend([&equations as &dyn Engine, &backward]);
-            refute.extend([&guided as &dyn Engine, &karp_miller]);
+            prove.extend([player(&equations), player(&backward), player(&triples)]);
+            refute.extend([player(&guided), player(&karp_miller)]);
         }
         if self.jobs < 2 {
-            let turns: Vec<&dyn Engine> = prove.iter().zip(&refute).flat_map(|(&p, &r)| [p, r]).collect();
+            let mut turns = Vec::new();
+            for i in 0..prove.len().max(refute.len()) {
+                turns.extend(prove.get(i).into_iter().chain(refute.get(i)).copied());
+            }
             board.rounds(&turns);
         } else {
             thread::scope(|scope| {
@@ -97,9 +104,15 @@ impl Engine for Auto {
     }
 }
 
-/// How large a share an engine gets: views either prove soon or not at all.
-fn weight(engine: &dyn Engine) -> u64 {
-    if engine.name() == Views::default().name() { 16 } else { 1 }
+/// Who takes part, and how large its shares are.
+#[derive(Clone, Copy)]
+struct Player<'a> {
+    engine: &'a dyn Engine,
+    weight: u64,
+}
+
+fn player(engine: &dyn Engine) -> Player<'_> {
+    Player { engine, weight: 1 }
 }
 
 /// What is known so far, for all engines to see.
@@ -144,16 +157,16 @@ impl<'a> Board<'a> {
     }
 
     /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
-    fn rounds(&self, engines: &[&dyn Engine]) {
-        let mut running: Vec<&dyn Engine> = engines.to_vec();
+    fn rounds(&self, players: &[Player]) {
+        let mut running = players.to_vec();
         let mut share = FIRST_SHARE;
         while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
             let last = running.len() == 1;
-            running.retain(|engine| {
+            running.retain(|player| {
                 // Who is alone on its side need not share.
-                let limits =
-                    if last { self.limits.part() } else { self.limits.part().work(share * weight(*engine)) };
-                self.play(*engine, &limits)
+                let limits = self.limits.part();
+                let limits = if last { limits } else { limits.work(share * player.weight) };
+                self.play(player.engine, &limits)
             });
             share = share.saturating_mul(GROWTH);
         }

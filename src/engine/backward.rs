@@ -13,6 +13,9 @@
 //! covered by another if every one of them is. `pre` splits only on what a statement mentions, so elements are cubes over the
 //! variables and an assertion over many shared variables does not become exponentially many elements.
 //!
+//! Where the presence of threads blocks a step ([`Model::blocking`]), larger configurations may do less. Every predecessor is still above one that is found, so
+//! SAFE holds; but to have found a start proves nothing, and the answer is UNKNOWN.
+//!
 //! # Termination
 //!
 //! Words are finitely many once the model is given (points × masks), and bags over a finite set are well-quasi-ordered.
@@ -66,7 +69,12 @@ impl Engine for Pruned {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // Without facts, the search is as complete as with them.
         match self.shelf.get_or_find(problem, limits) {
-            Ok(facts) => run(problem, Some(&Pruning::new(problem, facts, limits)), limits, watch),
+            Ok(facts) => run(
+                problem,
+                Some(&Pruning::new(problem, facts, self.shelf.triples(problem), limits)),
+                limits,
+                watch,
+            ),
             Err(_) => run(problem, None, limits, watch),
         }
     }
@@ -93,12 +101,7 @@ fn applies(problem: &Problem) -> Result<(), Unknown> {
     if !problem.model.has_pre() {
         return refuse("this model lists no predecessors; use a forward engine such as `explicit`".into());
     }
-    match problem.model.blocking() {
-        Some(why) => {
-            refuse(format!("{why}; only bounded search (`explicit` with a bound) answers that exactly"))
-        }
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// An element that was found, and the step by which it leads to the one it was found from.
@@ -144,7 +147,12 @@ fn search(
     statistics.configurations += search.nodes.len() as u64;
     statistics.steps += search.steps;
     match found? {
-        Some(start) => search.witness(start, target, limits),
+        Some(start) => match problem.model.blocking() {
+            Some(why) => Err(Unknown::Inconclusive(format!(
+                "{why}: what leads to the target backward need not be a run"
+            ))),
+            None => search.witness(start, target, limits),
+        },
         None => {
             let basis = search.basis.into_elements();
             Ok(Verdict::Safe(match pruning {
@@ -201,9 +209,13 @@ impl Search<'_> {
     }
 
     /// Keeps an element if nothing smaller is known; says so if it covers an initial configuration.
-    fn add(&mut self, config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
+    fn add(&mut self, mut config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
         if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
+        }
+        // Nothing that leads to an element so generalised can be reached, so no run is ever looked for along it.
+        if let Some(core) = self.pruning.and_then(|p| p.generalise(&config)) {
+            config = core;
         }
         let at = self.nodes.len();
         for larger in self.basis.insert(&config, at) {

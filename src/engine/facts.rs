@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::Silent;
 use super::views::closure::Closure;
 use super::views::singles::Singles;
+use super::views::triples::Triples;
 use crate::limits::Limits;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::{Bound, Initial, Problem};
@@ -219,6 +220,7 @@ struct Left {
     facts: Option<Arc<Facts>>,
     /// Pairs that somebody had no time to finish.
     unfinished: Option<Closure>,
+    triples: Option<Arc<Triples>>,
 }
 
 impl Shelf {
@@ -244,6 +246,18 @@ impl Shelf {
     /// Leaves pairs for whoever has time.
     pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
         self.about(problem).unfinished = Some(closure);
+    }
+
+    /// Views of three threads, if somebody has found them.
+    pub fn triples(&self, problem: &Problem) -> Option<Arc<Triples>> {
+        self.about(problem).triples.clone()
+    }
+
+    /// Leaves views of three threads.
+    pub fn put_triples(&self, problem: &Problem, triples: Triples) -> Arc<Triples> {
+        let triples = Arc::new(triples);
+        self.about(problem).triples = Some(triples.clone());
+        triples
     }
 
     /// Leaves facts; the later ones are taken for the better.

@@ -21,16 +21,19 @@
 
 pub(super) mod closure;
 pub(super) mod singles;
+pub(super) mod triples;
 
 use std::sync::Arc;
 
+use self::triples::Triples;
+use super::backward::Pruned;
 use super::facts::{Facts, Shelf};
 use super::{Answer, Engine, Statistics, Watch};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::verdict::{Certificate, Unknown, Verdict};
 
-/// The engine `views`.
+/// The engine `views`: pairs, and then triples for the targets that pairs leave open.
 #[derive(Clone, Debug, Default)]
 pub struct Views {
     /// Where to leave what was found, for others.
@@ -38,6 +41,33 @@ pub struct Views {
 }
 
 impl Engine for Views {
+    fn name(&self) -> &'static str {
+        "views"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut answer = Pairs { shelf: self.shelf.clone() }.run(problem, limits, watch);
+        let is_open = |v: &Verdict| matches!(v, Verdict::Unknown(Unknown::Inconclusive(_)));
+        let open: Vec<usize> = (0..answer.verdicts.len()).filter(|&i| is_open(&answer.verdicts[i])).collect();
+        if !open.is_empty() {
+            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
+            let rest = Problem { targets, ..problem.clone() };
+            let more = ByTriples { shelf: self.shelf.clone() }.run(&rest, limits, watch);
+            answer.statistics.configurations += more.statistics.configurations;
+            open.into_iter().zip(more.verdicts).for_each(|(i, verdict)| answer.verdicts[i] = verdict);
+        }
+        answer
+    }
+}
+
+/// Pairs only.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    /// Where to leave what was found, for others.
+    pub shelf: Arc<Shelf>,
+}
+
+impl Engine for Pairs {
     fn name(&self) -> &'static str {
         "views"
     }
@@ -61,5 +91,43 @@ impl Engine for Views {
             }
         });
         Answer::new(verdicts.collect(), statistics)
+    }
+}
+
+/// Triples only: see [`triples`]. What they rule out is proved by backward search, which looks only at what they rule out; evidence is thus
+/// the same as that of `backward`.
+#[derive(Clone, Debug, Default)]
+pub struct ByTriples {
+    /// Where pairs may be found, and triples are left.
+    pub shelf: Arc<Shelf>,
+}
+
+impl Engine for ByTriples {
+    fn name(&self) -> &'static str {
+        "views"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut statistics = Statistics::default();
+        let found = match self.shelf.triples(problem) {
+            Some(triples) => Ok(triples),
+            None => Triples::of(problem, limits).map(|triples| self.shelf.put_triples(problem, triples)),
+        };
+        let triples = match found {
+            Ok(triples) => triples,
+            Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
+        };
+        statistics.configurations = triples.len();
+        let verdicts = problem.targets.iter().map(|target| {
+            if !target.configs.iter().all(|bad| triples.core(bad).is_some()) {
+                let why = "views of three threads do not rule it out";
+                return Verdict::Unknown(Unknown::Inconclusive(why.into()));
+            }
+            let one = Problem { targets: vec![target.clone()], ..problem.clone() };
+            let backward = Pruned { shelf: self.shelf.clone() }.run(&one, limits, watch);
+            backward.verdicts.into_iter().next().expect("one target, one verdict")
+        });
+        let verdicts = verdicts.collect();
+        Answer::new(verdicts, statistics)
     }
 }

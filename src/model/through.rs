@@ -1,4 +1,12 @@
-//! A model in which some shared states are only passed through: the steps into and out of them become one.
+//! A smaller model: some local states are taken for others, and some shared states are only passed through.
+//!
+//! # Merged local states
+//!
+//! Let h say what each local state is taken for: another one, or nobody. Whatever the original can do, the model with every step ⟨take → put⟩ replaced by
+//! ⟨h(take) → h(put)⟩ can do to the images of its configurations, whatever h is. So what is not coverable there is not coverable in the original. (That the converse
+//! holds as well is up to who chooses h, `contract/equivalent.rs`.)
+//!
+//! # Skipped shared states
 //!
 //! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`, nothing bad is in `m`, and
 //! no cycle of steps stays within such states, a run is a sequence of *paths* between other shared states (and perhaps the beginning of
@@ -6,21 +14,74 @@
 //! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself. What is coverable at the other shared states is the
 //! same in both models, for any number of threads. (In nets this is called agglomeration, Berthelot 1986.)
 //!
-//! The checker rebuilds this model from the list of shared states, so the list is all that evidence has to name.
+//! The steps into and out of them become one.
+//!
+//! The checker rebuilds this model from a [`Contraction`], so that is all that evidence has to name.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::table::{Names, Table};
-use super::{Bag, Edge, Local, Model, Others, Place, Shared, Step};
+use super::{Bag, Config, Edge, Local, Model, Others, Place, Shared, Step};
+
+/// By the place of a step, the places of others that become the same when local states are merged.
+type Alike = HashMap<u32, Vec<u32>>;
+
+/// How a smaller model is made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Contraction {
+    /// Shared states that are only passed through. Nothing starts in them and nothing bad is in them.
+    pub skipped: Vec<Shared>,
+    /// Local states that are taken for another, or for nobody at all; sorted.
+    pub merged: Vec<(Local, Option<Local>)>,
+}
+
+impl Contraction {
+    /// Who is there, if local states are merged.
+    pub fn merge(&self, threads: &Bag) -> Bag {
+        threads.entries().iter().filter_map(|&(l, n)| Some((self.merge_one(l)?, n))).collect()
+    }
+
+    /// What a local state is taken for.
+    pub fn merge_one(&self, l: Local) -> Option<Local> {
+        match self.merged.binary_search_by_key(&l, |e| e.0) {
+            Ok(at) => self.merged[at].1,
+            Err(_) => Some(l),
+        }
+    }
+
+    /// A configuration of the smaller model.
+    pub fn merge_config(&self, config: &Config) -> Config {
+        Config::new(config.shared, self.merge(&config.threads))
+    }
+
+    /// Steps between merged local states, each once, with the place of the first step that becomes it; and the places of the others.
+    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, Alike) {
+        let mut found: HashMap<(Shared, Shared, Bag, Bag), u32> = HashMap::default();
+        let (mut merged, mut alike) = (Vec::new(), Alike::default());
+        for (i, step) in (0..).zip(listed) {
+            let (take, mut put) = (self.merge(&step.take), self.merge(&step.put));
+            put.add_all(&self.merge(&step.spawn));
+            let first = *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(i);
+            if first == i {
+                merged.push((i, Step { take, put, spawn: Bag::new(), ..step.clone() }));
+            } else {
+                alike.entry(first).or_default().push(i);
+            }
+        }
+        (merged, alike)
+    }
+}
 
 /// See the module documentation.
 pub struct Through {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps of the original model that make up each step of the table, by their place in its list.
+    /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
     paths: Vec<Vec<u32>>,
+    /// The others.
+    alike: Alike,
 }
 
 /// More steps than this are not built: passing through states is meant to make models smaller.
@@ -59,16 +120,25 @@ fn without(a: &Bag, b: &Bag) -> Bag {
 }
 
 impl Through {
-    /// `model` with the shared states of `skipped` passed through; or why that is not possible.
+    /// `model` made smaller; or why that is not possible.
     ///
     /// Whoever asks sees to it that nothing starts and nothing bad is in a skipped state.
-    pub fn new(model: Arc<dyn Model>, skipped: &[Shared]) -> Result<Through, String> {
+    pub fn new(model: Arc<dyn Model>, contraction: &Contraction) -> Result<Through, String> {
         let Some(listed) = model.listed() else { return Err("the model does not list its steps".into()) };
         if listed.iter().any(|s| s.others != Others::Stay) {
             return Err("a step moves bystanders".into());
         }
-        let skipped: HashSet<Shared> = skipped.iter().copied().collect();
-        let numbered = || (0..).zip(listed);
+        let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
+        let (merged, alike) = match contraction.merged.is_empty() {
+            true => (Vec::new(), Alike::default()),
+            false => contraction.merge_steps(listed),
+        };
+        // Copied only if they are changed: there may be many.
+        let numbered: Vec<(u32, &Step)> = match contraction.merged.is_empty() {
+            true => (0..).zip(listed).collect(),
+            false => merged.iter().map(|(i, step)| (*i, step)).collect(),
+        };
+        let numbered = || numbered.iter().copied();
         let mut from: HashMap<Shared, Vec<(u32, &Step)>> = HashMap::default();
         for (i, step) in numbered().filter(|(_, s)| skipped.contains(&s.from)) {
             from.entry(step.from).or_default().push((i, step));
@@ -96,13 +166,22 @@ impl Through {
                 paths.push(steps);
             }
         }
-        Ok(Through { original: model, table, paths })
+        Ok(Through { original: model, table, paths, alike })
     }
 
-    /// The steps of the original model that `step` stands for.
-    pub fn path(&self, step: &Step) -> impl Iterator<Item = &Step> {
+    /// The steps of the original model that `step` stands for, one after the other; of those that are alike, the first.
+    fn path(&self, step: Edge) -> impl Iterator<Item = (u32, &Step)> {
         let listed = self.original.listed().unwrap_or_default();
-        self.paths[step.edge.0 as usize].iter().map(|&i| &listed[i as usize])
+        self.paths[step.0 as usize].iter().map(|&i| (i, &listed[i as usize]))
+    }
+
+    /// One after the other, what `step` stands for: for each, the steps of the original model that it may be.
+    pub fn options(&self, step: &Step) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.path(step.edge).map(|(i, first)| {
+            let others = self.alike.get(&i).into_iter().flatten().map(|&j| &listed[j as usize]);
+            std::iter::once(first).chain(others)
+        })
     }
 }
 
@@ -197,9 +276,7 @@ impl Model for Through {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        let listed = self.original.listed().unwrap_or_default();
-        let mut places =
-            self.paths[edge.0 as usize].iter().map(|&i| self.original.edge_place(listed[i as usize].edge));
+        let mut places = self.path(edge).map(|(_, step)| self.original.edge_place(step.edge));
         let mut place = places.next().unwrap_or_default();
         places.for_each(|next| place.text = format!("{}; {}", place.text, next.text));
         place
@@ -231,10 +308,26 @@ mod tests {
         ls.iter().map(|&l| Local(l)).collect()
     }
 
+    fn skip(states: &[u64]) -> Contraction {
+        Contraction { skipped: states.iter().map(|&s| Shared(s)).collect(), merged: Vec::new() }
+    }
+
+    #[test]
+    fn merged_states_share_their_steps() {
+        let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 2, 6)];
+        let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
+        let contraction = Contraction { skipped: vec![Shared(1), Shared(2)], merged };
+        let through = Through::new(model(&steps), &contraction).unwrap();
+        let [step] = through.listed().unwrap() else { panic!("one path") };
+        assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
+        let options: Vec<usize> = through.options(step).map(Iterator::count).collect();
+        assert_eq!(options, [2, 1]);
+    }
+
     #[test]
     fn a_path_takes_what_it_does_not_bring_itself() {
         let rendezvous = model(&[(0, 1, 5, 2), (5, 3, 6, 4), (6, 2, 0, 7)]);
-        let through = Through::new(rendezvous, &[Shared(5), Shared(6)]).unwrap();
+        let through = Through::new(rendezvous, &skip(&[5, 6])).unwrap();
         let [step] = through.listed().unwrap() else { panic!("one path") };
         assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
         assert_eq!(
@@ -242,7 +335,7 @@ mod tests {
             (&bag(&[1, 3]), &bag(&[4, 7])),
             "the thread put at 2 is taken again"
         );
-        assert_eq!(through.path(step).count(), 3);
+        assert_eq!(through.options(step).count(), 3);
     }
 
     #[test]
@@ -256,16 +349,16 @@ mod tests {
             (7, 4, 0, 3),
             (8, 4, 1, 4),
         ];
-        let through = Through::new(model(&steps), &[5, 6, 7].map(Shared)).unwrap();
+        let through = Through::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
         assert_eq!(through.listed().unwrap().len(), 2, "only over 8, which is not skipped");
     }
 
     #[test]
     fn a_cycle_is_refused() {
         let cycle = model(&[(0, 1, 5, 2), (5, 2, 6, 3), (6, 3, 5, 2), (6, 4, 0, 4)]);
-        assert!(Through::new(cycle.clone(), &[Shared(5), Shared(6)]).is_err());
-        assert!(Through::new(cycle, &[Shared(5)]).is_ok());
+        assert!(Through::new(cycle.clone(), &skip(&[5, 6])).is_err());
+        assert!(Through::new(cycle, &skip(&[5])).is_ok());
         let own = model(&[(0, 1, 5, 2), (5, 2, 5, 3), (5, 3, 0, 3)]);
-        assert!(Through::new(own, &[Shared(5)]).is_err());
+        assert!(Through::new(own, &skip(&[5])).is_err());
     }
 }

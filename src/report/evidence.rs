@@ -63,20 +63,29 @@ pub fn explain(certificate: &Certificate) -> Explained {
         },
         Certificate::Views(set) => views(set),
         Certificate::Relative(relative) => self::relative(relative),
-        Certificate::Through(skipped, proof) => {
+        Certificate::Through(contraction, proof) => {
             let mut told = explain(proof);
-            told.words.insert(
-                0,
-                format!(
-                    "{} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
-                     out of them count as one step here, and the proof is about the other shared states.",
-                    if skipped.len() == 1 {
-                        "One shared state is".into()
-                    } else {
-                        format!("{} shared states are", skipped.len())
-                    }
-                ),
-            );
+            let number = |n: usize, what: &str| match n {
+                1 => format!("One {what} state is"),
+                n => format!("{n} {what} states are"),
+            };
+            if !contraction.skipped.is_empty() {
+                let which = number(contraction.skipped.len(), "shared");
+                told.words.insert(
+                    0,
+                    format!(
+                        "{which} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
+                         out of them count as one step here, and the proof is about the other shared states."
+                    ),
+                );
+            }
+            if !contraction.merged.is_empty() {
+                let which = number(contraction.merged.len(), "local");
+                told.words.insert(
+                    0,
+                    format!("{which} taken for others here, or for nobody. That can only make more possible, not less."),
+                );
+            }
             told.covers = false;
             told
         }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashMap;
 
-use super::lp::{Equations, solve};
+use super::lp::{Equations, NoSolution, solve};
 use crate::engine::facts::Facts;
 use crate::limits::{Limits, Ticker};
 use crate::model::Config;
@@ -21,6 +21,9 @@ const MOST_PAIRS: usize = 16;
 
 /// Cuts before a solution is taken as it is.
 const MOST_CUTS: usize = 20;
+
+/// Slices of time after which an integer program is given up.
+const PATIENCE: u32 = 20;
 
 /// How often steps within a set of shared states may be taken for each time it is entered. Too small a number would only make the answer larger.
 const ROUNDS: f64 = 1e4;
@@ -65,7 +68,12 @@ impl Flow<'_> {
         loop {
             Ticker::new(limits).ticks(self.equations.effort())?;
             limits.check()?;
-            let Some((threads, taken)) = self.solve(&cuts, limits)? else { return Ok(None) };
+            let (threads, taken) = match self.solve(&cuts, limits)? {
+                Ok(solution) => solution,
+                Err(NoSolution::None) => return Ok(None),
+                // Then nothing is known, and one has to begin with the fewest.
+                Err(NoSolution::TooHard) => return Ok(Some(self.family.threads.size().max(1))),
+            };
             match self.apart(&taken) {
                 Some(apart) if cuts.len() < MOST_CUTS => cuts.push(apart),
                 _ => return Ok(Some(threads)),
@@ -74,7 +82,11 @@ impl Flow<'_> {
     }
 
     /// The least number of threads, and how often each step is taken.
-    fn solve(&self, cuts: &[BTreeSet<u32>], limits: &Limits) -> Result<Option<(u32, Vec<f64>)>, Unknown> {
+    fn solve(
+        &self,
+        cuts: &[BTreeSet<u32>],
+        limits: &Limits,
+    ) -> Result<Result<(u32, Vec<f64>), NoSolution>, Unknown> {
         let equations = self.equations;
         let mut ilp = microlp::Problem::new(OptimizationDirection::Minimize);
         // A step costs next to nothing, so that nothing is done in vain.
@@ -136,13 +148,16 @@ impl Flow<'_> {
             }
             ilp.add_constraint(within, ComparisonOp::Le, 0.0);
         }
-        let Ok(solution) = solve(ilp, limits)? else { return Ok(None) };
+        let solution = match solve(ilp, Some(PATIENCE), limits)? {
+            Ok(solution) => solution,
+            Err(why) => return Ok(Err(why)),
+        };
         let counts: Vec<f64> = taken.iter().map(|&x| solution.var_value(x).round()).collect();
         let moved: f64 = counts.iter().zip(&equations.rows).map(|(x, row)| x * step(row.spawns)).sum();
         let created: f64 = counts.iter().zip(&equations.rows).map(|(x, row)| x * f64::from(row.spawns)).sum();
         let started = (solution.objective() - moved).round().max(0.0);
         let total = f64::from(self.family.threads.size()) + started + created;
-        Ok(Some((total as u32, counts)))
+        Ok(Ok((total as u32, counts)))
     }
 
     /// Shared states between which steps are taken, but that do not hang together with the first one.

@@ -150,7 +150,7 @@ impl Equations {
             lp.add_constraint(terms, ComparisonOp::Ge, 1.0);
         }
         Ticker::new(limits).ticks(self.effort())?;
-        let solved = solve(lp, limits)?;
+        let solved = solve(lp, None, limits)?;
         Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
     }
 
@@ -174,7 +174,7 @@ impl Equations {
             lp.add_constraint(terms, ComparisonOp::Ge, 0.0);
         }
         Ticker::new(limits).ticks(self.effort())?;
-        let (numbers, goal, infinite) = match solve(lp, limits)? {
+        let (numbers, goal, infinite) = match solve(lp, None, limits)? {
             Ok(s) => (columns.iter().map(|&c| s.var_value(c)).collect(), s.var_value(there), false),
             // No number of steps is enough: find out why, for that holds elsewhere as well.
             Err(_) => match self.wall(problem, facts, goal, std::slice::from_ref(from), limits)? {
@@ -312,24 +312,35 @@ impl Bearings {
     }
 }
 
-/// There is no (finite) solution.
-pub(super) struct NoSolution;
+/// Why there is no solution.
+pub(super) enum NoSolution {
+    /// None exists, or there is no best one.
+    None,
+    /// Finding it takes too long: branch and bound need not end if variables have no bounds.
+    TooHard,
+}
 
-/// The best solution, if there is one; in slices, so that limits are kept.
+/// The best solution, if there is one; in slices, so that limits are kept, and in no more than `patience` of them.
 pub(super) fn solve(
     mut lp: microlp::Problem,
+    patience: Option<u32>,
     limits: &Limits,
 ) -> Result<Result<microlp::Solution, NoSolution>, Unknown> {
     lp.set_time_limit(SLICE);
     let mut outcome = lp.solve();
+    let mut slices = 1;
     loop {
         outcome = match outcome {
             Ok(SolveOutcome::Solution(solution)) => return Ok(Ok(solution)),
+            Ok(SolveOutcome::Interrupted(_)) if patience.is_some_and(|most| slices >= most) => {
+                return Ok(Err(NoSolution::TooHard));
+            }
             Ok(interrupted @ SolveOutcome::Interrupted(_)) => {
                 limits.check()?;
+                slices += 1;
                 interrupted.resume()
             }
-            Err(Error::Infeasible | Error::Unbounded) => return Ok(Err(NoSolution)),
+            Err(Error::Infeasible | Error::Unbounded) => return Ok(Err(NoSolution::None)),
             Err(why) => {
                 return Err(Unknown::Inconclusive(format!("the linear program was not solved: {why}")));
             }
