@@ -165,6 +165,18 @@ fn views_hold_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
+/// What `equations` proves while it looks for a run can be written, too: nothing that partial orders left out.
+#[test]
+fn what_is_proved_on_the_way_has_a_certificate() {
+    let scratch = Scratch::new("on-the-way");
+    let text = "decl s := 0; decl t := *; void main() begin t := *; assert t; s := t; abortif ((t => F) != 1); L: skip; end";
+    let (file, certificate) = (scratch.file("way.bp", text), scratch.0.join("way.json"));
+    let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let ask = ["--initial", "2", "--error-label", "L", "--mutex", "L", "--engine", "equations"];
+    let (status, out, err) = throng(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
+    assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
+}
+
 /// The checker's interpreter as the model of a problem.
 fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
     let model = Arc::new(Interpreter::new(text, keep_ended, false).expect("accepted"));
@@ -553,6 +565,24 @@ fn random_cutoffs_have_certificates() {
         Ok(output) => {
             let told = String::from_utf8_lossy(&output.stdout);
             assert_eq!(told.lines().filter(|l| l.ends_with("  VALID")).count(), asked, "{told}");
+        }
+    }
+}
+
+#[test]
+fn cutoffs_of_programs_whose_words_overlap_have_certificates() {
+    // With s read, `w` and `s` are known together; words with s open overlap those. And a variable that a constraint reads without
+    // effect stays open for one model, and is split by the other.
+    let read = "decl s; void main() begin decl w := 1; while w do w := s; od end";
+    let split = "decl s; void main() begin decl a; s := s constrain schoose['a, 0]; skip; end";
+    for text in [read, split] {
+        let reading = Reading { exact_copies: true, ..Reading::default() };
+        let loaded = throng::lang::load::read(Source::new("overlap", text), Format::Bp, &reading)
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question { may_lack_target: true, initial: Some("any".into()), ..Question::default() };
+        let asked = problem(&loaded, Path::new(""), &question);
+        for dynamic in [false, true] {
+            assert!(cutoff_stands(&loaded, &reading, &asked, dynamic).is_some(), "{text}");
         }
     }
 }

@@ -7,16 +7,22 @@
 mod inputs;
 
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use inputs::{examples, extension, pose};
-use throng::lang::load::Format;
+use throng::certificate::write::{self as certificate, Origin, document};
+use throng::engine::backward::Backward;
+use throng::engine::{Engine, Silent};
+use throng::lang::load::{Format, Reading, read};
+use throng::lang::source::Source;
 use throng::lang::system::System;
 use throng::lang::write::{self, write};
 use throng::limits::Limits;
+use throng::question::Question;
 use throng::testing::Rng;
-use throng::testing::probe::{Reader, probe_command};
+use throng::testing::probe::{Reader, probe_certificate, probe_command};
 use throng::unfold::unfold;
 
 /// No text of a few megabytes may take longer, even on a busy machine and without optimisation.
@@ -142,6 +148,30 @@ fn mutated_examples_are_answered_and_translated_or_refused() {
             }
         }
         assert!(answered > 10, "{answered} answered");
+    });
+}
+
+/// A small input and a certificate of it, which is valid; then what is left of both after a few changes.
+#[test]
+fn mutated_certificates_are_accepted_or_refused() {
+    on_a_large_stack(|| {
+        let text = "vars a b\nrules\na >= 1 -> a' = a-1, b' = b+1;\ninit a = 1, b = 0\ntarget b >= 2\n";
+        let loaded = read(Source::new("net", text), Format::Spec, &Reading::default());
+        let loaded = loaded.unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let posed = Question::default().pose(&loaded, Path::new("")).expect("a target");
+        let verdicts = Backward.run(&posed.problem, &Limits::none(), &Silent).verdicts;
+        let origin = Origin { loaded: &loaded, reading: &Reading::default(), problem: &posed.problem };
+        let mut bytes = format!("s{text}\n%%\n").into_bytes();
+        certificate::write(&document(&origin, &verdicts).expect("evidence"), &mut bytes).expect("memory");
+        assert!(probe_certificate(&bytes), "{}", String::from_utf8_lossy(&bytes));
+        let mut rng = Rng::new(11);
+        let (words, mut accepted) = (words(), 0);
+        for _ in 0..2_000 {
+            let mut changed = bytes.clone();
+            mutate(&mut changed, &words, 3, &mut rng);
+            accepted += u32::from(probe_certificate(&changed));
+        }
+        assert!(accepted > 0, "some changes do not matter");
     });
 }
 

@@ -163,7 +163,7 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             ..Explicit::default()
         }),
         EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
-        EngineName::Equations => Box::new(Smaller(Equations::default())),
+        EngineName::Equations => Box::new(Smaller(Equations { por: por(args), ..Equations::default() })),
         EngineName::Guided => Box::new(Smaller(Guided::default())),
         EngineName::Backward => Box::new(Smaller(Pruned::default())),
         EngineName::Views => Box::new(Smaller(Views::default())),

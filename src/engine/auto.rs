@@ -78,7 +78,7 @@ impl Engine for Auto {
         let shelf = Arc::new(Shelf::default());
         let pairs = Pairs { shelf: shelf.clone() };
         let triples = ByTriples { shelf: shelf.clone() };
-        let equations = Equations { shelf: shelf.clone(), only_proves: true };
+        let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
         let backward = Pruned { shelf: shelf.clone() };
         let guided = Guided { shelf };
         let mut prove: Vec<Player> = vec![Player { engine: &pairs, weight: WEIGHT_OF_PAIRS }];

@@ -46,6 +46,8 @@ pub struct Equations {
     pub shelf: Arc<Shelf>,
     /// Leave it to others to look for runs.
     pub only_proves: bool,
+    /// Partial-order reduction in looking for runs; what that proves on the way cannot be written to a certificate.
+    pub por: bool,
 }
 
 impl Engine for Equations {
@@ -72,7 +74,7 @@ impl Engine for Equations {
             let proved = prove(problem, target, &facts, &system, limits).and_then(|proved| match proved {
                 Some(certificate) => Ok(Verdict::Safe(certificate)),
                 None if self.only_proves => inconclusive(),
-                None => hunt(problem, target, &facts, &system, limits),
+                None => hunt(problem, target, &facts, &system, self.por, limits),
             });
             let verdict = proved.unwrap_or_else(Verdict::Unknown);
             watch.found(i, &verdict);
@@ -113,6 +115,7 @@ fn hunt(
     target: &Target,
     facts: &Facts,
     system: &System,
+    por: bool,
     limits: &Limits,
 ) -> Result<Verdict, Unknown> {
     if problem.bound != Bound::Any || problem.model.moves_others() || problem.model.blocking().is_some() {
@@ -124,7 +127,7 @@ fn hunt(
     }
     let Some(first) = least else { return inconclusive() };
     let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-    let explicit = Explicit { first: Some(first), ..Explicit::default() };
+    let explicit = Explicit { first: Some(first), por, ..Explicit::default() };
     let verdict = explicit.run(&one, limits, &Silent).verdicts.into_iter().next();
     verdict.map_or_else(inconclusive, Ok)
 }
