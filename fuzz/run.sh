@@ -2,7 +2,7 @@
 # Runs every fuzz target for SECONDS each (60 if not given), or only the named ones: run.sh [SECONDS [TARGET…]]
 #
 # Seeds are made from examples/ each time; what the fuzzer finds worth keeping stays in fuzz/corpus. What each target did is added to
-# fuzz/artifacts/log. THRONG is the binary that makes the seeds (default: a debug build).
+# fuzz/artifacts/log. THRONG is the binary that makes the seeds (default: a debug build), BUILT a folder with targets that are built already.
 set -euo pipefail
 cd "$(dirname "$0")"
 seconds=${1:-60}
@@ -54,13 +54,13 @@ seeds() {
         rm -f "$scratch/certificate"
     done
     # libFuzzer learns nothing from seeds that it has to cut.
-    for to in corpus/*; do find "$to" -size +"$(most "${to#corpus/}")"c -delete; done
+    for to in corpus/*; do find "$to" -type f -size +"$(most "${to#corpus/}")"c -delete; done
     rm -rf "$scratch"
 }
 
 # The coverage that libFuzzer needs is there in stable compilers; only sanitizers are not, and this crate has no unsafe code.
-cargo fuzz build --fuzz-dir . --sanitizer none
-built=target/$(rustc -vV | sed -n 's/^host: //p')/release
+built=${BUILT:-target/$(rustc -vV | sed -n 's/^host: //p')/release}
+if [ -z "${BUILT:-}" ]; then cargo fuzz build --fuzz-dir . --sanitizer none; fi
 ulimit -s 262144 # the command runs on a stack of this size, too
 seeds
 for target in "${targets[@]}"; do

@@ -569,6 +569,24 @@ fn random_cutoffs_have_certificates() {
     }
 }
 
+#[test]
+fn cutoffs_of_programs_whose_words_overlap_have_certificates() {
+    // With s read, `w` and `s` are known together; words with s open overlap those. And a variable that a constraint reads without
+    // effect stays open for one model, and is split by the other.
+    let read = "decl s; void main() begin decl w := 1; while w do w := s; od end";
+    let split = "decl s; void main() begin decl a; s := s constrain schoose['a, 0]; skip; end";
+    for text in [read, split] {
+        let reading = Reading { exact_copies: true, ..Reading::default() };
+        let loaded = throng::lang::load::read(Source::new("overlap", text), Format::Bp, &reading)
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question { may_lack_target: true, initial: Some("any".into()), ..Question::default() };
+        let asked = problem(&loaded, Path::new(""), &question);
+        for dynamic in [false, true] {
+            assert!(cutoff_stands(&loaded, &reading, &asked, dynamic).is_some(), "{text}");
+        }
+    }
+}
+
 /// A random system as text.
 fn small_system(rng: &mut testing::Rng) -> String {
     let (shared, local) = (1 + rng.below(3), 2 + rng.below(4));

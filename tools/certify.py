@@ -350,10 +350,14 @@ class Court:
     def downward(self, bad, configurations):
         need(not self.is_blocking(), "threads block others by their presence")
         members = [self.config(c, True) for c in configurations]
-        by_shared = {}
-        for m in members:
-            by_shared.setdefault(m[0], []).append(m)
-        below = lambda c: any(covers(m, c) for m in by_shared.get(c[0], ()))
+        by_shared, known = {}, set(members)
+        for shared, threads in members:
+            by_shared.setdefault(shared, []).append(dict(threads))
+
+        def below(c):
+            near = by_shared.get(c[0], ())
+            return c in known or any(all(m.get(l, 0) >= n for l, n in c[1]) for m in near)
+
         self.forward(bad, members, self.omega_families(), below, None)
 
     def invariants(self, bad, views, vectors, basis):
@@ -440,7 +444,7 @@ class Court:
                         need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
         for _, free in self.families:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
-        return value, max(value(s, threads) for (s, threads), _ in self.families)
+        return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA)
 
     def through(self, bad, kept, merged, proof):
         """Local states are taken for others; the rules into and out of all shared states but `kept` become one."""

@@ -1,7 +1,7 @@
 //! Puts the question of a certificate together again and lets the rules decide.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
@@ -229,7 +229,7 @@ impl<'a> Court<'a> {
             Evidence::Through { kept, merged, proof } => {
                 let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
                 let steps = self.problem.model.listed().unwrap_or_default().iter();
-                let skipped: BTreeSet<Shared> =
+                let skipped: HashSet<Shared> =
                     steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
                 let mut pairs = Vec::new();
                 for (to, members) in merged {

@@ -164,12 +164,15 @@ impl<'a> Closed<'a> {
         Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
     }
 
-    /// The views with `s`, and the numbers of these threads, if all their views are there.
+    /// The views with `s`, and the numbers of these threads, if they can be there together.
+    fn built(&self, s: Shared, threads: &[Local]) -> Option<(&Group, Vec<u32>)> {
+        let (group, numbers) = (self.groups.get(&s)?, self.numbers(threads)?);
+        group.together(&numbers).then_some((group, numbers))
+    }
+
+    /// The same if they have to be.
     fn hold(&self, s: Shared, threads: &[Local]) -> Result<(&Group, Vec<u32>), Flaw> {
-        match (self.groups.get(&s), self.numbers(threads)) {
-            (Some(group), Some(numbers)) if group.together(&numbers) => Ok((group, numbers)),
-            _ => self.missing(s, threads),
-        }
+        self.built(s, threads).map_or_else(|| self.missing(s, threads), Ok)
     }
 
     fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
@@ -300,7 +303,7 @@ impl<'a> Closed<'a> {
             Others::Move => self.model.bystander(step, l, &mut fates),
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
-        let known = |l: Local| self.hold(to, &[l]).is_ok();
+        let known = |l: Local| self.built(to, &[l]).is_some();
         let round = |l: Local| match self.groups.get(&to) {
             Some(group) if !self.model.is_exact() && (rounding == Rounding::Most || !known(l)) => {
                 self.rounded.set(true);
@@ -325,7 +328,7 @@ impl<'a> Closed<'a> {
     pub(super) fn allows(&self, bad: &Config) -> bool {
         let wanted = flat(&bad.threads);
         if self.model.is_exact() {
-            return self.hold(bad.shared, &wanted).is_ok();
+            return self.built(bad.shared, &wanted).is_some();
         }
         let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
         meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
