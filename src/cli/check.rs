@@ -61,17 +61,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let asked = asked.engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
     let time = began.elapsed();
-    let open = |v: &Verdict| matches!(v, Verdict::Unknown(_));
-    let unanswered = outcome.answer.verdicts.iter().any(open) && !(args.stop_at_first && outcome.is_unsafe());
-    let how_to_go_on = console.checkpoint().map_or(Ok(None), |kept| kept.end(unanswered))?;
+    console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
     let certificate = match &args.certificate {
         Some(path) => {
             let origin =
                 Origin { loaded: &loaded, reading: &args.input.reading(), problem: &outcome.problem };
-            certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)?
+            certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)
         }
-        None => None,
+        None => Ok(None),
     };
+    // The verdict is checked without it: hours of searching are not lost because a disk is full.
+    let (certificate, unwritten) = Failure::unwritten(certificate)?;
     let report = Report {
         file: &loaded.source.name,
         problem: &outcome.problem,
@@ -92,13 +92,18 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
-    how_to_go_on.into_iter().for_each(|how| console.note(&how));
+    unwritten.map_or(Ok(()), Err)?;
     if let Some(path) = &args.html {
         let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
         files::replace(path, &page::write(&report, input))?;
     }
     if let Some(path) = &args.sarif {
         files::replace(path, &sarif::write(&report))?;
+    }
+    if let Some(kept) = console.checkpoint() {
+        let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
+        let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
+        kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
     Ok(outcome.word().status())
 }

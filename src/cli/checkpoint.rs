@@ -125,26 +125,29 @@ impl Checkpoint {
         self.busy.clone()
     }
 
-    /// After the search: the state has done its duty, or says how to go on.
-    pub(super) fn end(&self, unanswered: bool) -> Result<Option<String>, Failure> {
-        let path = self.path.display();
+    /// After the search: whether it could not make use of the state it was given.
+    pub(super) fn refusal(&self) -> Result<(), Failure> {
         if self.state().damaged {
             return Err(refused(
                 &self.path,
                 "its contents are not what throng writes; remove it to start anew",
             ));
         }
+        Ok(())
+    }
+
+    /// When everything has been said and written: the state has done its duty, or this says how to go on.
+    pub(super) fn end(&self, unanswered: bool) -> Option<String> {
+        let path = self.path.display();
         if unanswered {
-            let kept = self.path.exists();
-            return Ok(
-                kept.then(|| format!("the search so far is in {path}: the same command goes on from there"))
-            );
+            let how = format!("the search so far is in {path}: the same command goes on from there");
+            return self.path.exists().then_some(how);
         }
         match fs::remove_file(&self.path) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
-                Ok(Some(format!("warning: cannot remove {path}: {why}")))
+                Some(format!("warning: cannot remove {path}: {why}"))
             }
-            _ => Ok(None),
+            _ => None,
         }
     }
 

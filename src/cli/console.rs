@@ -59,6 +59,19 @@ pub(super) enum Failure {
     Wrong(Vec<Complaint>),
     /// Something else, in one or more lines.
     Other(String),
+    /// A file could not be written.
+    Unwritten(String),
+}
+
+impl Failure {
+    /// A result, and apart from it a file that could not be written.
+    pub(super) fn unwritten<T: Default>(done: Result<T, Failure>) -> Result<(T, Option<Failure>), Failure> {
+        match done {
+            Ok(done) => Ok((done, None)),
+            Err(why @ Failure::Unwritten(_)) => Ok((T::default(), Some(why))),
+            Err(why) => Err(why),
+        }
+    }
 }
 
 impl From<Rejected> for Failure {
@@ -210,7 +223,7 @@ impl Console {
     pub(super) fn fail(&self, failure: &Failure) {
         self.meter.stop();
         match failure {
-            Failure::Other(message) => complain(&format!("error: {message}")),
+            Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),
             Failure::Wrong(complaints) => {
                 let quiet = |c: &&Complaint| !self.output.quiet || c.diagnostic.is_error();
                 for c in complaints.iter().filter(quiet) {

@@ -35,9 +35,10 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Some(why) => Err(Unknown::Inconclusive(why)),
         None => Ok(found),
     });
+    let mut unwritten = None;
     if let (Ok(found), Some(path)) = (&found, &args.certificate) {
         let origin = Origin { loaded: &loaded, reading: &reading, problem: &problem };
-        save(found, &origin, path, &limits)?;
+        ((), unwritten) = Failure::unwritten(save(found, &origin, path, &limits))?;
     }
     let report = Found {
         file: &loaded.source.name,
@@ -46,6 +47,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         seconds: began.elapsed().as_secs_f64(),
     };
     console.print(&if args.json { report.json() } else { report.text() })?;
+    unwritten.map_or(Ok(()), Err)?;
     Ok(if found.is_ok() { 0 } else { 1 })
 }
 

@@ -74,5 +74,5 @@ fn temporary(path: &Path) -> io::Result<(PathBuf, fs::File)> {
 }
 
 fn cannot(path: &Path, why: &io::Error) -> Failure {
-    Failure::Other(format!("cannot write {}: {why}", path.display()))
+    Failure::Unwritten(format!("cannot write {}: {why}", path.display()))
 }
