@@ -94,7 +94,7 @@ impl Engine for Pairs {
     }
 }
 
-/// Triples only: see [`triples`]. What they rule out is proved by backward search, which looks only at what they rule out; evidence is thus
+/// Triples only: see `triples`. What they rule out is proved by backward search, which looks only at what they rule out; evidence is thus
 /// the same as that of `backward`.
 #[derive(Clone, Debug, Default)]
 pub struct ByTriples {
