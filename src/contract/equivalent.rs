@@ -13,7 +13,11 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet};
 
 use crate::model::{Local, Shared, Step};
 
+/// How often the steps may be looked at, on average; beyond that nothing is merged.
+const EFFORT: usize = 64;
+
 /// What becomes of local states: those that are not named stay.
+#[derive(Default)]
 pub struct Equivalent {
     /// Another state, or nothing at all.
     pub merged: Vec<(Local, Option<Local>)>,
@@ -48,15 +52,21 @@ pub fn equivalent(steps: &[Step], keep: &HashSet<Local>, starts: &[Shared]) -> E
             several => fixed.extend(several.iter().map(|e| e.0)),
         }
     }
-    let alias = aliases(&led, &fixed, shared.len());
-    let mut classes = Classes::new(&locals, &fixed, &led, &alias);
-    classes.split_until_stable();
+    let (alias, goal) = aliases(&led, &fixed, shared.len());
+    let mut classes = Classes::new(&locals, &fixed, &led, &goal);
+    if !classes.split_until_stable(EFFORT * (steps.len() + locals.len())) {
+        return Equivalent::default();
+    }
     Equivalent { merged: classes.merged(&locals), alias }
 }
 
-/// States that can do nothing but become another, in every shared state.
-fn aliases(led: &HashMap<Local, Vec<&Step>>, fixed: &HashSet<Local>, shared: usize) -> HashMap<Local, Local> {
-    let mut alias: HashMap<Local, Local> = HashMap::default();
+/// States that can do nothing but become another, in every shared state: which comes next, and which in the end.
+fn aliases(
+    led: &HashMap<Local, Vec<&Step>>,
+    fixed: &HashSet<Local>,
+    shared: usize,
+) -> (HashMap<Local, Local>, HashMap<Local, Local>) {
+    let (mut alias, mut goal) = (HashMap::default(), HashMap::default());
     let mut leaders: Vec<Local> = led.keys().copied().filter(|l| !fixed.contains(l)).collect();
     leaders.sort_unstable();
     for l in leaders {
@@ -69,29 +79,46 @@ fn aliases(led: &HashMap<Local, Vec<&Step>>, fixed: &HashSet<Local>, shared: usi
         if let Some(next) = next
             && alone
             && everywhere
-            && resolve(&alias, next) != l
+            && find(&mut goal, next) != l
         {
             alias.insert(l, next);
+            goal.insert(l, next);
         }
     }
-    alias
+    for &l in alias.keys() {
+        find(&mut goal, l);
+    }
+    (alias, goal)
 }
 
-/// What a state becomes by itself.
-fn resolve(alias: &HashMap<Local, Local>, mut l: Local) -> Local {
-    while let Some(&next) = alias.get(&l) {
-        l = next;
+/// What a state becomes by itself in the end. Later calls find it at once.
+fn find(goal: &mut HashMap<Local, Local>, l: Local) -> Local {
+    let mut end = l;
+    while let Some(&next) = goal.get(&end) {
+        end = next;
     }
-    l
+    let mut now = l;
+    while let Some(&next) = goal.get(&now).filter(|&&next| next != end) {
+        goal.insert(now, end);
+        now = next;
+    }
+    end
+}
+
+/// The same if all have been found.
+fn resolve(goal: &HashMap<Local, Local>, l: Local) -> Local {
+    goal.get(&l).copied().unwrap_or(l)
 }
 
 /// A partition of local states that is split until it is stable.
 struct Classes<'a> {
     led: &'a HashMap<Local, Vec<&'a Step>>,
-    alias: &'a HashMap<Local, Local>,
+    goal: &'a HashMap<Local, Local>,
     fixed: &'a HashSet<Local>,
     class: HashMap<Local, usize>,
     members: Vec<Vec<Local>>,
+    /// The place of each among the members of its class.
+    at: HashMap<Local, usize>,
     /// Who leads a step that leaves somebody there.
     before: HashMap<Local, Vec<Local>>,
 }
@@ -101,27 +128,29 @@ impl<'a> Classes<'a> {
         locals: &BTreeSet<Local>,
         fixed: &'a HashSet<Local>,
         led: &'a HashMap<Local, Vec<&'a Step>>,
-        alias: &'a HashMap<Local, Local>,
+        goal: &'a HashMap<Local, Local>,
     ) -> Classes<'a> {
         let mut classes = Classes {
             led,
-            alias,
+            goal,
             fixed,
             class: HashMap::default(),
             members: vec![Vec::new()],
+            at: HashMap::default(),
             before: HashMap::default(),
         };
-        for &l in locals.iter().filter(|l| !alias.contains_key(l)) {
+        for &l in locals.iter().filter(|l| !goal.contains_key(l)) {
             let class = if fixed.contains(&l) { classes.members.len() } else { 0 };
             if class > 0 {
                 classes.members.push(Vec::new());
             }
+            classes.at.insert(l, classes.members[class].len());
             classes.members[class].push(l);
             classes.class.insert(l, class);
         }
         for (&l, steps) in led.iter().filter(|(l, _)| !fixed.contains(l)) {
             for &(m, _) in steps.iter().flat_map(|s| s.put.entries().iter().chain(s.spawn.entries())) {
-                classes.before.entry(resolve(alias, m)).or_default().push(l);
+                classes.before.entry(resolve(goal, m)).or_default().push(l);
             }
         }
         classes.before.values_mut().for_each(|ls| {
@@ -134,7 +163,7 @@ impl<'a> Classes<'a> {
     fn signature(&self, l: Local) -> Signature {
         let own = self.class[&l];
         let steps = self.led.get(&l).into_iter().flatten();
-        let class = |l: Local| self.class[&resolve(self.alias, l)];
+        let class = |l: Local| self.class[&resolve(self.goal, l)];
         let does = steps.map(|step| {
             let left = match (step.put.entries(), step.spawn.is_empty()) {
                 (&[(l, 1)], true) => Left::One(class(l)),
@@ -155,40 +184,65 @@ impl<'a> Classes<'a> {
         does
     }
 
-    fn split_until_stable(&mut self) {
+    /// Splits classes until all members of each can do the same; whether that was worth the work.
+    ///
+    /// Invariant: apart from those that are dirty, all members of a class have the same signature.
+    fn split_until_stable(&mut self, mut work: usize) -> bool {
         let mut signatures: HashMap<Local, Signature> = HashMap::default();
         let mut dirty: BTreeSet<Local> = self.members[0].iter().copied().collect();
         while !dirty.is_empty() {
-            let touched: BTreeSet<usize> = dirty.iter().map(|l| self.class[l]).collect();
+            let mut touched: BTreeMap<usize, Vec<Local>> = BTreeMap::new();
             for l in std::mem::take(&mut dirty) {
+                let cost = 1 + self.led.get(&l).map_or(0, Vec::len);
+                let Some(left) = work.checked_sub(cost) else { return false };
+                work = left;
                 signatures.insert(l, self.signature(l));
+                touched.entry(self.class[&l]).or_default().push(l);
             }
-            for class in touched {
+            for (class, looked_at) in touched {
+                // One that was not looked at says what the class can do; if there is none, the largest part keeps the number.
+                let known: FxHashSet<Local> = looked_at.iter().copied().collect();
+                let stays = self.members[class].iter().find(|l| !known.contains(l)).copied();
                 let mut parts: BTreeMap<&Signature, Vec<Local>> = BTreeMap::new();
-                for l in &self.members[class] {
-                    parts.entry(&signatures[l]).or_default().push(*l);
+                for &l in &looked_at {
+                    parts.entry(&signatures[&l]).or_default().push(l);
                 }
-                // The largest part keeps the number, so that few others have to be looked at again.
-                let mut parts: Vec<Vec<Local>> = parts.into_values().collect();
-                parts.sort_by_key(Vec::len);
-                self.members[class] = parts.pop().expect("a class has members");
-                for part in parts {
+                match stays {
+                    Some(l) => _ = parts.remove(&signatures[&l]),
+                    None => {
+                        let largest = parts.iter().max_by_key(|part| part.1.len()).map(|part| *part.0);
+                        largest.map(|signature| parts.remove(signature));
+                    }
+                }
+                for part in parts.into_values() {
                     let new = self.members.len();
-                    for &l in &part {
-                        self.class.insert(l, new);
+                    self.members.push(Vec::new());
+                    for l in part {
+                        self.move_to(l, new);
                         dirty.insert(l);
                         dirty.extend(self.before.get(&l).into_iter().flatten());
                     }
-                    self.members.push(part);
                 }
             }
-            dirty.retain(|l| !self.fixed.contains(l) && !self.alias.contains_key(l));
+            dirty.retain(|l| !self.fixed.contains(l) && !self.goal.contains_key(l));
         }
+        true
+    }
+
+    fn move_to(&mut self, l: Local, new: usize) {
+        let old = self.class.insert(l, new).expect("every state has a class");
+        let at = self.at[&l];
+        self.members[old].swap_remove(at);
+        if let Some(&moved) = self.members[old].get(at) {
+            self.at.insert(moved, at);
+        }
+        self.at.insert(l, self.members[new].len());
+        self.members[new].push(l);
     }
 
     fn merged(&self, locals: &BTreeSet<Local>) -> Vec<(Local, Option<Local>)> {
         let stands_for = |l: Local| {
-            let l = resolve(self.alias, l);
+            let l = resolve(self.goal, l);
             let class = &self.members[self.class[&l]];
             let idle = !self.fixed.contains(&l) && self.signature(l).is_empty();
             (!idle).then(|| *class.iter().min().expect("a class has members"))
@@ -237,6 +291,16 @@ mod tests {
         // 1 and 2 become each other for ever; 3 ends there.
         let steps = [(0, 1, 0, 2), (0, 2, 0, 1), (0, 3, 0, 1), (0, 4, 0, 9)];
         assert_eq!(merged(&steps, &[9]), [(1, None), (2, None), (3, None), (4, Some(9))]);
+    }
+
+    #[test]
+    fn a_long_chain_is_split_in_linear_time() {
+        // Every state of the chain differs from all others, and each round tells only one more apart.
+        let chain: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (l % 2, l, 1 - l % 2, l + 1)).collect();
+        assert_eq!(merged(&chain, &[100_000]), []);
+        // Local code, written from the end to the beginning.
+        let code: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (0, l + 1, 0, l)).collect();
+        assert_eq!(merged(&code, &[10]).len(), 99_990);
     }
 
     #[test]
