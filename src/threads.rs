@@ -242,9 +242,14 @@ impl Crowd {
         }
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
-        // Where a fate stands for a set of states, the run may have chosen one of them.
-        let fits = |i: usize, j: usize| open[i].2.iter().flatten().any(|&f| model.meets_local(f, wanted[j]));
-        let given = assign(&must, wanted.len(), &fits)?;
+        // Where a fate stands for a set of states, the run may have chosen some of them. But only if need be: a thread that is known to be in
+        // a part must not be taken for one that may be anywhere in the whole.
+        let fit: [&dyn Fn(Local, Local) -> bool; 3] =
+            [&|f, l| f == l, &|f, l| model.within_local(l, f), &|f, l| model.meets_local(f, l)];
+        let given = fit.iter().find_map(|fit| {
+            let fits = |i: usize, j: usize| open[i].2.iter().flatten().any(|&f| fit(f, wanted[j]));
+            assign(&must, wanted.len(), &fits)
+        })?;
         for ((thread, l, _), j) in open.iter().zip(given) {
             changes.push(carried(model, *thread, *l, j.map(|j| wanted[j])));
         }

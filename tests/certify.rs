@@ -165,6 +165,36 @@ fn views_hold_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
+/// Two states that views know hold the state that the interpreter splits off, one of them within the other: the smaller one is meant.
+#[test]
+fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
+    let text = "decl thread_local w := *;
+        void main() begin
+          decl a;
+          enforce (* | 0 | a$);
+          L: w := a constrain w$ & (a$ ^ ('w$ => 'a) ^ (a => a));
+          w$ := w;
+        end";
+    let source = Source::new("around", text);
+    let loaded = throng::lang::load::read(source, Format::Bp, &Reading::default())
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    let question = Question { initial: Some("2".into()), ..Question::default() };
+    let problem = problem(&loaded, Path::new(""), &question);
+    assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
+}
+
+/// Two bystanders whose fates overlap, one of them anything, the other one known: who is who matters for the rest of the run.
+#[test]
+fn threads_keep_what_is_known_about_them() {
+    let scratch = Scratch::new("overlap");
+    let text = "void main(p) begin decl a := 0; decl b := 1; p, p$ := 0, !0; if 0 then fi; ASYNC_3: _ := true constrain a$; a, a$ := 0, 0; L3: b$ := 0; end";
+    let (file, certificate) = (scratch.file("overlap.bp", text), scratch.0.join("overlap.json"));
+    let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let ask = ["--initial", "2", "--mutex", "L3", "--threads", "4", "--engine", "explicit", "--no-counting"];
+    let (status, out, err) = throng(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
+    assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
+}
+
 /// What `equations` proves while it looks for a run can be written, too: nothing that partial orders left out.
 #[test]
 fn what_is_proved_on_the_way_has_a_certificate() {

@@ -43,7 +43,7 @@ impl Group {
 /// How a bystander is taken for a known state that holds at least as much: always the same way within a step, whoever else is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rounding {
-    /// Only if it is not known itself.
+    /// Only if it is not known itself, and no further than it must be.
     Least,
     /// As far as possible. An interpreter that reads a bystander's variable has two states where the views have one pair of larger ones.
     Most,
@@ -308,12 +308,13 @@ impl<'a> Closed<'a> {
             Some(group) if !self.model.is_exact() && (rounding == Rounding::Most || !known(l)) => {
                 self.rounded.set(true);
                 let within = |a: Local, b: Local| self.model.within_local(a, b);
-                let mut wider: Vec<Local> = self.singles(group).filter(|&m| within(l, m)).collect();
-                if rounding == Rounding::Most {
-                    let all = wider.clone();
-                    wider.retain(|&m| all.iter().all(|&n| !within(m, n) || within(n, m)));
-                }
-                let taken_for = wider.into_iter().min().unwrap_or(l);
+                let wider: Vec<Local> = self.singles(group).filter(|&m| within(l, m)).collect();
+                // No other one lies within it, or it within no other one.
+                let last = |&m: &Local| {
+                    let beyond = |n: Local| if rounding == Rounding::Most { (m, n) } else { (n, m) };
+                    wider.iter().map(|&n| beyond(n)).all(|(a, b)| !within(a, b) || within(b, a))
+                };
+                let taken_for = wider.iter().copied().filter(last).min().unwrap_or(l);
                 if step.others == Others::Stay && taken_for != l {
                     self.stayed.borrow_mut().insert((l, taken_for));
                 }
