@@ -100,6 +100,24 @@ pub struct Statistics {
     /// About the coverability tree, if the engine builds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeStatistics>,
+    /// About thread-state equations that have a solution, if the engine solves them in integers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowStatistics>,
+}
+
+/// What thread-state equations said where they rule nothing out (TSE, section 5), over all targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlowStatistics {
+    /// Integer programs solved.
+    pub programs: u64,
+    /// Those of them that were too hard.
+    pub too_hard: u64,
+    /// Cuts: solutions whose steps do not hang together (C_C).
+    pub cuts: u64,
+    /// By how many threads cuts raised the least number with which there is a solution.
+    pub raised: u64,
+    /// Ways to end that cuts ruled out.
+    pub ruled_out: u64,
 }
 
 /// Numbers about a coverability tree (STAR, figure 3.2).

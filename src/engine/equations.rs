@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub(super) use self::lp::{Bearings, Equations as System};
 use super::explicit::Explicit;
 use super::facts::{Facts, Shelf};
-use super::{Answer, Engine, Progress, Silent, Statistics, Watch};
+use super::{Answer, Engine, FlowStatistics, Progress, Silent, Statistics, Watch};
 use crate::limits::Limits;
 use crate::model::Config;
 use crate::problem::{Bound, Problem, Target};
@@ -74,13 +74,41 @@ impl Engine for Equations {
             let proved = prove(problem, target, &facts, &system, limits).and_then(|proved| match proved {
                 Some(certificate) => Ok(Verdict::Safe(certificate)),
                 None if self.only_proves => inconclusive(),
-                None => hunt(problem, target, &facts, &system, self.por, limits),
+                None => self.hunt(problem, target, &facts, &system, &mut statistics, limits),
             });
             let verdict = proved.unwrap_or_else(Verdict::Unknown);
             watch.found(i, &verdict);
             verdicts.push(verdict);
         }
         Answer::new(verdicts, statistics)
+    }
+}
+
+impl Equations {
+    /// Looks for a run, beginning with as many threads as the equations need.
+    fn hunt(
+        &self,
+        problem: &Problem,
+        target: &Target,
+        facts: &Facts,
+        system: &System,
+        statistics: &mut Statistics,
+        limits: &Limits,
+    ) -> Result<Verdict, Unknown> {
+        if problem.bound != Bound::Any || problem.model.moves_others() || problem.model.blocking().is_some() {
+            return inconclusive();
+        }
+        let mut least: Option<u32> = None;
+        let numbers = statistics.flow.get_or_insert_with(FlowStatistics::default);
+        for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
+            let enough = system.least_threads(problem, facts, bad, limits, numbers)?;
+            least = [least, enough].into_iter().flatten().min();
+        }
+        let Some(first) = least else { return inconclusive() };
+        let one = Problem { targets: vec![target.clone()], ..problem.clone() };
+        let explicit = Explicit { first: Some(first), por: self.por, ..Explicit::default() };
+        let verdict = explicit.run(&one, limits, &Silent).verdicts.into_iter().next();
+        verdict.map_or_else(inconclusive, Ok)
     }
 }
 
@@ -107,29 +135,6 @@ fn prove(
 fn inconclusive() -> Result<Verdict, Unknown> {
     let why = "the equations have a solution, which need not be a run";
     Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))
-}
-
-/// Looks for a run, beginning with as many threads as the equations need.
-fn hunt(
-    problem: &Problem,
-    target: &Target,
-    facts: &Facts,
-    system: &System,
-    por: bool,
-    limits: &Limits,
-) -> Result<Verdict, Unknown> {
-    if problem.bound != Bound::Any || problem.model.moves_others() || problem.model.blocking().is_some() {
-        return inconclusive();
-    }
-    let mut least: Option<u32> = None;
-    for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
-        least = [least, system.least_threads(problem, facts, bad, limits)?].into_iter().flatten().min();
-    }
-    let Some(first) = least else { return inconclusive() };
-    let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-    let explicit = Explicit { first: Some(first), por, ..Explicit::default() };
-    let verdict = explicit.run(&one, limits, &Silent).verdicts.into_iter().next();
-    verdict.map_or_else(inconclusive, Ok)
 }
 
 /// So many bad configurations are asked for the number of threads they need.

@@ -225,6 +225,7 @@ fn statistics(search: &Search<'_>) -> Statistics {
         local_states,
         complete_up_to: None,
         occupied: Some(search.occupied),
+        flow: None,
         tree: Some(search.statistics.clone()),
     }
 }

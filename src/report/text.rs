@@ -128,6 +128,10 @@ fn question(report: &Report, options: Options) -> String {
     } else if let Some(occupied) = occupied {
         rows.push(("states", occupied));
     }
+    if let Some(flow) = &numbers.flow {
+        let (programs, cuts) = (plural(flow.programs, "integer program"), plural(flow.cuts, "cut"));
+        rows.push(("flow", format!("{programs}, {cuts} where steps do not hang together")));
+    }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));
     let saved = report.certificate.map(|written| {

@@ -10,6 +10,7 @@ use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashMap;
 
 use super::lp::{Equations, NoSolution, solve};
+use crate::engine::FlowStatistics;
 use crate::engine::facts::Facts;
 use crate::limits::{Limits, Ticker};
 use crate::model::Config;
@@ -36,6 +37,7 @@ impl Equations {
         facts: &Facts,
         bad: &Config,
         limits: &Limits,
+        statistics: &mut FlowStatistics,
     ) -> Result<Option<u32>, Unknown> {
         let ends = facts.meeting(bad);
         let pairs = problem.initial.iter().flat_map(|family| ends.iter().map(move |end| (family, end)));
@@ -47,7 +49,7 @@ impl Equations {
                 .map(|(ls, n)| (ls.iter().filter_map(|l| self.locals.get(l).copied()).collect(), *n))
                 .collect();
             let flow = Flow { equations: self, family, end, wanted: &wanted };
-            least = [least, flow.least(limits)?].into_iter().flatten().min();
+            least = [least, flow.least(limits, statistics)?].into_iter().flatten().min();
         }
         Ok(least)
     }
@@ -63,21 +65,34 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    fn least(&self, limits: &Limits) -> Result<Option<u32>, Unknown> {
+    fn least(&self, limits: &Limits, statistics: &mut FlowStatistics) -> Result<Option<u32>, Unknown> {
         let mut cuts: Vec<BTreeSet<u32>> = Vec::new();
+        let mut uncut = None;
         loop {
             Ticker::new(limits).ticks(self.equations.effort())?;
             limits.check()?;
+            statistics.programs += 1;
             let (threads, taken) = match self.solve(&cuts, limits)? {
                 Ok(solution) => solution,
-                Err(NoSolution::None) => return Ok(None),
+                Err(NoSolution::None) => {
+                    statistics.ruled_out += u64::from(uncut.is_some());
+                    return Ok(None);
+                }
                 // Then nothing is known, and one has to begin with the fewest.
-                Err(NoSolution::TooHard) => return Ok(Some(self.family.threads.size().max(1))),
+                Err(NoSolution::TooHard) => {
+                    statistics.too_hard += 1;
+                    return Ok(Some(self.family.threads.size().max(1)));
+                }
             };
+            let without = *uncut.get_or_insert(threads);
             match self.apart(&taken) {
                 Some(apart) if cuts.len() < MOST_CUTS => cuts.push(apart),
-                _ => return Ok(Some(threads)),
+                _ => {
+                    statistics.raised += u64::from(threads.saturating_sub(without));
+                    return Ok(Some(threads));
+                }
             }
+            statistics.cuts += 1;
         }
     }
 
