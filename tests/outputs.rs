@@ -57,6 +57,31 @@ const LOCK: &str = "decl lock := 0; void main() begin decl x := 0; while * do lo
                     C: skip; assert(lock); lock := 0; od end";
 const RACE: &str = "decl g := 0; void main() begin g := !g; g := !g; assert(!g); end";
 
+/// Reading takes time and memory, too: an input that needs more than is allowed ends like a search that does.
+#[test]
+fn limits_hold_while_an_input_is_read() {
+    let scratch = Scratch::new("reading");
+    let long = format!("void main() begin\n{}end\n", "  decl x; x := !x; assert(x | !x);\n".repeat(300_000));
+    let file = scratch.file("long.bp", &long);
+    for (limit, much, what) in
+        [("--memory", "64", "memory limit of 64 MiB"), ("--timeout", "0.05", "time limit of 0.05 s")]
+    {
+        let began = Instant::now();
+        let output = run(&["check", &file, limit, much]);
+        let text = printed(&output);
+        assert!(text.starts_with("UNKNOWN") && text.contains(what), "{text}{}", said(&output));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        let output = run(&["check", &file, limit, much, "--json"]);
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(document["verdict"], "unknown");
+        assert!(document["attempts"].to_string().contains(what), "{document}");
+        let output = run(&["translate", &file, "--to", "tts", limit, much]);
+        assert!(output.status.code() == Some(1) && printed(&output).is_empty(), "{}", said(&output));
+        assert!(said(&output).contains(what), "{}", said(&output));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_the_file_but_not_the_verdict() {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
@@ -24,14 +25,16 @@ const SHRINKING: Duration = Duration::from_secs(2);
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = limits(args.timeout, args.memory);
-    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
+    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let size = bytes.len();
     let done = read(&bytes).and_then(|document| {
         drop(bytes);
         let reading = reading(&document, args.from);
-        match load(&args.file, &reading) {
+        let loaded = load(&args.file, &reading);
+        console.has_read();
+        match loaded {
             Err(rejected) => Ok(Err(rejected)),
             Ok(loaded) => certify(&loaded, &document, &limits).map(Ok),
         }

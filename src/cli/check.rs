@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::certify::{self, Reusing};
 use super::checkpoint::Checkpoint;
-use super::console::{Console, Failure};
+use super::console::{Console, Failure, LastWords};
 use super::{CheckArgs, EngineName, files};
 use crate::certificate::write::Origin;
 use crate::engine::Engine;
@@ -108,13 +108,13 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(outcome.word().status())
 }
 
-/// What is said if a search that was asked to stop does not come to an end soon.
-fn last_words(args: &CheckArgs) -> String {
-    let file = args.input.file.display().to_string();
-    if args.json {
-        return json::stopped(&file);
-    }
-    format!("UNKNOWN  stopped on request; nothing was established\nfile:    {file}\n")
+/// What is said if a search that was asked to stop does not come to an end soon, or reading the input does not.
+fn last_words(args: &CheckArgs) -> LastWords {
+    let (file, json) = (args.input.file.display().to_string(), args.json);
+    Arc::new(move |why| match json {
+        true => json::stopped(&file, why),
+        false => format!("UNKNOWN  {why}; nothing was established\nfile:    {file}\n"),
+    })
 }
 
 /// The engine that was asked for, without a question.

@@ -20,6 +20,7 @@ use crate::lang::source::{Diagnostic, Source, render};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::question::{Complaint, Posed, Question};
+use crate::verdict::Unknown;
 use crate::verify::Error;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
@@ -27,6 +28,15 @@ const STACK: usize = 256 << 20;
 
 /// How long a stopped search may take to say what it knows.
 const GRACE: Duration = Duration::from_millis(900);
+
+/// How often limits are looked at while an input is read.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// So many glances are a moment.
+const MOMENT: u32 = 10;
+
+/// What goes to standard output if nothing else will, and why.
+pub(super) type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
 
 /// Where a command writes, and how.
 pub(super) struct Console {
@@ -37,6 +47,8 @@ pub(super) struct Console {
     colour_messages: bool,
     meter: Meter,
     said: Arc<Mutex<Said>>,
+    /// Whether the input is being read: readers do not look at limits.
+    reading: Arc<AtomicBool>,
     checkpoint: OnceLock<Checkpoint>,
     /// Whether it is being written; shared with whoever loses patience.
     writing: Arc<OnceLock<Arc<AtomicBool>>>,
@@ -115,6 +127,7 @@ impl Console {
             colour_messages: coloured(output.color, io::stderr().is_terminal()),
             meter: Meter::new(output),
             said: Arc::default(),
+            reading: Arc::default(),
             checkpoint: OnceLock::new(),
             writing: Arc::default(),
         }
@@ -134,10 +147,26 @@ impl Console {
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
     ///
     /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1. A second
-    /// Ctrl-C ends the process at once.
-    pub(super) fn begin(&self, limits: &Limits, last_words: String) {
+    /// Ctrl-C ends the process at once. The same happens if a limit is hit before the input has been read.
+    pub(super) fn begin(&self, limits: &Limits, last_words: LastWords) {
         self.meter.start(limits);
-        self.listen(limits, Some(last_words));
+        self.listen(limits, Some(last_words.clone()));
+        self.reading.store(true, Ordering::SeqCst);
+        let (said, reading, limits) = (self.said.clone(), self.reading.clone(), limits.clone());
+        let _ = thread::Builder::new().spawn(move || {
+            let mut over = 0;
+            while reading.load(Ordering::SeqCst) {
+                match limits.check() {
+                    Ok(()) => {}
+                    // Somebody else sees to that.
+                    Err(Unknown::Cancelled) => return,
+                    // What is read in a moment gets an answer that says what was asked.
+                    Err(why) if over == MOMENT => return give_up(&said, &last_words(&why)),
+                    Err(_) => over += 1,
+                }
+                thread::sleep(GLANCE);
+            }
+        });
     }
 
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and waits for it.
@@ -145,7 +174,7 @@ impl Console {
         self.listen(limits, None);
     }
 
-    fn listen(&self, limits: &Limits, last_words: Option<String>) {
+    fn listen(&self, limits: &Limits, last_words: Option<LastWords>) {
         let stopper = limits.stopper();
         let asked = AtomicBool::new(false);
         let (said, writing) = (self.said.clone(), self.writing.clone());
@@ -162,14 +191,7 @@ impl Console {
                 while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
                     thread::sleep(GRACE);
                 }
-                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                if *said == Said::Answer {
-                    return;
-                }
-                *said = Said::LastWords;
-                let mut out = io::stdout().lock();
-                let _ = out.write_all(last_words.as_bytes()).and_then(|()| out.flush());
-                std::process::exit(1);
+                give_up(&said, &last_words(&Unknown::Cancelled));
             });
         });
         if let Err(why) = handled {
@@ -213,14 +235,21 @@ impl Console {
     /// The problem that is asked about an input; shows warnings.
     pub(super) fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Problem, Failure> {
         let Posed { problem, warnings } = question.pose(loaded, path)?;
+        self.has_read();
         if !self.output.quiet {
             warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }
         Ok(problem)
     }
 
+    /// From here on the command itself looks at limits.
+    pub(super) fn has_read(&self) {
+        self.reading.store(false, Ordering::SeqCst);
+    }
+
     /// Shows why a command cannot be carried out.
     pub(super) fn fail(&self, failure: &Failure) {
+        self.has_read();
         self.meter.stop();
         match failure {
             Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),
@@ -253,6 +282,18 @@ impl Watch for Console {
     fn keeper(&self) -> Option<&dyn Keeper> {
         self.checkpoint.get().map(|checkpoint| checkpoint as &dyn Keeper)
     }
+}
+
+/// Ends the process with these words, unless there is an answer.
+fn give_up(said: &Mutex<Said>, last_words: &str) {
+    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    if *said == Said::Answer {
+        return;
+    }
+    *said = Said::LastWords;
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(last_words.as_bytes()).and_then(|()| out.flush());
+    std::process::exit(1);
 }
 
 /// A closed pipe is no reason to fail.

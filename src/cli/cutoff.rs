@@ -1,6 +1,7 @@
 //! `throng cutoff`
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::certify::save_document;
@@ -19,7 +20,7 @@ use crate::verdict::Unknown;
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
+    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let initial = args.initial.clone();

@@ -1,5 +1,6 @@
 //! `throng reach`
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure};
@@ -17,7 +18,7 @@ use crate::verdict::Unknown;
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    console.begin(&limits, "UNKNOWN  stopped on request\n".into());
+    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let question = Question { may_lack_target: true, ..args.start.question() };

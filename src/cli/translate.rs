@@ -1,6 +1,8 @@
 //! `throng translate`
 
-use super::console::{Console, Failure};
+use std::sync::Arc;
+
+use super::console::{Console, Failure, complain};
 use super::{Language, TranslateArgs, files};
 use crate::lang::bp::printer;
 use crate::lang::load::{Input, Loaded};
@@ -18,7 +20,13 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         return Err(Failure::Other(why.into()));
     }
     let limits = super::limits(args.timeout, args.memory);
-    console.begin(&limits, String::new());
+    console.begin(
+        &limits,
+        Arc::new(|why| {
+            complain(&format!("UNKNOWN  {why}"));
+            String::new()
+        }),
+    );
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
     let problem = console.pose(&question, &loaded, &args.input.file)?;

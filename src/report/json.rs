@@ -8,7 +8,7 @@ use super::story::{Story, tell};
 use super::{Phases, Report, Word, Written, advice, evidence, reason};
 use crate::engine::{Attempt, Statistics};
 use crate::problem::Bound;
-use crate::verdict::Verdict;
+use crate::verdict::{Unknown, Verdict};
 
 /// Version of the document's layout.
 pub const SCHEMA: u32 = 1;
@@ -111,7 +111,9 @@ pub fn write(report: &Report) -> String {
 }
 
 /// The document of a run that was stopped before there was a question.
-pub fn stopped(file: &str) -> String {
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    let statistics = Statistics::default();
+    let attempt = Attempt { engine: "none", outcome: why.to_string(), seconds: 0.0, statistics };
     to_text(&Document {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
@@ -134,7 +136,7 @@ pub fn stopped(file: &str) -> String {
             memory: 0,
             peak_memory: 0,
         },
-        attempts: &[],
+        attempts: &[attempt],
     })
 }
 
