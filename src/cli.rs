@@ -123,6 +123,9 @@ struct CheckArgs {
     /// Write the whole model out as a table first, for benchmarks
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     unfold: bool,
+    /// Do not compose away or merge states first, for comparison
+    #[arg(long, hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    no_contract: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,

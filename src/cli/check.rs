@@ -145,6 +145,11 @@ pub(super) fn por(args: &CheckArgs) -> bool {
     !args.search.no_por && args.certificate.is_none()
 }
 
+/// The engine, on a smaller problem if there is one.
+fn contracting(args: &CheckArgs, engine: impl Engine + 'static) -> Box<dyn Engine> {
+    if args.no_contract { Box::new(engine) } else { Box::new(Smaller(engine)) }
+}
+
 /// The engine that was asked for, set up as asked.
 fn engine(args: &CheckArgs) -> Box<dyn Engine> {
     match args.search.engine {
@@ -162,11 +167,11 @@ fn engine(args: &CheckArgs) -> Box<dyn Engine> {
             counting: !args.search.no_counting,
             ..Explicit::default()
         }),
-        EngineName::KarpMiller => Box::new(Smaller(KarpMiller::default())),
-        EngineName::Equations => Box::new(Smaller(Equations { por: por(args), ..Equations::default() })),
-        EngineName::Guided => Box::new(Smaller(Guided::default())),
-        EngineName::Backward => Box::new(Smaller(Pruned::default())),
-        EngineName::Views => Box::new(Smaller(Views::default())),
+        EngineName::KarpMiller => contracting(args, KarpMiller::default()),
+        EngineName::Equations => contracting(args, Equations { por: por(args), ..Equations::default() }),
+        EngineName::Guided => contracting(args, Guided::default()),
+        EngineName::Backward => contracting(args, Pruned::default()),
+        EngineName::Views => contracting(args, Views::default()),
         EngineName::Symbolic => Box::new(Symbolic {
             max_threads: args.max_threads,
             stop_at_first: args.stop_at_first,

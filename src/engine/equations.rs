@@ -99,10 +99,14 @@ impl Equations {
             return inconclusive();
         }
         let mut least: Option<u32> = None;
+        let fewest = problem.initial.iter().map(|family| family.threads.size().max(1)).min();
         let numbers = statistics.flow.get_or_insert_with(FlowStatistics::default);
         for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
             let enough = system.least_threads(problem, facts, bad, limits, numbers)?;
             least = [least, enough].into_iter().flatten().min();
+            if least <= fewest && least.is_some() {
+                break;
+            }
         }
         let Some(first) = least else { return inconclusive() };
         let one = Problem { targets: vec![target.clone()], ..problem.clone() };

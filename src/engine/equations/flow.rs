@@ -20,8 +20,8 @@ use crate::verdict::Unknown;
 /// More ways to start and to end than this are not looked at.
 const MOST_PAIRS: usize = 16;
 
-/// Cuts before a solution is taken as it is.
-const MOST_CUTS: usize = 20;
+/// Cuts before a solution is taken as it is. They rarely change how many threads are needed (`bench/any`), and each is another integer program.
+const MOST_CUTS: usize = 4;
 
 /// Slices of time after which an integer program is given up.
 const PATIENCE: u32 = 20;
@@ -78,10 +78,10 @@ impl Flow<'_> {
                     statistics.ruled_out += u64::from(uncut.is_some());
                     return Ok(None);
                 }
-                // Then nothing is known, and one has to begin with the fewest.
+                // Then no more is known than before the cuts, and at first one has to begin with the fewest.
                 Err(NoSolution::TooHard) => {
                     statistics.too_hard += 1;
-                    return Ok(Some(self.family.threads.size().max(1)));
+                    return Ok(uncut.or(Some(self.family.threads.size().max(1))));
                 }
             };
             let without = *uncut.get_or_insert(threads);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::vector::{Entry, Signature, add, covers, included, remove};
+use super::vector::{Entry, Signature, add, count, covers, included, remove};
 use crate::engine::explicit::ids::Ids;
 use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
 
@@ -176,7 +176,23 @@ impl<'m> Steps<'m> {
     /// Whether a vector stands for at least the threads of another: each of `small` is a part of one of its own in `large`.
     pub fn covers(&self, large: &[Entry], small: &[Entry]) -> bool {
         covers(large, small)
-            || self.has_sets() && included(small, large, &|part, whole| self.is_within(part, whole))
+            || self.has_sets()
+                && self.may_cover(large, small)
+                && included(small, large, &|part, whole| self.is_within(part, whole))
+    }
+
+    /// Whether there is room in `large` for each local state of `small`, the others left aside: refutes most pairs.
+    fn may_cover(&self, large: &[Entry], small: &[Entry]) -> bool {
+        small.iter().all(|&(l, n)| {
+            let above = self.above(l);
+            let room = if above.len() < large.len() {
+                above.iter().map(|&m| count(large, m)).fold(0, u32::saturating_add)
+            } else {
+                let wider = large.iter().filter(|e| above.binary_search(&e.0).is_ok());
+                wider.map(|e| e.1).fold(0, u32::saturating_add)
+            };
+            room.saturating_add(count(large, l)) >= n
+        })
     }
 
     /// Removes the entries among `suspects` (all if none are given) that are parts of another one with ω: they add nothing to what the vector stands for.
