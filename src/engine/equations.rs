@@ -30,6 +30,7 @@ mod lp;
 
 use std::sync::Arc;
 
+use self::flow::PATIENCE;
 pub(super) use self::lp::{Bearings, Equations as System};
 use super::explicit::Explicit;
 use super::facts::{Facts, Shelf};
@@ -100,9 +101,10 @@ impl Equations {
         }
         let mut least: Option<u32> = None;
         let fewest = problem.initial.iter().map(|family| family.threads.size().max(1)).min();
+        let mut patience = PATIENCE;
         let numbers = statistics.flow.get_or_insert_with(FlowStatistics::default);
         for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
-            let enough = system.least_threads(problem, facts, bad, limits, numbers)?;
+            let enough = system.least_threads(problem, facts, bad, limits, &mut patience, numbers)?;
             least = [least, enough].into_iter().flatten().min();
             if least <= fewest && least.is_some() {
                 break;
@@ -137,7 +139,8 @@ fn prove(
 }
 
 fn inconclusive() -> Result<Verdict, Unknown> {
-    let why = "the equations have a solution, which need not be a run";
+    let why =
+        "the equations were not found to contradict each other, which need not mean that there is a run";
     Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))
 }
 

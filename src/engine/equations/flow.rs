@@ -23,8 +23,8 @@ const MOST_PAIRS: usize = 16;
 /// Cuts before a solution is taken as it is. They rarely change how many threads are needed (`bench/any`), and each is another integer program.
 const MOST_CUTS: usize = 4;
 
-/// Slices of time after which an integer program is given up.
-const PATIENCE: u32 = 20;
+/// Slices of time after which no more integer programs are solved for one target: to search with too few threads first then costs less.
+pub(super) const PATIENCE: u32 = 30;
 
 /// How often steps within a set of shared states may be taken for each time it is entered. Too small a number would only make the answer larger.
 const ROUNDS: f64 = 1e4;
@@ -37,6 +37,7 @@ impl Equations {
         facts: &Facts,
         bad: &Config,
         limits: &Limits,
+        patience: &mut u32,
         statistics: &mut FlowStatistics,
     ) -> Result<Option<u32>, Unknown> {
         let ends = facts.meeting(bad);
@@ -49,7 +50,7 @@ impl Equations {
                 .map(|(ls, n)| (ls.iter().filter_map(|l| self.locals.get(l).copied()).collect(), *n))
                 .collect();
             let flow = Flow { equations: self, family, end, wanted: &wanted };
-            least = [least, flow.least(limits, statistics)?].into_iter().flatten().min();
+            least = [least, flow.least(limits, patience, statistics)?].into_iter().flatten().min();
         }
         Ok(least)
     }
@@ -65,14 +66,19 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    fn least(&self, limits: &Limits, statistics: &mut FlowStatistics) -> Result<Option<u32>, Unknown> {
+    fn least(
+        &self,
+        limits: &Limits,
+        patience: &mut u32,
+        statistics: &mut FlowStatistics,
+    ) -> Result<Option<u32>, Unknown> {
         let mut cuts: Vec<BTreeSet<u32>> = Vec::new();
         let mut uncut = None;
         loop {
             Ticker::new(limits).ticks(self.equations.effort())?;
             limits.check()?;
             statistics.programs += 1;
-            let (threads, taken) = match self.solve(&cuts, limits)? {
+            let (threads, taken) = match self.solve(&cuts, patience, limits)? {
                 Ok(solution) => solution,
                 Err(NoSolution::None) => {
                     statistics.ruled_out += u64::from(uncut.is_some());
@@ -100,6 +106,7 @@ impl Flow<'_> {
     fn solve(
         &self,
         cuts: &[BTreeSet<u32>],
+        patience: &mut u32,
         limits: &Limits,
     ) -> Result<Result<(u32, Vec<f64>), NoSolution>, Unknown> {
         let equations = self.equations;
@@ -163,7 +170,7 @@ impl Flow<'_> {
             }
             ilp.add_constraint(within, ComparisonOp::Le, 0.0);
         }
-        let solution = match solve(ilp, Some(PATIENCE), limits)? {
+        let solution = match solve(ilp, Some(patience), limits)? {
             Ok(solution) => solution,
             Err(why) => return Ok(Err(why)),
         };

@@ -316,34 +316,35 @@ impl Bearings {
 pub(super) enum NoSolution {
     /// None exists, or there is no best one.
     None,
-    /// Finding it takes too long: branch and bound need not end if variables have no bounds.
+    /// Finding it takes too long (branch and bound need not end if variables have no bounds), or fails in floating point.
     TooHard,
 }
 
-/// The best solution, if there is one; in slices, so that limits are kept, and in no more than `patience` of them.
+/// The best solution, if there is one; in slices, so that limits are kept, each at the cost of some `patience` if that is limited.
 pub(super) fn solve(
     mut lp: microlp::Problem,
-    patience: Option<u32>,
+    mut patience: Option<&mut u32>,
     limits: &Limits,
 ) -> Result<Result<microlp::Solution, NoSolution>, Unknown> {
     lp.set_time_limit(SLICE);
-    let mut outcome = lp.solve();
-    let mut slices = 1;
+    let mut interrupted = None;
     loop {
-        outcome = match outcome {
+        limits.check()?;
+        if let Some(patience) = &mut patience {
+            match patience.checked_sub(1) {
+                None => return Ok(Err(NoSolution::TooHard)),
+                Some(left) => **patience = left,
+            }
+        }
+        let outcome = match interrupted.take() {
+            None => lp.solve(),
+            Some(interrupted) => SolveOutcome::resume(interrupted),
+        };
+        match outcome {
             Ok(SolveOutcome::Solution(solution)) => return Ok(Ok(solution)),
-            Ok(SolveOutcome::Interrupted(_)) if patience.is_some_and(|most| slices >= most) => {
-                return Ok(Err(NoSolution::TooHard));
-            }
-            Ok(interrupted @ SolveOutcome::Interrupted(_)) => {
-                limits.check()?;
-                slices += 1;
-                interrupted.resume()
-            }
+            Ok(unfinished @ SolveOutcome::Interrupted(_)) => interrupted = Some(unfinished),
             Err(Error::Infeasible | Error::Unbounded) => return Ok(Err(NoSolution::None)),
-            Err(why) => {
-                return Err(Unknown::Inconclusive(format!("the linear program was not solved: {why}")));
-            }
+            Err(_) => return Ok(Err(NoSolution::TooHard)),
         }
     }
 }
