@@ -29,7 +29,7 @@ seeds() {
         cp "$file" "$scratch/$name"
         # What an example becomes in the other formats; what cannot be said there is refused.
         for to in bp tts ntts spec pnml; do
-            "$throng" translate "$file" --to $to -o "$scratch/$name-to.$to" >/dev/null 2>&1 || true
+            "$throng" translate "$file" --timeout 5 --to $to -o "$scratch/$name-to.$to" >/dev/null 2>&1 || true
         done
     done
     for file in "$scratch"/*; do
