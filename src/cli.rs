@@ -205,6 +205,9 @@ struct CutoffArgs {
     /// How to know that nothing more can appear
     #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
     method: CutoffMethod,
+    /// Print the cutoff without checking its evidence first
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
     #[command(flatten)]
     search: SearchArgs,
     /// Write one JSON document instead of text

@@ -8,14 +8,16 @@ use super::certify::save_document;
 use super::console::{Console, Failure};
 use super::{CutoffArgs, CutoffMethod};
 use crate::certificate::write::{Origin, cutoff_document};
+use crate::check::Flaw;
+use crate::check::cutoff::{CutoffProof, check_cutoff};
 use crate::engine::backward::Backward;
 use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
 use crate::engine::karp_miller::KarpMiller;
 use crate::lang::load::Reading;
-use crate::limits::Limits;
 use crate::question::Question;
 use crate::report::cutoff::Found;
 use crate::verdict::Unknown;
+use crate::verify::Error;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -36,15 +38,27 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Some(why) => Err(Unknown::Inconclusive(why)),
         None => Ok(found),
     });
+    let shown = |found: Cutoff| runs::proof(&problem, &found, &limits).map(|proof| (found, Some(proof)));
+    let wanted = !args.no_check || args.certificate.is_some();
+    let (found, proof) = match found.and_then(|found| if wanted { shown(found) } else { Ok((found, None)) }) {
+        Ok((found, proof)) => (Ok(found), proof),
+        Err(why) => (Err(why), None),
+    };
+    let found = match proof.as_ref().filter(|_| !args.no_check).map(|p| check_cutoff(&problem, p, &limits)) {
+        None | Some(Ok(())) => found,
+        Some(Err(Flaw::Limit(why))) => Err(why),
+        Some(Err(flaw)) => return Err(Error::Flawed(format!("the cutoff does not stand: {flaw}")).into()),
+    };
     let mut unwritten = None;
-    if let (Ok(found), Some(path)) = (&found, &args.certificate) {
+    if let (Ok(_), Some(proof), Some(path)) = (&found, &proof, &args.certificate) {
         let origin = Origin { loaded: &loaded, reading: &reading, problem: &problem };
-        ((), unwritten) = Failure::unwritten(save(found, &origin, path, &limits))?;
+        ((), unwritten) = Failure::unwritten(save(proof, &origin, path, !args.no_check))?;
     }
     let report = Found {
         file: &loaded.source.name,
         problem: &problem,
         found: &found,
+        checked: !args.no_check,
         seconds: began.elapsed().as_secs_f64(),
     };
     console.print(&if args.json { report.json() } else { report.text() })?;
@@ -52,9 +66,8 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     Ok(if found.is_ok() { 0 } else { 1 })
 }
 
-fn save(found: &Cutoff, origin: &Origin<'_>, path: &Path, limits: &Limits) -> Result<(), Failure> {
+fn save(proof: &CutoffProof, origin: &Origin<'_>, path: &Path, check: bool) -> Result<(), Failure> {
     let failed = |why: String| Failure::Other(format!("no certificate: {why}"));
-    let proof = runs::proof(origin.problem, found, limits).map_err(|why| failed(why.to_string()))?;
-    let document = cutoff_document(origin, &proof).map_err(failed)?;
-    save_document(path, origin, &document, true).map(|_| ())
+    let document = cutoff_document(origin, proof).map_err(failed)?;
+    save_document(path, origin, &document, check).map(|_| ())
 }

@@ -16,6 +16,8 @@ pub struct Found<'a> {
     pub problem: &'a Problem,
     /// The answer.
     pub found: &'a Result<Cutoff, Unknown>,
+    /// Whether its evidence was checked.
+    pub checked: bool,
     /// How long it took.
     pub seconds: f64,
 }
@@ -33,6 +35,7 @@ struct Document<'a> {
     thread_states: Option<usize>,
     levels: Vec<Step>,
     evidence: Option<String>,
+    checked: bool,
     seconds: f64,
 }
 
@@ -66,13 +69,14 @@ impl Found<'_> {
         };
         let model = &*self.problem.model;
         let mut out = format!(
-            "cutoff {}: {} show every reachable thread state\nfile:    {}\ninitial: {}\nstates:  {}\nproof:   {}\n\n",
+            "cutoff {}: {} show every reachable thread state\nfile:    {}\ninitial: {}\nstates:  {}\nproof:   {}; {}\n\n",
             cutoff.threads,
             plural(cutoff.threads.into(), "thread"),
             self.file,
             self.problem.initial_text,
             plural(cutoff.reachable.len() as u64, "thread state"),
             evidence(&cutoff.closed),
+            if self.checked { "checked" } else { "unchecked" },
         );
         for level in &cutoff.levels {
             let (s, l) = level.witness.unwrap_or(level.example);
@@ -113,6 +117,7 @@ impl Found<'_> {
             thread_states: found.map(|c| c.reachable.len()),
             levels: levels.collect(),
             evidence: found.map(|c| evidence(&c.closed)),
+            checked: self.checked && found.is_some(),
             seconds: self.seconds,
         })
     }
