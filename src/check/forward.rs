@@ -2,10 +2,10 @@
 //! outside is ever reached.
 
 use super::Flaw;
-use super::run::each_initial;
+use super::run::{Led, each_initial};
 use super::sets::{Order, Set};
 use crate::limits::Ticker;
-use crate::model::{Config, semantics};
+use crate::model::Config;
 use crate::problem::{Initial, Problem, Target};
 
 /// What a set holds.
@@ -29,7 +29,7 @@ pub(super) fn check_forward(
     kind: Kind,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
-    check_closed(problem, target, set, kind, &mut |_, _| false, ticker)
+    check_closed(problem, target, set, kind, &mut |_, _, _| false, ticker)
 }
 
 /// The same, but members that are `exempt`, given by their number, may have successors outside.
@@ -38,7 +38,7 @@ pub(super) fn check_closed(
     target: &Target,
     set: &[Config],
     kind: Kind,
-    exempt: &mut dyn FnMut(usize, &Set) -> bool,
+    exempt: &mut dyn FnMut(usize, &Set, &mut Led) -> bool,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let model = &*problem.model;
@@ -53,18 +53,20 @@ pub(super) fn check_closed(
     }
     let bound = problem.bound.threads();
     let counts = |c: &Config| kind != Kind::Within || bound.is_none_or(|n| c.threads.size() <= n);
-    let mut after = Vec::new();
+    let bound = bound.filter(|_| kind == Kind::Closed);
+    let (mut led, mut after) = (Led::new(model), Vec::new());
     for (i, config) in set.iter().enumerate() {
         ticker.ticks(16)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }
-        if exempt(i, &inside) {
+        if exempt(i, &inside, &mut led) {
             continue;
         }
-        semantics::successors(model, config, bound.filter(|_| kind == Kind::Closed), &mut after);
+        led.fire(config, None, bound, &mut after);
+        config.threads.entries().iter().for_each(|e| led.fire(config, Some(e.0), bound, &mut after));
         ticker.ticks(after.len() as u32)?;
-        if let Some((_, outside)) = after.drain(..).find(|(_, c)| counts(c) && !inside.holds(c)) {
+        if let Some(outside) = after.drain(..).find(|c| counts(c) && !inside.holds(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }

@@ -6,9 +6,10 @@ use rustc_hash::FxHashSet;
 
 use super::Flaw;
 use super::forward::{Kind, check_closed};
+use super::run::Led;
 use super::sets::Set;
 use crate::limits::Ticker;
-use crate::model::{Config, Footprint, Local, Model, Shared, semantics};
+use crate::model::{Config, Footprint, Local, Shared};
 use crate::problem::{Problem, Target};
 use crate::reduction::Reduction;
 use crate::verdict::{Products, Unknown};
@@ -24,10 +25,10 @@ pub(super) fn check_reduced(
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let reduction = Reduction::for_target(problem, target);
-    let mut exempt = |i: usize, inside: &Set| {
+    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
         let each = set[i].threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect::<Vec<_>>();
         let member = Member { configs: &set[i..=i], threads: each };
-        reduction.as_ref().is_some_and(|r| member.someone_goes_first(problem, r, inside))
+        reduction.as_ref().is_some_and(|r| member.someone_goes_first(problem, r, inside, led))
     };
     check_closed(problem, target, set, Kind::Closed, &mut exempt, ticker)
 }
@@ -50,7 +51,7 @@ pub(super) fn check_products(
     }
     let reduction = if products.reduced { Reduction::for_target(problem, target) } else { None };
     let (mut at, mut first, mut known) = (0, 0, None);
-    let mut exempt = |i: usize, inside: &Set| {
+    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
         let Some(reduction) = &reduction else { return false };
         while ends[at] <= i {
             (first, at, known) = (ends[at], at + 1, None);
@@ -59,7 +60,7 @@ pub(super) fn check_products(
             let threads = products.members[at].threads.iter();
             let threads = threads.map(|&(set, n)| (products.locals[set as usize].clone(), n)).collect();
             let member = Member { configs: &set[first..ends[at]], threads };
-            member.someone_goes_first(problem, reduction, inside)
+            member.someone_goes_first(problem, reduction, inside, led)
         })
     };
     check_closed(problem, target, &set, Kind::Closed, &mut exempt, ticker)
@@ -75,7 +76,13 @@ struct Member<'a> {
 
 impl Member<'_> {
     /// Whether some thread may go first, can move whatever the shared state is, and stays inside whatever it does.
-    fn someone_goes_first(&self, problem: &Problem, reduction: &Reduction, inside: &Set) -> bool {
+    fn someone_goes_first(
+        &self,
+        problem: &Problem,
+        reduction: &Reduction,
+        inside: &Set,
+        led: &mut Led,
+    ) -> bool {
         let model = &*problem.model;
         let footprint = |(words, n): &(Vec<Local>, u32)| Some((model.footprint(*words.first()?)?, *n));
         let Some(threads) = self.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
@@ -84,16 +91,15 @@ impl Member<'_> {
         };
         (0..threads.len())
             .filter(|&i| reduction.goes_first(&threads, i))
-            .any(|i| self.goes_first(model, &self.threads[i].0, problem.bound.threads(), inside))
+            .any(|i| self.goes_first(led, &self.threads[i].0, problem.bound.threads(), inside))
     }
 
-    fn goes_first(&self, model: &dyn Model, thread: &[Local], bound: Option<u32>, inside: &Set) -> bool {
+    fn goes_first(&self, led: &mut Led, thread: &[Local], bound: Option<u32>, inside: &Set) -> bool {
         let mut stuck: FxHashSet<Shared> = self.configs.iter().map(|c| c.shared).collect();
-        let (mut steps, mut after) = (Vec::new(), Vec::new());
+        let mut after = Vec::new();
         for config in self.configs {
             for &l in thread.iter().filter(|&&l| config.threads.count(l) > 0) {
-                model.post(config.shared, l, &mut steps);
-                steps.drain(..).for_each(|s| semantics::fire(model, config, &s, bound, &mut after));
+                led.fire(config, Some(l), bound, &mut after);
                 if !after.is_empty() {
                     stuck.remove(&config.shared);
                 }

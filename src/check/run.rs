@@ -1,7 +1,11 @@
 //! Runs: where they start, what a step leads to, where they end.
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
 use super::Flaw;
-use crate::model::{Config, Local, Model, OMEGA, Step, semantics};
+use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::Trace;
 
@@ -33,6 +37,34 @@ pub(crate) fn led_by(model: &dyn Model, from: &Config, by: Option<Local>, out: &
     match by {
         None => model.post_shared(from.shared, out),
         Some(by) => model.post(from.shared, by, out),
+    }
+}
+
+/// The steps of a model, asked for once per thread state: sets of configurations have the same thread states over and over.
+pub(super) struct Led<'a> {
+    model: &'a dyn Model,
+    known: FxHashMap<(Shared, Option<Local>), Rc<[Step]>>,
+}
+
+impl<'a> Led<'a> {
+    pub(super) fn new(model: &'a dyn Model) -> Led<'a> {
+        Led { model, known: FxHashMap::default() }
+    }
+
+    /// Appends what the steps that a thread at `by` leads make of a configuration; nobody leads a step that takes no thread.
+    pub(super) fn fire(
+        &mut self,
+        from: &Config,
+        by: Option<Local>,
+        bound: Option<u32>,
+        out: &mut Vec<Config>,
+    ) {
+        let steps = self.known.entry((from.shared, by)).or_insert_with(|| {
+            let mut steps = Vec::new();
+            led_by(self.model, from, by, &mut steps);
+            steps.into()
+        });
+        steps.iter().for_each(|step| semantics::fire(self.model, from, step, bound, out));
     }
 }
 
