@@ -130,7 +130,7 @@ GROWTH = 1.6
 
 def run(throng, path, engine, seconds):
     """Verdict and seconds of processor time."""
-    command = [throng, "check", path, "--engine", engine, "--jobs", "1", "-q", "--memory", "4000", "--timeout", str(4 * seconds)]
+    command = [throng, "check", path, "--engine", engine, "--jobs", "1", "-q", "--memory", "4000", "--timeout", str(20 * seconds)]
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds + 1, seconds + 2))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)

@@ -52,6 +52,9 @@ impl Default for Auto {
 /// Ticks of the first round.
 const FIRST_SHARE: u64 = 1 << 18;
 
+/// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
+const FIRST_TURN: u64 = 1 << 14;
+
 /// Pairs either prove soon or not at all.
 const WEIGHT_OF_PAIRS: u64 = 16;
 
@@ -90,14 +93,14 @@ impl Engine for Auto {
         if self.jobs < 2 {
             let mut turns = Vec::new();
             for i in 0..prove.len().max(refute.len()) {
-                turns.extend(prove.get(i).into_iter().chain(refute.get(i)).copied());
+                turns.extend(refute.get(i).into_iter().chain(prove.get(i)).copied());
             }
-            board.rounds(&turns);
+            board.rounds(&turns, FIRST_TURN);
         } else {
             thread::scope(|scope| {
                 // Work threads need deep stacks as little as the engines recurse; the default is plenty.
-                scope.spawn(|| board.rounds(&prove));
-                board.rounds(&refute);
+                scope.spawn(|| board.rounds(&prove, FIRST_SHARE));
+                board.rounds(&refute, FIRST_SHARE);
             });
         }
         board.answer()
@@ -157,9 +160,8 @@ impl<'a> Board<'a> {
     }
 
     /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
-    fn rounds(&self, players: &[Player]) {
+    fn rounds(&self, players: &[Player], mut share: u64) {
         let mut running = players.to_vec();
-        let mut share = FIRST_SHARE;
         while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
             let last = running.len() == 1;
             running.retain(|player| {
