@@ -115,6 +115,11 @@ impl Sink for Filling<'_, '_> {
         self.ticker.tick()
     }
 
+    fn looked_at(&mut self, steps: u32) -> Result<(), Unknown> {
+        // Four are about as much work as a look-up.
+        self.ticker.ticks(steps / 4)
+    }
+
     fn pruned(&mut self, size: u64) {
         note_pruned(&mut self.batch.pruned, size);
     }

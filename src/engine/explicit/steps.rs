@@ -104,6 +104,9 @@ pub trait Sink {
     /// One of possibly very many ways to fire the same step comes next.
     fn one_of_many(&mut self) -> Result<(), Unknown>;
 
+    /// So many steps were looked at, whether they can be taken or not.
+    fn looked_at(&mut self, steps: u32) -> Result<(), Unknown>;
+
     /// A successor with this many threads was left out, because the level allows fewer.
     fn pruned(&mut self, size: u64);
 }
@@ -285,13 +288,16 @@ impl<'m> Steps<'m> {
             return Ok(fired);
         }
         let led = pairs[led].iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let mut looked_at = 0;
         for step in alone.chain(led) {
+            looked_at += 1;
             if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
                 fired += 1;
                 self.fire(step, size, scratch, room, sink)?;
             }
         }
         scratch.pairs = pairs;
+        sink.looked_at(looked_at)?;
         Ok(fired)
     }
 
