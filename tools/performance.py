@@ -38,7 +38,7 @@ INSTANCES = {
     "ticketlock, explicit": (("bp", instructions.example("ticketlock.bp")), ["--engine", "explicit", "--threads", "200"]),
     "crowd(40), explicit": (("bp", instructions.crowd(40)), ["--engine", "explicit", "--threads", "5"]),
     "crowd(40), symbolic": (("bp", instructions.crowd(40)), ["--engine", "symbolic", "--threads", "4"]),
-    "kanban(3), karp-miller": (scaling.kanban(3)[:2], ["--engine", "karp-miller"]),
+    "kanban(8), karp-miller": (scaling.kanban(8)[:2], ["--engine", "karp-miller"]),
     "broadcast(400), backward": (scaling.broadcast(400)[:2], ["--engine", "backward"]),
     "ring(400), equations": (scaling.ring(400)[:2], ["--engine", "equations"]),
     "chain(100000)": (("spec", chain(100_000)), []),
