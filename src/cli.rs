@@ -123,7 +123,7 @@ struct CheckArgs {
     /// Write the whole model out as a table first, for benchmarks
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     unfold: bool,
-    /// Do not compose away or merge states first, for comparison
+    /// Engines run alone: do not compose away or merge states first, for comparison
     #[arg(long, hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
     no_contract: bool,
     /// Print verdicts without checking their evidence first
@@ -149,7 +149,7 @@ struct CheckArgs {
 }
 
 /// Options of `throng certify`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = CERTIFY_NOTES)]
 struct CertifyArgs {
     /// The input that the certificate is about

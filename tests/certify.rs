@@ -534,6 +534,8 @@ fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: b
     };
     let found = cutoff(asked, &method, &limits, &Silent).ok()?;
     let proof = runs::proof(asked, &found, &limits).ok().filter(|_| asked.model.gave_up().is_none())?;
+    throng::check::cutoff::check_cutoff(asked, &proof, &limits)
+        .unwrap_or_else(|flaw| panic!("{flaw}\n{}", loaded.source.text));
     let document = cutoff_document(&Origin { loaded, reading, problem: asked }, &proof).expect("a document");
     let mut bytes = Vec::new();
     write(&document, &mut bytes).expect("memory takes everything");

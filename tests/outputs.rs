@@ -76,6 +76,14 @@ fn limits_hold_while_an_input_is_read() {
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(document["verdict"], "unknown");
         assert!(document["attempts"].to_string().contains(what), "{document}");
+        for command in ["reach", "cutoff"] {
+            let output = run(&[command, &file, limit, much, "--json"]);
+            let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            assert!(
+                document["reason"].to_string().contains(what) && output.status.code() == Some(1),
+                "{document}"
+            );
+        }
         let output = run(&["translate", &file, "--to", "tts", limit, much]);
         assert!(output.status.code() == Some(1) && printed(&output).is_empty(), "{}", said(&output));
         assert!(said(&output).contains(what), "{}", said(&output));

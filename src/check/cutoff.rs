@@ -28,10 +28,13 @@ pub struct CutoffProof {
 /// Checks all of it; the targets of `problem` play no part.
 pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
+    let mut ticker = Ticker::new(limits);
     for (i, node) in proof.runs.iter().enumerate() {
+        ticker.ticks(16)?;
         check_node(problem, proof, i, node)?;
     }
     for &(s, l, at) in &proof.reachable {
+        ticker.tick()?;
         let Some(node) = proof.runs.get(at) else {
             return Err(Flaw::Malformed("a run is not there".into()));
         };

@@ -25,7 +25,14 @@ const SHRINKING: Duration = Duration::from_secs(2);
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = limits(args.timeout, args.memory);
-    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
+    let asked = args.clone();
+    console.begin(
+        &limits,
+        Arc::new(move |why| {
+            let told = if asked.json { json } else { text };
+            told(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
+        }),
+    );
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let size = bytes.len();

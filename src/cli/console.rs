@@ -146,8 +146,8 @@ impl Console {
 
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
     ///
-    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1. A second
-    /// Ctrl-C ends the process at once. The same happens if a limit is hit before the input has been read.
+    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1; so they do if a limit is hit
+    /// before the input has been read. A second Ctrl-C ends the process at once.
     pub(super) fn begin(&self, limits: &Limits, last_words: LastWords) {
         self.meter.start(limits);
         self.listen(limits, Some(last_words.clone()));
@@ -161,7 +161,7 @@ impl Console {
                     // Somebody else sees to that.
                     Err(Unknown::Cancelled) => return,
                     // What is read in a moment gets an answer that says what was asked.
-                    Err(why) if over == MOMENT => return give_up(&said, &last_words(&why)),
+                    Err(why) if over == MOMENT => return give_up(&said, &|| last_words(&why)),
                     Err(_) => over += 1,
                 }
                 thread::sleep(GLANCE);
@@ -191,7 +191,7 @@ impl Console {
                 while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
                     thread::sleep(GRACE);
                 }
-                give_up(&said, &last_words(&Unknown::Cancelled));
+                give_up(&said, &|| last_words(&Unknown::Cancelled));
             });
         });
         if let Err(why) = handled {
@@ -249,6 +249,7 @@ impl Console {
 
     /// Shows why a command cannot be carried out.
     pub(super) fn fail(&self, failure: &Failure) {
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
         self.has_read();
         self.meter.stop();
         match failure {
@@ -285,14 +286,14 @@ impl Watch for Console {
 }
 
 /// Ends the process with these words, unless there is an answer.
-fn give_up(said: &Mutex<Said>, last_words: &str) {
+fn give_up(said: &Mutex<Said>, last_words: &dyn Fn() -> String) {
     let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
     if *said == Said::Answer {
         return;
     }
     *said = Said::LastWords;
     let mut out = io::stdout().lock();
-    let _ = out.write_all(last_words.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
     std::process::exit(1);
 }
 

@@ -11,18 +11,22 @@ use crate::certificate::write::{Origin, cutoff_document};
 use crate::check::Flaw;
 use crate::check::cutoff::{CutoffProof, check_cutoff};
 use crate::engine::backward::Backward;
-use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
+use crate::engine::cutoff::{Method, cutoff, runs};
 use crate::engine::karp_miller::KarpMiller;
 use crate::lang::load::Reading;
 use crate::question::Question;
-use crate::report::cutoff::Found;
+use crate::report::cutoff::{Found, stopped};
 use crate::verdict::Unknown;
 use crate::verify::Error;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
+    let (file, json) = (args.input.file.display().to_string(), args.json);
+    console.begin(
+        &limits,
+        Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
+    );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let initial = args.initial.clone();
@@ -38,21 +42,24 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Some(why) => Err(Unknown::Inconclusive(why)),
         None => Ok(found),
     });
-    let shown = |found: Cutoff| runs::proof(&problem, &found, &limits).map(|proof| (found, Some(proof)));
     let wanted = !args.no_check || args.certificate.is_some();
-    let (found, proof) = match found.and_then(|found| if wanted { shown(found) } else { Ok((found, None)) }) {
-        Ok((found, proof)) => (Ok(found), proof),
-        Err(why) => (Err(why), None),
+    let proof = found.as_ref().ok().filter(|_| wanted).map(|found| runs::proof(&problem, found, &limits));
+    let checked = match &proof {
+        Some(Ok(proof)) if !args.no_check => check_cutoff(&problem, proof, &limits),
+        Some(Err(why)) if !args.no_check => Err(Flaw::Limit(why.clone())),
+        _ => Ok(()),
     };
-    let found = match proof.as_ref().filter(|_| !args.no_check).map(|p| check_cutoff(&problem, p, &limits)) {
-        None | Some(Ok(())) => found,
-        Some(Err(Flaw::Limit(why))) => Err(why),
-        Some(Err(flaw)) => return Err(Error::Flawed(format!("the cutoff does not stand: {flaw}")).into()),
+    let found = match checked {
+        Ok(()) => found,
+        Err(Flaw::Limit(why)) => Err(why),
+        Err(flaw) => return Err(Error::Flawed(format!("the cutoff does not stand: {flaw}")).into()),
     };
     let mut unwritten = None;
-    if let (Ok(_), Some(proof), Some(path)) = (&found, &proof, &args.certificate) {
+    if let (Ok(_), Some(proof), Some(path)) = (&found, proof, &args.certificate) {
         let origin = Origin { loaded: &loaded, reading: &reading, problem: &problem };
-        ((), unwritten) = Failure::unwritten(save(proof, &origin, path, !args.no_check))?;
+        let proof = proof.map_err(|why| Failure::Unwritten(format!("no certificate: {why}")));
+        let written = proof.and_then(|proof| save(&proof, &origin, path, !args.no_check));
+        ((), unwritten) = Failure::unwritten(written)?;
     }
     let report = Found {
         file: &loaded.source.name,

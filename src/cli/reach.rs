@@ -12,13 +12,17 @@ use crate::lang::load::Reading;
 use crate::model::{Local, Model, Shared};
 use crate::problem::Bound;
 use crate::question::Question;
-use crate::report::reach::Reached;
+use crate::report::reach::{Reached, stopped};
 use crate::verdict::Unknown;
 
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
-    console.begin(&limits, Arc::new(|why| format!("UNKNOWN  {why}\n")));
+    let (file, json) = (args.input.file.display().to_string(), args.json);
+    console.begin(
+        &limits,
+        Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
+    );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let question = Question { may_lack_target: true, ..args.start.question() };

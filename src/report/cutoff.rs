@@ -76,7 +76,7 @@ impl Found<'_> {
             self.problem.initial_text,
             plural(cutoff.reachable.len() as u64, "thread state"),
             evidence(&cutoff.closed),
-            if self.checked { "checked" } else { "unchecked" },
+            if self.checked { "checked" } else { "NOT checked" },
         );
         for level in &cutoff.levels {
             let (s, l) = level.witness.unwrap_or(level.example);
@@ -121,6 +121,25 @@ impl Found<'_> {
             seconds: self.seconds,
         })
     }
+}
+
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    super::json::to_text(&Document {
+        schema: super::json::SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "cutoff",
+        file,
+        initial: "",
+        cutoff: None,
+        reason: Some(why.to_string()),
+        thread_states: None,
+        levels: Vec::new(),
+        evidence: None,
+        checked: false,
+        seconds: 0.0,
+    })
 }
 
 fn evidence(closed: &Closed) -> String {

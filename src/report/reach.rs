@@ -153,6 +153,25 @@ impl Reached<'_> {
     }
 }
 
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    super::json::to_text(&Document {
+        schema: super::json::SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "reach",
+        file,
+        complete: false,
+        reason: Some(why.to_string()),
+        threads: None,
+        initial: "",
+        values_open: false,
+        thread_states: Vec::new(),
+        unreached: Vec::new(),
+        statistics: Numbers { thread_states: 0, shared_states: 0, local_states: 0, seconds: 0.0 },
+    })
+}
+
 /// `0|1` for systems, `lock=0 | line 4 x=1` for programs, the place alone for nets.
 fn line(model: &dyn Model, s: Shared, l: Local) -> String {
     let (shared, local) = (model.shared_name(s), model.local_name(l));

@@ -48,6 +48,7 @@ fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unk
     })?;
     // A word may be within one that was reached.
     for (s, l) in missing {
+        Ticker::new(limits).ticks(nodes.len() as u32)?;
         let within = |n: &RunNode| {
             model.within_shared(s, n.config.shared)
                 && n.config.threads.entries().iter().any(|e| model.within_local(l, e.0))
@@ -76,6 +77,7 @@ fn explore(
     let mut nodes: Vec<RunNode> = Vec::new();
     let mut known: FxHashSet<Config> = FxHashSet::default();
     for config in problem.initial.iter().flat_map(|f| (0..=most).flat_map(|k| f.of_size(k))) {
+        ticker.tick()?;
         if known.insert(config.clone()) {
             nodes.push(RunNode { parent: None, by: None, config });
         }
@@ -86,6 +88,7 @@ fn explore(
     }
     let mut after = Vec::new();
     while more && at < nodes.len() {
+        ticker.tick()?;
         let config = nodes[at].config.clone();
         semantics::successors(&*problem.model, &config, None, &mut after);
         for (step, next) in after.drain(..).filter(|(_, c)| c.threads.size() <= most) {

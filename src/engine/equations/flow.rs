@@ -77,7 +77,7 @@ impl Flow<'_> {
         loop {
             Ticker::new(limits).ticks(self.equations.effort())?;
             limits.check()?;
-            statistics.programs += 1;
+            statistics.programs += u64::from(*patience > 0);
             let (threads, taken) = match self.solve(&cuts, patience, limits)? {
                 Ok(solution) => solution,
                 Err(NoSolution::None) => {

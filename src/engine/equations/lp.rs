@@ -176,11 +176,14 @@ impl Equations {
         Ticker::new(limits).ticks(self.effort())?;
         let (numbers, goal, infinite) = match solve(lp, None, limits)? {
             Ok(s) => (columns.iter().map(|&c| s.var_value(c)).collect(), s.var_value(there), false),
+            Err(NoSolution::TooHard) => (vec![0.0; columns.len()], 0.0, false),
             // No number of steps is enough: find out why, for that holds elsewhere as well.
-            Err(_) => match self.wall(problem, facts, goal, std::slice::from_ref(from), limits)? {
-                Some(numbers) => (numbers, 1.0, true),
-                None => (vec![0.0; columns.len()], 0.0, false),
-            },
+            Err(NoSolution::None) => {
+                match self.wall(problem, facts, goal, std::slice::from_ref(from), limits)? {
+                    Some(numbers) => (numbers, 1.0, true),
+                    None => (vec![0.0; columns.len()], 0.0, false),
+                }
+            }
         };
         let (shared, locals) = numbers.split_at(self.shared_states.len());
         Ok(Bearings {
