@@ -172,7 +172,7 @@ fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
         void main() begin
           decl a;
           enforce (* | 0 | a$);
-          L: w := a constrain w$ & (a$ ^ ('w$ => 'a) ^ (a => a));
+          L: w := (false ^ a) constrain w$ & (a$ ^ ('w$ => 'a) ^ (a => a));
           w$ := w;
         end";
     let source = Source::new("around", text);

@@ -13,7 +13,7 @@ use super::cubes::Parts;
 use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::Problem;
-use crate::verdict::{Block, Views};
+use crate::verdict::{Block, Unknown, Views};
 
 /// The views of one shared state. Local states are given by number.
 pub(super) struct Group {
@@ -38,15 +38,6 @@ impl Group {
         let mut each = threads.iter().enumerate();
         each.all(|(i, &a)| self.all.contains(a) && threads[i + 1..].iter().all(|&b| self.pair(a, b)))
     }
-}
-
-/// How a bystander is taken for a known state that holds at least as much: always the same way within a step, whoever else is there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rounding {
-    /// Only if it is not known itself, and no further than it must be.
-    Least,
-    /// As far as possible. An interpreter that reads a bystander's variable has two states where the views have one pair of larger ones.
-    Most,
 }
 
 /// A set of views that holds the initial ones and is closed under steps.
@@ -181,32 +172,106 @@ impl<'a> Closed<'a> {
         let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
         let mut arrived = flat(&step.put);
         arrived.extend(flat(&step.spawn));
-        let mut first =
-            match self.arrive(group, step, (step.to, &arrived), &bystanders, Rounding::Least, ticker) {
-                Err(flaw) if !self.model.is_exact() => flaw,
-                done => return done,
-            };
+        let first = match self.arrive(group, step, (step.to, &arrived), &bystanders, ticker) {
+            Err(flaw) if !self.model.is_exact() => flaw,
+            done => return done,
+        };
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
         // Only once for all bystanders: views of one configuration are about the same states.
         self.rounded.set(true);
         let arrived = Config::new(step.to, arrived.into_iter().collect());
-        let mut fits = |rounding| {
-            self.parts.pass(&arrived, &mut |part| {
-                self.roundings(part).iter().any(|(s, arrived)| {
-                    match self.arrive(group, step, (*s, arrived), &bystanders, rounding, ticker) {
-                        Ok(()) => true,
-                        Err(flaw) => {
-                            if matches!(flaw, Flaw::Limit(_)) {
-                                first = flaw;
-                            }
-                            false
-                        }
-                    }
+        let moves = step.others != Others::Stay;
+        let mut stopped = None;
+        let fits = self.parts.pass(&arrived, &mut |part| {
+            self.roundings(part).iter().any(|(s, arrived)| {
+                let there = match self.arrive(group, step, (*s, arrived), &bystanders, ticker) {
+                    Err(Flaw::Limit(why)) => Err(why),
+                    Err(_) if moves => self.settle(group, step, (*s, arrived), &bystanders, ticker),
+                    done => Ok(done.is_ok()),
+                };
+                there.unwrap_or_else(|why| {
+                    stopped = Some(why);
+                    false
                 })
             })
+        });
+        match stopped {
+            _ if fits => Ok(()),
+            Some(why) => Err(Flaw::Limit(why)),
+            None => Err(first),
+        }
+    }
+
+    /// The same as [`Closed::arrive`] where bystanders may be taken for any known states that hold at least as much: an interpreter that reads a bystander's variable
+    /// has two states where the views have one pair of larger ones. A bystander and its fate are always taken for the same, whoever else is there, so
+    /// that views of one configuration are about the same states.
+    fn settle(
+        &self,
+        group: &Group,
+        step: &Step,
+        (to, arrived): (Shared, &[Local]),
+        bystanders: &Bits,
+        ticker: &mut Ticker,
+    ) -> Result<bool, Unknown> {
+        const MOST: usize = 1 << 14;
+        let Some((after, arrived)) = self.built(to, arrived) else { return Ok(false) };
+        // For each bystander and fate, whom it may be taken for.
+        let mut options: Vec<Vec<u32>> = Vec::new();
+        let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for b in bystanders.iter() {
+            for fate in self.raw_fates(step, self.locals[b as usize]) {
+                ticker.ticks(16)?;
+                let wider = |&n: &u32| self.model.within_local(fate, self.locals[n as usize]);
+                let with = |&n: &u32| arrived.iter().all(|&p| after.pair(p, n));
+                fates.entry(b).or_default().push(options.len());
+                options.push(after.all.iter().filter(wider).filter(with).collect());
+            }
+        }
+        let mut together: FxHashSet<(usize, usize)> = FxHashSet::default();
+        for (&b, mine) in &fates {
+            for theirs in group.row(b).into_iter().flat_map(|row| row.iter()).filter_map(|c| fates.get(&c)) {
+                ticker.tick()?;
+                together.extend(mine.iter().flat_map(|&i| theirs.iter().map(move |&j| (i, j))));
+            }
+            if together.len() > MOST {
+                return Ok(false);
+            }
+        }
+        let mut agree = |options: &mut [Vec<u32>]| -> Result<bool, Unknown> {
+            loop {
+                let before: usize = options.iter().map(Vec::len).sum();
+                for &(i, j) in &together {
+                    ticker.ticks(options[j].len() as u32)?;
+                    let theirs = options[j].clone();
+                    let fits = |&a: &u32| match i == j {
+                        true => after.pair(a, a),
+                        false => theirs.iter().any(|&b| after.pair(a, b)),
+                    };
+                    options[i].retain(fits);
+                }
+                if options.iter().map(Vec::len).sum::<usize>() == before {
+                    return Ok(options.iter().all(|o| !o.is_empty()));
+                }
+            }
         };
-        let moves = step.others != Others::Stay;
-        if fits(Rounding::Least) || moves && fits(Rounding::Most) { Ok(()) } else { Err(first) }
+        if !agree(&mut options)? {
+            return Ok(false);
+        }
+        for i in 0..options.len() {
+            let mut settled = None;
+            for &choice in &options[i].clone() {
+                let mut tried = options.clone();
+                tried[i] = vec![choice];
+                if agree(&mut tried)? {
+                    settled = Some(tried);
+                    break;
+                }
+            }
+            let Some(tried) = settled else { return Ok(false) };
+            options = tried;
+        }
+        // One choice is left for each, and all of them agree.
+        Ok(true)
     }
 
     /// Ways to replace states by known ones that hold at least as much.
@@ -240,7 +305,6 @@ impl<'a> Closed<'a> {
         step: &Step,
         (to, arrived): (Shared, &[Local]),
         bystanders: &Bits,
-        rounding: Rounding,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         let (after, numbers) = self.hold(to, arrived)?;
@@ -253,7 +317,7 @@ impl<'a> Closed<'a> {
             }
             let mut fates = Vec::new();
             for b in set.iter() {
-                fates.extend(self.rounded_fates(step, to, self.locals[b as usize], rounding));
+                fates.extend(self.fates(step, to, self.locals[b as usize]));
             }
             self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
         };
@@ -291,30 +355,27 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// What may become of a bystander that is still there afterwards.
-    pub(super) fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
-        self.rounded_fates(step, to, l, Rounding::Least)
-    }
-
-    fn rounded_fates(&self, step: &Step, to: Shared, l: Local, rounding: Rounding) -> Vec<Local> {
+    /// What becomes of a bystander that is still there afterwards.
+    fn raw_fates(&self, step: &Step, l: Local) -> impl Iterator<Item = Local> {
         let mut fates = Vec::new();
         match step.others {
             Others::Stay => fates.push(Some(l)),
             Others::Move => self.model.bystander(step, l, &mut fates),
             Others::Wake => fates.extend([Some(l), self.model.woken(l)]),
         }
+        fates.into_iter().flatten()
+    }
+
+    /// The same; what is not known is taken for a known state that holds at least as much, and no more than need be.
+    pub(super) fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
         let known = |l: Local| self.built(to, &[l]).is_some();
         let round = |l: Local| match self.groups.get(&to) {
-            Some(group) if !self.model.is_exact() && (rounding == Rounding::Most || !known(l)) => {
+            Some(group) if !self.model.is_exact() && !known(l) => {
                 self.rounded.set(true);
                 let within = |a: Local, b: Local| self.model.within_local(a, b);
                 let wider: Vec<Local> = self.singles(group).filter(|&m| within(l, m)).collect();
-                // No other one lies within it, or it within no other one.
-                let last = |&m: &Local| {
-                    let beyond = |n: Local| if rounding == Rounding::Most { (m, n) } else { (n, m) };
-                    wider.iter().map(|&n| beyond(n)).all(|(a, b)| !within(a, b) || within(b, a))
-                };
-                let taken_for = wider.iter().copied().filter(last).min().unwrap_or(l);
+                let least = |&m: &Local| wider.iter().all(|&n| !within(n, m) || within(m, n));
+                let taken_for = wider.iter().copied().filter(least).min().unwrap_or(l);
                 if step.others == Others::Stay && taken_for != l {
                     self.stayed.borrow_mut().insert((l, taken_for));
                 }
@@ -322,7 +383,7 @@ impl<'a> Closed<'a> {
             }
             _ => l,
         };
-        fates.into_iter().flatten().map(round).collect()
+        self.raw_fates(step, l).map(round).collect()
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.
