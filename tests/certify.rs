@@ -183,6 +183,25 @@ fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
+/// The engine knows `f` with open parameters only, the interpreter knows what was passed; and `s` is open, 0 or 1. The vector counts these three shared states
+/// differently: the call is taken for one that leaves `s` as it is.
+#[test]
+fn vectors_count_what_a_step_is_taken_for() {
+    let text = "decl s := 0;
+        dfs void main() begin
+          if s then ASYNC_0: assert 0; fi;
+          _, s := call f(0, s);
+        end
+        bool<2> f(p, q) begin end";
+    let source = Source::new("taken", text);
+    let loaded = throng::lang::load::read(source, Format::Bp, &Reading::default())
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    let question =
+        Question { mutex: vec!["ASYNC_0".into()], initial: Some("2".into()), ..Question::default() };
+    let problem = problem(&loaded, Path::new(""), &question);
+    assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
+}
+
 /// Two bystanders whose fates overlap, one of them anything, the other one known: who is who matters for the rest of the run.
 #[test]
 fn threads_keep_what_is_known_about_them() {

@@ -439,7 +439,7 @@ class Court:
                 if together(group, r.take):
                     after = value(r.dst, r.put) + value(None, r.spawn)
                     need(after <= value(s, r.take), "a vector grows: %s" % (r,))
-                    for b in group:
+                    for b in set(group).intersection(*(group[t] for t in r.take)):
                         fates = [f for f in r.fates.get(b, [b]) if f is not None]
                         need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
         for _, free in self.families:

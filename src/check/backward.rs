@@ -23,8 +23,8 @@ pub(super) fn check_relative(
     basis: &[Config],
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
-    let views = Closed::new(problem, views, ticker)?;
-    let vectors = Vectors::new(problem, &views, vectors, ticker)?;
+    let vectors = Vectors::new(problem, vectors)?;
+    let views = Closed::new(problem, views, &vectors, ticker)?;
     let ruled_out = |c: &Config| !views.allows(c) || vectors.exclude(&views, c);
     if !basis.is_empty() {
         return check_basis(problem, target, basis, &ruled_out, ticker);

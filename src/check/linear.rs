@@ -4,8 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Flaw;
 use super::views::Closed;
-use crate::limits::Ticker;
-use crate::model::{Bag, Config, Local, Others, Shared, Step};
+use crate::model::{Bag, Config, Local, Shared, Step};
 use crate::problem::Problem;
 use crate::verdict::Vector;
 
@@ -17,44 +16,22 @@ struct Linear {
     most: i128,
 }
 
-/// Vectors that have been checked.
+/// Vectors; [`super::views::Closed`] asks about every step that views allow whether they grow.
 pub(super) struct Vectors(Vec<Linear>);
 
 impl Vectors {
-    pub(super) fn new(
-        problem: &Problem,
-        views: &Closed,
-        vectors: &[Vector],
-        ticker: &mut Ticker,
-    ) -> Result<Vectors, Flaw> {
-        let all = vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<Vec<_>, _>>()?;
-        if all.is_empty() {
-            return Ok(Vectors(all));
-        }
-        for (from, to) in views.stayed.borrow().iter() {
-            if all.iter().any(|linear| linear.of_local(*to) > linear.of_local(*from)) {
-                return Err(Flaw::Grows(views.model.local_name(*from)));
-            }
-        }
-        views.each_possible_step(&mut |group, step| {
-            ticker.ticks(all.len() as u32)?;
-            let standing_by = views.singles(group).filter(|_| step.others != Others::Stay);
-            let fates: Vec<(Local, Vec<Local>)> =
-                standing_by.map(|b| (b, views.fates(step, step.to, b))).collect();
-            let grows = |linear: &Linear| {
-                let moves = |(b, fates): &(Local, Vec<Local>)| {
-                    fates.iter().any(|&l| linear.most_of_local(views, l) > linear.of_local(*b))
-                };
-                linear.most_after(views, step) > linear.value(step.from, &step.take)
-                    || fates.iter().any(moves)
-            };
-            if all.iter().any(grows) {
-                Err(Flaw::Grows(views.model.edge_place(step.edge).text))
-            } else {
-                Ok(())
-            }
-        })?;
-        Ok(Vectors(all))
+    pub(super) fn new(problem: &Problem, vectors: &[Vector]) -> Result<Vectors, Flaw> {
+        Ok(Vectors(vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders aside.
+    pub(super) fn allow_step(&self, step: &Step, to: Shared, arrived: &Bag) -> bool {
+        self.0.iter().all(|linear| linear.value(to, arrived) <= linear.value(step.from, &step.take))
+    }
+
+    /// Whether none counts more for a thread in the second local state than in the first.
+    pub(super) fn allow_move(&self, from: Local, to: Local) -> bool {
+        from == to || self.0.iter().all(|linear| linear.of_local(to) <= linear.of_local(from))
     }
 
     /// Whether nothing that covers a concrete configuration of `config` is reachable.
@@ -94,28 +71,6 @@ impl Linear {
     fn value(&self, s: Shared, threads: &Bag) -> i128 {
         let each = threads.entries().iter().map(|&(l, n)| self.of_local(l) * i128::from(n));
         self.of_shared(s) + each.sum::<i128>()
-    }
-
-    /// The largest value of what a step leads to; bystanders aside.
-    fn most_after(&self, views: &Closed, step: &Step) -> i128 {
-        let arrived = step.put.entries().iter().chain(step.spawn.entries());
-        let threads = arrived.map(|&(l, n)| self.most_of_local(views, l) * i128::from(n));
-        self.most_of_shared(views, step.to) + threads.sum::<i128>()
-    }
-
-    /// What a shared state that is arrived at may count; if views were rounded, it may have been taken for any that it meets.
-    fn most_of_shared(&self, views: &Closed, s: Shared) -> i128 {
-        let known = views.groups.keys().filter(|&&t| views.rounded.get() && views.model.meets_shared(s, t));
-        known.map(|&t| self.of_shared(t)).max().unwrap_or_else(|| self.of_shared(s))
-    }
-
-    /// The same for a local state.
-    fn most_of_local(&self, views: &Closed, l: Local) -> i128 {
-        if !views.rounded.get() {
-            return self.of_local(l);
-        }
-        let counting = self.locals.iter().filter(|&(&m, _)| views.model.meets_local(l, m));
-        counting.map(|(_, &n)| n.into()).max().unwrap_or(0)
     }
 
     fn excludes(&self, views: &Closed, config: &Config) -> bool {

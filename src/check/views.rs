@@ -2,14 +2,14 @@
 //!
 //! For every step whose threads can be there together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
 //! pairwise in the set. "For every bystander" is inclusion of sets of numbers; states with the same partners are looked at once.
-
-use std::cell::{Cell, RefCell};
+//! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are about what a step's result is taken for.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
 use super::bits::Bits;
 use super::cubes::Parts;
+use super::linear::Vectors;
 use crate::limits::Ticker;
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step};
 use crate::problem::Problem;
@@ -40,23 +40,21 @@ impl Group {
     }
 }
 
-/// A set of views that holds the initial ones and is closed under steps.
+/// A set of views that holds the initial ones and is closed under steps, none of which increases a vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) groups: FxHashMap<Shared, Group>,
     locals: Vec<Local>,
     numbers: FxHashMap<Local, u32>,
     parts: Parts<'a>,
-    /// Whether something arrived that had to be taken for a larger known state.
-    pub(super) rounded: Cell<bool>,
-    /// Bystanders that no step moved but that were taken for something larger, and for what.
-    pub(super) stayed: RefCell<FxHashSet<(Local, Local)>>,
+    vectors: &'a Vectors,
 }
 
 impl<'a> Closed<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         views: &'a Views,
+        vectors: &'a Vectors,
         ticker: &mut Ticker,
     ) -> Result<Closed<'a>, Flaw> {
         let model = &*problem.model;
@@ -75,8 +73,7 @@ impl<'a> Closed<'a> {
             numbers: locals.iter().copied().zip(0..).collect(),
             locals,
             parts: Parts::new(model, words),
-            rounded: Cell::new(false),
-            stayed: RefCell::default(),
+            vectors,
         };
         let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
         views.blocks.iter().for_each(|b| blocks.entry(b.shared).or_default().push(b));
@@ -134,7 +131,7 @@ impl<'a> Closed<'a> {
     }
 
     /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
-    pub(super) fn each_possible_step(
+    fn each_possible_step(
         &self,
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {
@@ -170,16 +167,15 @@ impl<'a> Closed<'a> {
         ticker.ticks(8)?;
         let taken = step.take.entries().iter().filter_map(|e| group.row(*self.numbers.get(&e.0)?));
         let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
-        let mut arrived = flat(&step.put);
-        arrived.extend(flat(&step.spawn));
+        let mut arrived = step.put.clone();
+        arrived.add_all(&step.spawn);
         let first = match self.arrive(group, step, (step.to, &arrived), &bystanders, ticker) {
             Err(flaw) if !self.model.is_exact() => flaw,
             done => return done,
         };
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
-        // Only once for all bystanders: views of one configuration are about the same states.
-        self.rounded.set(true);
-        let arrived = Config::new(step.to, arrived.into_iter().collect());
+        // Only once for all bystanders and vectors: views and values of one configuration are about the same states.
+        let arrived = Config::new(step.to, arrived);
         let moves = step.others != Others::Stay;
         let mut stopped = None;
         let fits = self.parts.pass(&arrived, &mut |part| {
@@ -209,20 +205,23 @@ impl<'a> Closed<'a> {
         &self,
         group: &Group,
         step: &Step,
-        (to, arrived): (Shared, &[Local]),
+        (to, arrived): (Shared, &Bag),
         bystanders: &Bits,
         ticker: &mut Ticker,
     ) -> Result<bool, Unknown> {
         const MOST: usize = 1 << 14;
-        let Some((after, arrived)) = self.built(to, arrived) else { return Ok(false) };
+        let Some((after, numbers)) = self.built(to, &flat(arrived)) else { return Ok(false) };
+        if !self.vectors.allow_step(step, to, arrived) {
+            return Ok(false);
+        }
         // For each bystander and fate, whom it may be taken for.
         let mut options: Vec<Vec<u32>> = Vec::new();
         let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for b in bystanders.iter() {
             for fate in self.raw_fates(step, self.locals[b as usize]) {
                 ticker.ticks(16)?;
-                let wider = |&n: &u32| self.model.within_local(fate, self.locals[n as usize]);
-                let with = |&n: &u32| arrived.iter().all(|&p| after.pair(p, n));
+                let wider = |&n: &u32| self.holds(self.locals[b as usize], fate, self.locals[n as usize]);
+                let with = |&n: &u32| numbers.iter().all(|&p| after.pair(p, n));
                 fates.entry(b).or_default().push(options.len());
                 options.push(after.all.iter().filter(wider).filter(with).collect());
             }
@@ -275,7 +274,7 @@ impl<'a> Closed<'a> {
     }
 
     /// Ways to replace states by known ones that hold at least as much.
-    fn roundings(&self, config: &Config) -> Vec<(Shared, Vec<Local>)> {
+    fn roundings(&self, config: &Config) -> Vec<(Shared, Bag)> {
         const MOST: usize = 64;
         let mut found = Vec::new();
         for (&s, group) in &self.groups {
@@ -283,7 +282,8 @@ impl<'a> Closed<'a> {
                 continue;
             }
             let mut rows: Vec<Vec<Local>> = vec![Vec::new()];
-            for l in flat(&config.threads) {
+            let threads = config.threads.entries().iter();
+            for l in threads.flat_map(|&(l, n)| std::iter::repeat_n(l, n as usize)) {
                 let mut wider: Vec<Local> =
                     self.singles(group).filter(|&m| self.model.within_local(l, m)).collect();
                 wider.sort_unstable_by_key(|&m| (m != l, m));
@@ -293,21 +293,25 @@ impl<'a> Closed<'a> {
                     .take(MOST)
                     .collect();
             }
-            found.extend(rows.into_iter().map(|row| (s, row)));
+            found.extend(rows.into_iter().map(|row| (s, row.into_iter().collect())));
         }
         found
     }
 
-    /// Whether all views are there after `step` has led to `to` and put `arrived` there.
+    /// Whether all views are there after `step` has led to `to` and brought `arrived` there, and no vector has grown.
     fn arrive(
         &self,
         group: &Group,
         step: &Step,
-        (to, arrived): (Shared, &[Local]),
+        (to, arrived): (Shared, &Bag),
         bystanders: &Bits,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
-        let (after, numbers) = self.hold(to, arrived)?;
+        let (after, numbers) = self.hold(to, &flat(arrived))?;
+        let grows = || Flaw::Grows(self.model.edge_place(step.edge).text);
+        if !self.vectors.allow_step(step, to, arrived) {
+            return Err(grows());
+        }
         // Where states are sets, who stays may have to be rounded as well.
         let stay =
             step.others == Others::Stay && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
@@ -316,8 +320,12 @@ impl<'a> Closed<'a> {
                 return Ok(set.clone());
             }
             let mut fates = Vec::new();
-            for b in set.iter() {
-                fates.extend(self.fates(step, to, self.locals[b as usize]));
+            for b in set.iter().map(|b| self.locals[b as usize]) {
+                let before = fates.len();
+                fates.extend(self.fates(step, to, b));
+                if fates[before..].iter().any(|&fate| !self.vectors.allow_move(b, fate)) {
+                    return Err(grows());
+                }
             }
             self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
         };
@@ -366,24 +374,24 @@ impl<'a> Closed<'a> {
         fates.into_iter().flatten()
     }
 
-    /// The same; what is not known is taken for a known state that holds at least as much, and no more than need be.
-    pub(super) fn fates(&self, step: &Step, to: Shared, l: Local) -> Vec<Local> {
+    /// Whether a bystander `b` that became `fate` may be taken for `wider`.
+    fn holds(&self, b: Local, fate: Local, wider: Local) -> bool {
+        self.model.within_local(fate, wider) && self.vectors.allow_move(b, wider)
+    }
+
+    /// What becomes of a bystander; what is not known is taken for a known state that holds at least as much, and no more than need be.
+    fn fates(&self, step: &Step, to: Shared, b: Local) -> Vec<Local> {
         let known = |l: Local| self.built(to, &[l]).is_some();
         let round = |l: Local| match self.groups.get(&to) {
             Some(group) if !self.model.is_exact() && !known(l) => {
-                self.rounded.set(true);
                 let within = |a: Local, b: Local| self.model.within_local(a, b);
-                let wider: Vec<Local> = self.singles(group).filter(|&m| within(l, m)).collect();
+                let wider: Vec<Local> = self.singles(group).filter(|&m| self.holds(b, l, m)).collect();
                 let least = |&m: &Local| wider.iter().all(|&n| !within(n, m) || within(m, n));
-                let taken_for = wider.iter().copied().filter(least).min().unwrap_or(l);
-                if step.others == Others::Stay && taken_for != l {
-                    self.stayed.borrow_mut().insert((l, taken_for));
-                }
-                taken_for
+                wider.iter().copied().filter(least).min().unwrap_or(l)
             }
             _ => l,
         };
-        self.raw_fates(step, l).map(round).collect()
+        self.raw_fates(step, b).map(round).collect()
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.
