@@ -220,7 +220,8 @@ impl Closure {
             self.model.post_shared(self.s(s), &mut steps);
             for step in steps {
                 let rule = self.register(s, step);
-                self.enable(rule);
+                self.arrive(rule);
+                self.rules[rule as usize].enabled = true;
             }
         }
     }
@@ -309,18 +310,18 @@ impl Closure {
         Ok(())
     }
 
-    /// Enables a rule once all it takes can be there together.
+    /// Enables a rule once all it takes can be there together. It counts as enabled only when that is done: if interrupted, it is done again.
     fn try_enable(&mut self, rule: u32, ticker: &mut Ticker) -> Result<(), Unknown> {
         let r = &self.rules[rule as usize];
         if r.enabled || !self.can_meet(r) {
             return Ok(());
         }
-        self.enable(rule);
-        let r = &self.rules[rule as usize];
         let first = (r.from, r.takes[0]);
+        self.arrive(rule);
         for b in self.partners.get(&first).cloned().unwrap_or_default() {
             self.stand_by(rule, b, ticker)?;
         }
+        self.rules[rule as usize].enabled = true;
         Ok(())
     }
 
@@ -334,9 +335,8 @@ impl Closure {
     }
 
     /// The views of what the step itself leaves behind.
-    fn enable(&mut self, rule: u32) {
-        let r = &mut self.rules[rule as usize];
-        r.enabled = true;
+    fn arrive(&mut self, rule: u32) {
+        let r = &self.rules[rule as usize];
         let (to, arrives) = (r.to, r.arrives.clone());
         self.reach(to);
         for (i, &p) in arrives.iter().enumerate() {
@@ -347,7 +347,7 @@ impl Closure {
         }
     }
 
-    /// A thread at `b` may stand by if it is in the set with everybody who is taken.
+    /// A thread at `b` may stand by if it is in the set with everybody who is taken. It is noted last: if interrupted, all is done again.
     fn stand_by(&mut self, rule: u32, b: Id, ticker: &mut Ticker) -> Result<(), Unknown> {
         ticker.tick()?;
         let r = &self.rules[rule as usize];
@@ -356,7 +356,6 @@ impl Closure {
         }
         let (from, to, disturbs) = (r.from, r.to, r.disturbs);
         let arrives = r.arrives.clone();
-        self.rules[rule as usize].bystanders.insert(b);
         for after in self.fates(rule, b).into_iter().flatten() {
             self.one(to, after);
             for &p in &arrives {
@@ -364,14 +363,15 @@ impl Closure {
             }
         }
         if disturbs {
-            for i in 0..self.rules[rule as usize].bystanders.len() {
+            for i in 0..=self.rules[rule as usize].bystanders.len() {
                 ticker.tick()?;
-                let c = self.rules[rule as usize].bystanders[i];
+                let c = self.rules[rule as usize].bystanders.get_index(i).copied().unwrap_or(b);
                 if self.has_two(from, b, c) {
                     self.both(rule, b, c);
                 }
             }
         }
+        self.rules[rule as usize].bystanders.insert(b);
         Ok(())
     }
 
@@ -397,5 +397,35 @@ impl Closure {
             Others::Wake => fates.extend([Some(l), self.model.woken(l).or(Some(l))]),
         }
         fates.into_iter().map(|fate| fate.map(|l| self.local(l))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Silent;
+    use crate::problem::Bound;
+    use crate::testing::{Knobs, Rng, random_problem, random_table};
+
+    #[test]
+    fn interrupted_at_any_time_it_finds_the_same() {
+        let mut interrupted = 0;
+        let sparse = Knobs { vanish: 2, exits: 2, block: 0, ..Knobs::default() };
+        let alone = Knobs { shared: 6, locals: 30, steps: 60, broadcasts: 0, ..sparse };
+        let moving = Knobs { shared: 3, locals: 40, steps: 40, broadcasts: 40, ..sparse };
+        for seed in 0..200 {
+            let (mut rng, knobs) = (Rng::new(seed / 2), if seed % 2 == 0 { &alone } else { &moving });
+            let table = Arc::new(random_table(&mut rng, knobs));
+            let problem = random_problem(&mut rng, knobs, table, Bound::Any);
+            let mut whole = Closure::new(problem.model.clone());
+            whole.run(&problem, &Limits::none(), &Silent).expect("no limit");
+            let (mut parts, mut work) = (Closure::new(problem.model.clone()), 1);
+            while parts.run(&problem, &Limits::none().part().work(work), &Silent).is_err() {
+                // An item may take longer than a turn.
+                (interrupted, work) = (interrupted + 1, work + 1);
+            }
+            assert_eq!(parts.views(), whole.views(), "{seed}");
+        }
+        assert!(interrupted > 2000, "{interrupted}");
     }
 }
