@@ -25,9 +25,9 @@ pub use self::flaw::Flaw;
 
 use self::forward::{Kind, check_forward};
 use crate::limits::{Limits, Ticker};
-use crate::model::Shared;
 use crate::model::through::{Contraction, Through};
-use crate::problem::{Bound, Problem, Target};
+use crate::model::{Bag, Config, Model, Shared};
+use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{Certificate, Unknown, Verdict};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
@@ -50,10 +50,12 @@ pub fn check_within(
         Verdict::Safe(certificate) => certificate,
     };
     check_safe(problem, target, safe, &mut Ticker::new(limits))?;
-    match problem.model.gave_up() {
-        Some(why) => Err(Flaw::Limit(Unknown::Inconclusive(why))),
-        None => Ok(()),
-    }
+    whole(&*problem.model)
+}
+
+/// Whether the model has listed everything that it was asked for.
+fn whole(model: &dyn Model) -> Result<(), Flaw> {
+    model.gave_up().map_or(Ok(()), |why| Err(Flaw::Limit(Unknown::Inconclusive(why))))
 }
 
 fn check_safe(
@@ -97,8 +99,12 @@ fn contracted(
         return Err(Flaw::NotForThisModel("models are made smaller for any number of threads only".into()));
     }
     let through = Through::new(model.clone(), contraction).map_err(Flaw::NotForThisModel)?;
-    let initial = problem.initial.iter().map(|family| family.merged(contraction)).collect();
-    let configs = target.configs.iter().map(|bad| contraction.merge_config(bad)).collect();
+    let initial: Vec<Initial> = problem.initial.iter().map(|family| family.merged(contraction)).collect();
+    let configs: Vec<Config> = target.configs.iter().map(|bad| contraction.merge_config(bad)).collect();
+    let mut bags = initial.iter().map(|i| &i.threads).chain(configs.iter().map(|c| &c.threads));
+    if !bags.all(Bag::is_countable) {
+        return Err(Flaw::NotForThisModel("there are too many threads to count".into()));
+    }
     let problem = Problem { model: Arc::new(through), initial, ..problem.clone() };
     Ok((problem, Target { configs, ..target.clone() }))
 }

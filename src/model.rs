@@ -27,7 +27,7 @@ pub mod semantics;
 pub mod table;
 pub mod through;
 
-pub use bag::{Bag, OMEGA};
+pub use bag::{Bag, OMEGA, UNCOUNTABLE};
 pub use config::Config;
 
 /// The value of the shared variables. Only the model knows what the bits mean.

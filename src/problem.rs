@@ -117,6 +117,19 @@ impl Initial {
         fill(&any, most, most == 0, Config::new(self.shared, self.threads.clone()), found)
     }
 
+    /// The smallest member that covers a configuration, state by state.
+    pub fn least_above(&self, config: &Config) -> Option<Config> {
+        let mut threads = self.threads.clone();
+        for &(l, n) in config.threads.entries() {
+            let missing = n.saturating_sub(threads.count(l));
+            if missing > 0 && !self.any.contains(&l) {
+                return None;
+            }
+            threads.insert(l, missing);
+        }
+        (self.shared == config.shared).then(|| Config::new(self.shared, threads))
+    }
+
     /// The size of the smallest member that is larger than `size` (or of the smallest at all), if there is one.
     pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
         let least = self.threads.size();

@@ -102,7 +102,7 @@ impl Crowd {
 
     /// Fires `step`, which leads to `after`, and says what it does to whom: the threads that act first.
     ///
-    /// `None` if the step is not enabled or does not lead there; the crowd is then of no further use.
+    /// `None` if the step is not enabled or does not lead there, or if there are too many threads; the crowd is then of no further use.
     pub fn step(
         &mut self,
         model: &dyn Model,
@@ -110,6 +110,9 @@ impl Crowd {
         after: &Config,
         bound: Option<u32>,
     ) -> Option<Vec<Change>> {
+        if after.threads.size() > Self::LARGEST {
+            return None;
+        }
         let taken = self.take(&step.take)?;
         let rest = self.bag();
         let spawn = if semantics::exceeds(&rest, step, bound) { Bag::new() } else { step.spawn.clone() };

@@ -348,6 +348,11 @@ pub enum Unknown {
 }
 
 impl Unknown {
+    /// Sums of threads are not exact any more ([`crate::model::UNCOUNTABLE`]).
+    pub fn uncountable() -> Unknown {
+        Unknown::Inconclusive("there are too many threads to count".into())
+    }
+
     /// The kind of reason, in one word, for scripts.
     pub fn cause(&self) -> &'static str {
         match self {

@@ -486,6 +486,119 @@ fn the_second_checker_accepts_the_examples() {
     }
 }
 
+/// What the second checker says; nothing if there is no Python.
+fn second(path: &str, certificate: &str) -> Option<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/certify.py");
+    match Command::new("python3").arg(script).args([path, certificate]).output() {
+        Err(why) => {
+            println!("skipped: python3 cannot be run ({why})");
+            None
+        }
+        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+    }
+}
+
+/// Five threads are not needed for a state that nobody reaches.
+#[test]
+fn what_needs_so_many_threads_must_be_reached() {
+    let scratch = Scratch::new("needed");
+    let (system, certificate) = (scratch.file("one.tts", "1 2\n"), scratch.0.join("one.json"));
+    let (system, name) = (system.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let (status, out, err) = throng(&["cutoff", system, "--initial", "0/0", "--certificate", name]);
+    assert!(status == Some(0) && out.starts_with("cutoff 1:"), "{out}{err}");
+    let text = std::fs::read_to_string(&certificate).expect("written");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    value["states"]["local"] = serde_json::json!(["0", "1"]);
+    value["cutoff"]["threads"] = 5.into();
+    let few: Vec<serde_json::Value> = (1..5).map(|n| serde_json::json!([0, [[0, n]]])).collect();
+    let few = [vec![serde_json::json!([0, []])], few].concat();
+    value["cutoff"]["needed"] = serde_json::json!({"state": [0, 1], "configurations": few});
+    std::fs::write(&certificate, value.to_string()).expect("written");
+    let (status, out, err) = throng(&["certify", system, name]);
+    assert!(status == Some(10) && out.contains("not among those reached"), "{out}{err}");
+    assert!(second(system, name).is_none_or(|told| told.contains("INVALID the needed state is not reached")));
+}
+
+/// The interpreter gives up on a statement with too many cases, and then nothing is known about what fewer threads reach.
+#[test]
+fn what_the_interpreter_gives_up_on_is_not_ruled_out() {
+    let scratch = Scratch::new("gave-up");
+    let bits: Vec<String> = (1..=16).map(|i| format!("b{i}")).collect();
+    let all = bits.join(" ^ ");
+    let variables: String = bits.iter().map(|b| format!("decl {b} := 0; ")).collect();
+    let text = format!(
+        "decl a := 1; {variables} void main() begin if ((a ^ {all}) & !({all})) then LT: skip; fi; end"
+    );
+    let program = scratch.file("cases.bp", &text);
+    let zero: serde_json::Map<_, _> = bits.iter().map(|b| (b.clone(), 0.into())).collect();
+    let mut known = zero;
+    known.insert("a".into(), 1.into());
+    let at = |place: &str| serde_json::json!({"at": place, "values": {}});
+    let certificate = serde_json::json!({
+        "format": "throng-certificate", "version": 1, "tool": "throng",
+        "input": {"name": "cases.bp", "kind": "bp", "hash": ""},
+        "problem": {"initial": {"main": "any"}, "bound": "any", "slot_reuse": true, "init_free": false},
+        "states": {"shared": [{"values": known}, {"values": {}}],
+            "local": [at("main:+0"), at("main:LT"), at("main:LT+1")]},
+        "targets": [],
+        "evidence": [{"downward": {"configurations": [[0, [[0, "any"], [1, "any"], [2, "any"]]]]}}],
+        "cutoff": {
+            "threads": 2, "rest": 0, "except": [], "reachable": [[0, 0, 0], [0, 1, 1], [0, 2, 2]],
+            "runs": [[null, null, [0, [[0, 1]]]], [0, 0, [0, [[1, 1]]]], [1, 1, [0, [[2, 1]]]]],
+            // Not so: one thread reaches LT. But with all variables open, the condition has too many cases.
+            "needed": {"state": [0, 1], "configurations": [[1, []], [1, [[0, 1]]], [1, [[2, 1]]]]}
+        }
+    });
+    let certificate = scratch.file("cases.json", &certificate.to_string());
+    let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let (status, out, err) = throng(&["certify", program, certificate]);
+    assert!(status == Some(1) && out.contains("too many cases"), "{out}{err}");
+}
+
+/// Inputs that `tools/certify.py` used to read otherwise.
+#[test]
+fn the_second_checker_reads_the_same_input() {
+    let scratch = Scratch::new("second-reads");
+    let net = |inside: &str| {
+        let kind = "http://www.pnml.org/version-2009/grammar/ptnet";
+        format!("<pnml><net id='n' type='{kind}'><page id='g'>{inside}</page></net></pnml>")
+    };
+    let ab = "<place id='a'><initialMarking><text>1</text></initialMarking></place><place id='b'/><transition id='t'/>
+        <arc id='1' source='a' target='t'/>";
+    let weight = net(&format!("{ab}<arc id='2' source='t' target='b'><inscription>2</inscription></arc>"));
+    let reference = net(&format!("{ab}<referencePlace id='r' ref='b'/><arc id='2' source='t' target='r'/>"));
+    let zero = "vars a b rules a = 0 -> b' = b + 1; init a >= 1, b = 0 target b >= 1";
+    let wanted = |n: u32| serde_json::json!([{"name": "b", "property": {"covers": [[0, [[1, n]]]]}, "verdict": "safe", "evidence": 0}]);
+    let views = serde_json::json!([{"invariants": {"views": [[0, [0, 1], []]], "vectors": [], "basis": []}}]);
+    let certificate = |kind: &str, n: u32| {
+        serde_json::json!({
+            "format": "throng-certificate", "version": 1, "tool": "throng",
+            "input": {"name": "", "kind": kind, "hash": ""},
+            "problem": {"initial": {"families": [{"shared": 0, "threads": [[0, 1]], "any": []}]},
+                "bound": "any", "slot_reuse": true, "init_free": false},
+            "states": {"shared": ["0"], "local": ["a", "b"]}, "targets": wanted(n), "evidence": views,
+        })
+    };
+    let mut infinite = certificate("spec", 1);
+    infinite["problem"]["initial"]["families"][0]["any"] = serde_json::json!([0]);
+    infinite["targets"][0]["verdict"] = "unsafe".into();
+    infinite["evidence"] = serde_json::json!([{"trace": {"start": [0, [[0, 12345]]], "steps": [{"by": null, "does": "", "after": [0, [[1, 1]]]}]}}]);
+    let infinite = infinite.to_string().replace("12345", "1e999");
+    for (name, input, certificate, first, then) in [
+        ("weight.pnml", weight.as_str(), certificate("pnml", 2).to_string(), 10, "INVALID a view is missing"),
+        ("reference.pnml", &reference, certificate("pnml", 1).to_string(), 10, "SKIPPED referencePlace"),
+        ("zero.spec", zero, infinite, 2, "INVALID a count is 0 or too large"),
+    ] {
+        let (input, certificate) =
+            (scratch.file(name, input), scratch.file(&format!("{name}.json"), &certificate));
+        let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+        let (status, out, err) = throng(&["certify", input, certificate]);
+        assert_eq!(status, Some(first), "{name}: {out}{err}");
+        let told = second(input, certificate);
+        assert!(told.as_ref().is_none_or(|told| told.contains(then)), "{name}: {told:?}");
+    }
+}
+
 type Damage<'a> = &'a dyn Fn(&mut serde_json::Value);
 
 #[test]

@@ -93,6 +93,9 @@ def read_spec(text):
     found = re.search(r"\bvars\b(.*?)\brules\b(.*?)\binit\b", text, re.S)
     if not found:
         raise Unreadable("no vars, rules, init")
+    for target in re.findall(r"\btarget\b([^;]*)", text):
+        if re.sub(r"\w+\s*>=\s*\d+|[\s,]|\binvariants\b.*", "", target, flags=re.S):
+            raise Skipped("target " + target.strip())  # becomes a place and rules of its own
     names, rules = found.group(1).split(), []
     for part in found.group(2).split(";"):
         if "->" not in part:
@@ -112,6 +115,8 @@ def net_rule(names, guard, update):
                 continue
             raise Skipped("guard " + g)
         name, n = (at_least or exactly).groups()
+        if name in take:
+            raise Skipped("two conditions about " + name)
         take[name] = int(n)
         if exactly:
             blocked.add(name)
@@ -149,13 +154,16 @@ def read_pnml(text):
     places, arcs, transitions = [], [], []
     for e in tree.fromstring(text).iter():
         tag = e.tag.split("}")[-1]
-        weight = [int(t.text) for i in e for t in i if i.tag.endswith("inscription") and t.tag.endswith("text")]
+        number = lambda i: next((t.text for t in i if t.tag.endswith("text")), i.text)
+        written = [number(i) for i in e if i.tag.endswith("inscription")]
+        if tag.startswith("reference"):
+            raise Skipped(tag)
         if tag == "place":
             places.append(e.get("id"))
         elif tag == "transition":
             transitions.append(e.get("id"))
         elif tag == "arc":
-            arcs.append((e.get("source"), e.get("target"), weight[0] if weight else 1))
+            arcs.append((e.get("source"), e.get("target"), int(written[0]) if written else 1))
     rules = []
     for t in transitions:
         take, put = Counter(), Counter()
@@ -280,9 +288,9 @@ class Court:
         threads = Counter()
         for l, n in listed:
             need(n != "any" or omega, "`any` counts only in downward sets")
-            n = OMEGA if n == "any" else n
-            need(n == OMEGA or isinstance(n, int) and 0 < n < 2**32 - 1, "a count is 0 or too large")
-            threads[self.local(l)] += n
+            need(n == "any" or type(n) is int and 0 < n < 2**31, "a count is 0 or too large")
+            threads[self.local(l)] += OMEGA if n == "any" else n
+        need(sum(n for _, n in listed if n != "any") < 2**31, "a configuration has too many threads")
         return config(self.state("shared", shared), threads)
 
     def is_blocking(self):
@@ -364,12 +372,12 @@ class Court:
         if views is None:
             need(not vectors, "vectors without views")
             return self.upward(bad, [self.config(c) for c in basis], lambda c: False)
-        groups = self.closed_views(views)
-        linear = [self.vector(groups, **v) for v in vectors]
+        linear = [self.vector(**v) for v in vectors]
+        groups = self.closed_views(views, linear)
 
         def ruled_out(c):
             by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
-            return by_views or any(value(*c) > most for value, most in linear)
+            return by_views or any(value(*c) > most for value, most, _ in linear)
 
         if basis:
             return self.upward(bad, [self.config(c) for c in basis], ruled_out)
@@ -399,7 +407,7 @@ class Court:
                 group.setdefault(a, set()).update(right if a in left else (), left if a in right else ())
         return groups
 
-    def closed_views(self, blocks):
+    def closed_views(self, blocks, linear):
         groups = self.views(blocks)
 
         def hold(s, threads):
@@ -415,6 +423,10 @@ class Court:
                 after = groups[r.dst]
                 by = set(group).intersection(*(group[t] for t in r.take))
                 fates = {b: {f for f in r.fates.get(b, [b]) if f is not None} for b in by}
+                for value, _, count in linear:
+                    grows = value(r.dst, r.put) + value(None, r.spawn) > value(s, r.take)
+                    grows |= any(count(f) > count(b) for b in by for f in fates[b])
+                    need(not grows, "a vector grows: %s" % (r,))
                 everybody = set().union(*fates.values())
                 need(everybody <= set(after), "a view is missing: a bystander with %s" % r.dst)
                 for p in r.put + r.spawn:
@@ -425,8 +437,8 @@ class Court:
                         need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
         return groups
 
-    def vector(self, groups, shared, local):
-        """The sum that a vector gives a configuration, and what no reachable one exceeds."""
+    def vector(self, shared, local):
+        """The sum that a vector gives a configuration, what no reachable one exceeds, and what a thread counts."""
         of_shared = {self.state("shared", s): n for s, n in shared}
         of_local = {self.local(l): n for l, n in local}
         if not all(type(n) is int for n in [*of_shared.values(), *of_local.values()]):
@@ -434,17 +446,9 @@ class Court:
         need(all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
         count = lambda l: of_local.get(l, 0)
         value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
-        for s, group in groups.items():
-            for r in self.rules_from(s, group):
-                if together(group, r.take):
-                    after = value(r.dst, r.put) + value(None, r.spawn)
-                    need(after <= value(s, r.take), "a vector grows: %s" % (r,))
-                    for b in set(group).intersection(*(group[t] for t in r.take)):
-                        fates = [f for f in r.fates.get(b, [b]) if f is not None]
-                        need(all(count(f) <= count(b) for f in fates), "a vector grows: %s" % (r,))
         for _, free in self.families:
             need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
-        return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA)
+        return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA), count
 
     def through(self, bad, kept, merged, proof):
         """Local states are taken for others; the rules into and out of all shared states but `kept` become one."""
@@ -538,6 +542,7 @@ class Court:
             s, l = self.state("shared", s), self.local(l)
             need(0 <= at < len(nodes) and covers(nodes[at], config(s, {l: 1})), "no run reaches %s | %s" % (s, l))
             listed.add((s, l))
+        reached = set(listed)
         for s, l, why in more["except"]:
             s, l = self.state("shared", s), self.local(l)
             self.safe([config(s, {l: 1})], self.evidence(why))
@@ -553,6 +558,7 @@ class Court:
         need(held <= listed, "nobody says whether %s can be reached" % (held - listed))
         if more["needed"] is not None:
             s, l = more["needed"]["state"]
+            need((self.state("shared", s), self.local(l)) in reached, "the needed state is not reached")
             state = config(self.state("shared", s), {self.local(l): 1})
             members = {self.config(c) for c in more["needed"]["configurations"]}
             fewer = max(threads - 1, 0)

@@ -17,7 +17,7 @@ use crate::lang::load::{Input, Loaded};
 use crate::limits::Limits;
 use crate::model::table::{Names, Table};
 use crate::model::through::Contraction;
-use crate::model::{Bag, Config, Local, Model, OMEGA, Shared};
+use crate::model::{Bag, Config, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
 
@@ -37,7 +37,7 @@ pub(super) struct Court<'a> {
 
 /// Where states are sets, or bystanders move, threads are looked at one by one.
 pub(super) fn most_threads(model: &dyn Model) -> u32 {
-    if model.is_exact() && !model.moves_others() { OMEGA - 1 } else { 4096 }
+    if model.is_exact() && !model.moves_others() { UNCOUNTABLE - 1 } else { 4096 }
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {

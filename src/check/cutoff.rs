@@ -1,9 +1,9 @@
 //! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
 
 use super::forward::{Kind, check_forward};
-use super::run::{is_initial, led_by};
+use super::run::{countable, is_initial, led_by};
 use super::sets::{Order, Set};
-use super::{Flaw, check_within};
+use super::{Flaw, check_within, whole};
 use crate::limits::{Limits, Ticker};
 use crate::model::{Bag, Config, Local, Model, Shared, semantics};
 use crate::problem::{Bound, Problem, Target};
@@ -56,9 +56,16 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
         return Err(Flaw::BadMember(other.describe(model)));
     }
     let Some(((s, l), set)) = &proof.needed else { return Ok(()) };
+    // Each of its concrete states needs so many; one has to be reached.
+    if !proof.reachable.iter().any(|r| model.meets_shared(r.0, *s) && model.meets_local(r.1, *l)) {
+        return Err(Flaw::Malformed(
+            "the thread state that needs so many threads is not among those reached".into(),
+        ));
+    }
     let fewer = Problem { bound: Bound::Threads(proof.threads.saturating_sub(1)), ..problem.clone() };
     let target = Target { name: String::new(), configs: vec![state(*s, *l)] };
-    check_forward(&fewer, &target, set, Kind::Within, &mut Ticker::new(limits))
+    check_forward(&fewer, &target, set, Kind::Within, &mut Ticker::new(limits))?;
+    whole(model)
 }
 
 fn state(s: Shared, l: Local) -> Config {
@@ -87,6 +94,7 @@ fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
 
 fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) -> Result<(), Flaw> {
     let model: &dyn Model = &*problem.model;
+    countable(&node.config)?;
     if node.config.threads.size() > proof.threads {
         let what = format!("{} has more than {} threads", node.config.describe(model), proof.threads);
         return Err(Flaw::Malformed(what));

@@ -2,7 +2,7 @@
 //! outside is ever reached.
 
 use super::Flaw;
-use super::run::{Led, each_initial};
+use super::run::{Led, countable, each_initial};
 use super::sets::{Order, Set};
 use crate::limits::Ticker;
 use crate::model::Config;
@@ -57,6 +57,7 @@ pub(super) fn check_closed(
     let (mut led, mut after) = (Led::new(model), Vec::new());
     for (i, config) in set.iter().enumerate() {
         ticker.ticks(16)?;
+        countable(config)?;
         if target.is_hit(config, model) {
             return Err(Flaw::BadMember(config.describe(model)));
         }

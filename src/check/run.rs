@@ -7,13 +7,22 @@ use rustc_hash::FxHashMap;
 use super::Flaw;
 use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
-use crate::verdict::Trace;
+use crate::verdict::{Trace, Unknown};
+
+/// Sums of threads may have been cut off where there are too many.
+pub(super) fn countable(config: &Config) -> Result<(), Flaw> {
+    if config.threads.is_countable() {
+        return Ok(());
+    }
+    Err(Flaw::Limit(Unknown::uncountable()))
+}
 
 pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), Flaw> {
     let model = &*problem.model;
     if !is_initial(problem, &trace.start) {
         return Err(Flaw::NotInitial(trace.start.describe(model)));
     }
+    countable(&trace.start)?;
     let mut now = &trace.start;
     for (i, taken) in trace.steps.iter().enumerate() {
         let mut listed = Vec::new();
@@ -28,6 +37,7 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
             return Err(Flaw::LeadsElsewhere(i + 1, taken.after.describe(model)));
         }
         now = &taken.after;
+        countable(now)?;
     }
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }

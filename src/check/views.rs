@@ -176,14 +176,13 @@ impl<'a> Closed<'a> {
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
         // Only once for all bystanders and vectors: views and values of one configuration are about the same states.
         let arrived = Config::new(step.to, arrived);
-        let moves = step.others != Others::Stay;
         let mut stopped = None;
         let fits = self.parts.pass(&arrived, &mut |part| {
             self.roundings(part).iter().any(|(s, arrived)| {
                 let there = match self.arrive(group, step, (*s, arrived), &bystanders, ticker) {
                     Err(Flaw::Limit(why)) => Err(why),
-                    Err(_) if moves => self.settle(group, step, (*s, arrived), &bystanders, ticker),
-                    done => Ok(done.is_ok()),
+                    Err(_) => self.settle(group, step, (*s, arrived), &bystanders, ticker),
+                    Ok(()) => Ok(true),
                 };
                 there.unwrap_or_else(|why| {
                     stopped = Some(why);

@@ -117,7 +117,9 @@ impl Explicit {
     /// Why there is no answer without counting, if so.
     fn refusal(&self, problem: &Problem) -> Option<Unknown> {
         let starts = problem.initial.iter().map(|family| family.threads.size()).max().unwrap_or(0);
-        let fits = !matches!(problem.bound, Bound::Tokens(_)) && starts <= slots::MOST;
+        let steps = problem.model.listed().unwrap_or_default().iter();
+        let largest = steps.map(|step| step.take.size().max(step.put.size())).fold(starts, u32::max);
+        let fits = !matches!(problem.bound, Bound::Tokens(_)) && largest <= slots::MOST;
         let why =
             "without counting, every thread has a slot of its own: not for nets, nor for very many threads";
         (!self.counting && !fits).then(|| Unknown::NotForThisModel(why.into()))

@@ -77,6 +77,7 @@ pub fn everybody() -> Vec<Contestant> {
     for (name, format) in TRANSLATIONS {
         all.push(Contestant::new(name, move |asked, limits| translated(asked, limits, format)));
     }
+    all.push(Contestant::new("very many tokens", scaled));
     all
 }
 
@@ -175,6 +176,10 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Ve
     }
     let all: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
     match check::check_all(problem, &all, &patience()) {
+        // As `throng check` does.
+        Err((_, check::Flaw::Limit(why @ Unknown::Inconclusive(_)))) => {
+            Ok(vec![Verdict::Unknown(why); answer.verdicts.len()])
+        }
         Ok(()) | Err((_, check::Flaw::Limit(_))) => Ok(answer.verdicts),
         Err((target, flaw)) => Err(flawed(format!("about `{target}`: {flaw}"))),
     }
@@ -391,8 +396,24 @@ fn translated(asked: &Asked<'_>, limits: &Limits, format: write::Format) -> Answ
     }
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, format).map_err(trouble)?;
-    let verdicts = answers(&Auto::default(), &problem, limits)
-        .map_err(|t| Trouble::new(t.kind, format!("{}\n{}", t.what, written.text)))?;
+    all_together(asked, &problem, &written.text, limits)
+}
+
+/// A net with numbers that are very large and otherwise the same.
+fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
+    const TIMES: u32 = 1 << 26;
+    let Body::Net(net) = &asked.case.body else { return Ok(None) };
+    let Some(net) = net.scaled(TIMES).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
+    let written = Written { text: net.text(), companion: None, initial: None, notes: Vec::new() };
+    let trouble = |why: String| Trouble::new(Kind::Translation, why);
+    let (_, problem) = reread(&written, write::Format::Spec).map_err(trouble)?;
+    all_together(asked, &problem, &written.text, limits)
+}
+
+/// What is said about all targets together, if somebody asks in another way.
+fn all_together(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
+    let verdicts = answers(&Auto::default(), problem, limits)
+        .map_err(|t| Trouble::new(t.kind, format!("{}\n{text}", t.what)))?;
     let said = verdicts.iter().map(|v| match v {
         Verdict::Safe(_) => Said::SAFE,
         Verdict::Unsafe(_) => Said::hit(Said::UNCOUNTED),

@@ -223,6 +223,37 @@ impl Net {
         self.targets.iter().flat_map(BTreeMap::values).all(|t| t.most().is_none())
     }
 
+    /// The net with every number multiplied, as a `.spec`: what can be reached is the same, so many times as often. Not with intervals, which
+    /// would hold more, nor with targets that have an upper bound.
+    pub fn scaled(&self, by: u32) -> Option<Net> {
+        let tokens = |tokens: &Tokens| match *tokens {
+            Tokens::Exactly(n) => Some(Tokens::Exactly(n.checked_mul(by)?)),
+            Tokens::AtLeast(n) => Some(Tokens::AtLeast(n.checked_mul(by)?)),
+            Tokens::Between(..) => None,
+        };
+        let update = |update: &Update| {
+            Some(match update {
+                Update::Add(c) => Update::Add(c.checked_mul(by as i32)?),
+                Update::Set(c) => Update::Set(c.checked_mul(by)?),
+                Update::Gather { keep, from, add } => {
+                    Update::Gather { keep: *keep, from: from.clone(), add: add.checked_mul(by)? }
+                }
+            })
+        };
+        let all = |part: &BTreeMap<u32, Tokens>| part.iter().map(|(&p, t)| Some((p, tokens(t)?))).collect();
+        let rule = |rule: &Rule| {
+            let update = rule.update.iter().map(|(&p, u)| Some((p, update(u)?))).collect::<Option<_>>()?;
+            Some(Rule { guard: all(&rule.guard)?, update })
+        };
+        Some(Net {
+            pnml: false,
+            start: self.start.iter().map(tokens).collect::<Option<_>>()?,
+            rules: self.rules.iter().map(rule).collect::<Option<_>>()?,
+            targets: self.targets.iter().map(all).collect::<Option<_>>()?,
+        })
+        .filter(Net::counts)
+    }
+
     /// The text of a `.spec` or `.pnml` file.
     pub fn text(&self) -> String {
         if self.pnml { self.xml() } else { self.spec() }

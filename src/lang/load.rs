@@ -11,9 +11,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::bp;
+use super::configuration::shortened;
 use super::source::{Diagnostic, Source};
 use super::system::System;
 use super::{ntts, pnml, spec, tts};
+use crate::model::{Model, Step, UNCOUNTABLE};
 
 /// Files larger than this are refused: positions in messages are 32-bit numbers.
 pub const LARGEST: u64 = 1 << 30;
@@ -172,8 +174,33 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
     }
 }
 
-fn system((system, found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
+fn system((system, mut found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
+    found.extend(system.as_ref().and_then(uncountable));
     (system.map(Input::System), found)
+}
+
+/// The first part of a system that has too many threads to count.
+fn uncountable(system: &System) -> Option<Diagnostic> {
+    let table = &*system.table;
+    let takes_or_puts = |step: &&Step| {
+        let mut after = step.put.clone();
+        after.add_all(&step.spawn);
+        !step.take.is_countable() || !after.is_countable()
+    };
+    let what = if let Some(step) = table.steps().iter().find(takes_or_puts) {
+        let place = table.edge_place(step.edge);
+        format!("line {}: `{}` takes or puts", place.line, shortened(&place.text))
+    } else if system.initial.iter().any(|family| !family.threads.is_countable()) {
+        "the initial configuration has".into()
+    } else if let Some(target) =
+        system.targets.iter().find(|t| t.configs.iter().any(|c| !c.threads.is_countable()))
+    {
+        format!("the target `{}` asks for", shortened(&target.name))
+    } else {
+        return None;
+    };
+    let message = format!("{what} {UNCOUNTABLE} tokens or more: too many to count");
+    Some(Diagnostic::whole("E707", message))
 }
 
 /// The format that was asked for, or that the extension names.

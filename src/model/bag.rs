@@ -7,6 +7,10 @@ use super::Local;
 /// The count that stands for "any number".
 pub const OMEGA: u32 = u32::MAX;
 
+/// So many threads are too many to count: two bags with fewer add up to less than ω. Inputs list no larger ones, and evidence with larger ones
+/// proves nothing, because sums in it may have been cut off.
+pub const UNCOUNTABLE: u32 = 1 << 31;
+
 /// A multiset of threads by local state. Entries are sorted by local state and counts are never 0.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Bag(SmallVec<[(Local, u32); 2]>);
@@ -35,6 +39,12 @@ impl Bag {
     /// How many threads there are; [`OMEGA`] if any count is.
     pub fn size(&self) -> u32 {
         self.0.iter().fold(0, |sum, &(_, n)| add(sum, n))
+    }
+
+    /// Whether there are fewer than [`UNCOUNTABLE`] threads, ω aside.
+    pub fn is_countable(&self) -> bool {
+        let finite = self.0.iter().filter(|e| e.1 != OMEGA);
+        finite.map(|e| u64::from(e.1)).sum::<u64>() < u64::from(UNCOUNTABLE)
     }
 
     /// How many threads are at `l`.
@@ -128,6 +138,15 @@ mod tests {
         assert_eq!(b.remove(Local(3), 5), 3);
         assert_eq!(b, bag(&[(1, 2)]));
         assert_eq!(b.size(), 2);
+    }
+
+    #[test]
+    fn two_that_are_countable_add_up() {
+        let half = bag(&[(1, UNCOUNTABLE / 2), (2, UNCOUNTABLE / 2 - 1), (3, OMEGA)]);
+        let all = bag(&[(1, UNCOUNTABLE / 2), (2, UNCOUNTABLE / 2)]);
+        assert!(half.is_countable() && !all.is_countable());
+        let most = UNCOUNTABLE - 1;
+        assert_eq!(add(most, most), 2 * most);
     }
 
     #[test]

@@ -96,19 +96,25 @@ struct Path {
 }
 
 impl Path {
-    fn one((place, step): (u32, &Step)) -> Path {
+    fn one((place, step): (u32, &Step)) -> Result<Path, String> {
         let mut put = step.put.clone();
         put.add_all(&step.spawn);
-        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }
+        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }.countable()
+    }
+
+    /// Threads beyond what can be counted are cut off: such a path would not do what its steps do.
+    fn countable(self) -> Result<Path, String> {
+        let counts = self.take.is_countable() && self.put.is_countable();
+        if counts { Ok(self) } else { Err("a path takes or puts too many threads to count".into()) }
     }
 
     /// First this, then `later`.
-    fn then(&self, later: &Path) -> Path {
+    fn then(&self, later: &Path) -> Result<Path, String> {
         let mut take = self.take.clone();
         take.add_all(&without(&later.take, &self.put));
         let mut put = later.put.clone();
         put.add_all(&without(&self.put, &later.take));
-        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }
+        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }.countable()
     }
 }
 
@@ -147,9 +153,9 @@ impl Through {
         let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::default();
         let (mut table, mut paths) = (Table::new(Names::Numbers(0), Names::Numbers(0)), Vec::new());
         for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
-            let first = Path::one((i, step));
+            let first = Path::one((i, step))?;
             let whole: Vec<Path> = match tails.get(&step.to) {
-                Some(tails) => tails.iter().map(|tail| first.then(tail)).collect(),
+                Some(tails) => tails.iter().map(|tail| first.then(tail)).collect::<Result<_, _>>()?,
                 None => vec![first],
             };
             for Path { steps, to, take, put } in whole {
@@ -210,9 +216,13 @@ fn tails(
         }
         let mut of_m = Vec::new();
         for &step in steps {
-            let first = Path::one(step);
+            let first = Path::one(step)?;
             match tails.get(&step.1.to) {
-                Some(later) => of_m.extend(later.iter().map(|tail| first.then(tail))),
+                Some(later) => {
+                    for tail in later {
+                        of_m.push(first.then(tail)?);
+                    }
+                }
                 None => of_m.push(first),
             }
             if total + of_m.len() > MOST_STEPS {
@@ -336,6 +346,21 @@ mod tests {
             "the thread put at 2 is taken again"
         );
         assert_eq!(through.options(step).count(), 3);
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_counted_is_none() {
+        let many = |n: u32| {
+            let mut table = Table::new(Names::Numbers(9), Names::Numbers(9));
+            for (from, to) in [(0, 5), (5, 0)] {
+                let put: Bag = [(Local(2), n)].into_iter().collect();
+                table.add(Step { put, ..thread_step(from, 1, to, 1) }, vec![], Place::default());
+            }
+            Through::new(Arc::new(table), &skip(&[5]))
+        };
+        let put = many((1 << 30) - 1).unwrap().listed().unwrap()[0].put.clone();
+        assert_eq!(put.count(Local(2)), (1 << 31) - 2);
+        assert!(many(1 << 30).is_err_and(|why| why.contains("count")));
     }
 
     #[test]

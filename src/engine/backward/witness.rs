@@ -46,10 +46,13 @@ pub fn along(
         layers.push(layer);
     }
     let last = layers[layers.len() - 1].iter().position(|v| target.is_hit(&v.config, model));
-    last.map(|end| retrace(&layers, end)).ok_or_else(|| {
-        Unknown::NotForThisModel(
+    let visited = layers.iter().flatten().map(|visit| &visit.config);
+    let countable = visited.chain(chain.iter().copied()).all(|c| c.threads.is_countable());
+    last.map(|end| retrace(&layers, end)).ok_or_else(|| match countable {
+        true => Unknown::NotForThisModel(
             "internal: no run follows the chain of predecessors; please report this".into(),
-        )
+        ),
+        false => Unknown::uncountable(),
     })
 }
 
@@ -57,6 +60,12 @@ pub fn along(
 fn start(problem: &Problem, element: &Config) -> Vec<Config> {
     let model: &dyn Model = &*problem.model;
     let mut found = Vec::new();
+    if model.is_exact() {
+        found.extend(problem.initial.iter().filter_map(|family| family.least_above(element)));
+        let fewest = found.iter().map(|config| config.threads.size()).min();
+        found.retain(|config| Some(config.threads.size()) == fewest);
+        return found;
+    }
     for extra in 0..=element.threads.size() {
         for family in &problem.initial {
             let Ok(()) = family.each_of_size(family.threads.size() + extra, &mut |config| {

@@ -5,6 +5,7 @@ use super::search::{Search, Stop};
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
 use crate::engine::{Quiet, Statistics, Watch};
 use crate::limits::Limits;
+use crate::model::UNCOUNTABLE;
 use crate::problem::{Problem, Target};
 use crate::reduction::Reduction;
 use crate::verdict::{Unknown, Verdict};
@@ -87,6 +88,9 @@ impl<'p> Climb<'p> {
         while let Some(level) = self.place.level.or_else(|| self.next(pruned)) {
             if let Some(most) = self.options.max_threads.filter(|&most| level > most) {
                 return self.stopped(Unknown::Bound(most));
+            }
+            if level >= UNCOUNTABLE {
+                return self.stopped(Unknown::uncountable());
             }
             self.place.level = Some(level);
             let searched = self.search(level);

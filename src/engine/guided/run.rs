@@ -10,31 +10,46 @@ use crate::verdict::{Taken, Trace};
 pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec<Step>) -> Option<Trace> {
     let missing = missing(family, &steps);
     let most = target.configs.iter().map(|c| c.threads.size()).max().unwrap_or(0);
+    let hits = |extra: &BTreeMap<Local, u32>| {
+        let run = replay(problem, family, extra, &steps);
+        run.is_some_and(|trace| target.is_hit(trace.end(), &*problem.model))
+    };
     // The target may need threads that no step moves.
-    let replayed = (0..=most).find_map(|more| {
-        let mut extra: BTreeMap<Local, u32> = missing.clone();
-        family
-            .any
-            .iter()
-            .for_each(|&l| *extra.entry(l).or_default() = missing.get(&l).copied().unwrap_or(0) + more);
-        replay(problem, family, &extra, &steps)
-            .filter(|t| target.is_hit(t.end(), &*problem.model))
-            .map(|_| extra)
-    })?;
-    let mut extra = replayed;
-    for l in extra.keys().copied().collect::<Vec<_>>() {
-        while extra[&l] > 0 {
-            let mut fewer = extra.clone();
-            *fewer.entry(l).or_default() -= 1;
-            let still = replay(problem, family, &fewer, &steps);
-            if !still.is_some_and(|t| target.is_hit(t.end(), &*problem.model)) {
-                break;
-            }
-            extra = fewer;
+    let with = |more: u32| {
+        let mut extra = missing.clone();
+        for &l in &family.any {
+            extra.insert(l, missing.get(&l).copied().unwrap_or(0).saturating_add(more));
         }
+        extra
+    };
+    let mut extra = with(least(most, &mut |more| hits(&with(more)))?);
+    for l in extra.keys().copied().collect::<Vec<_>>() {
+        let with = |n: u32| {
+            let mut extra = extra.clone();
+            extra.insert(l, n);
+            extra
+        };
+        let enough = least(extra[&l], &mut |n| hits(&with(n)))?;
+        extra = with(enough);
     }
     let trace = replay(problem, family, &extra, &steps)?;
     Some(without_detours(problem, trace))
+}
+
+/// The least number up to `most` that `suffices`, if any does: larger configurations can do at least as much.
+fn least(most: u32, suffices: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+    if suffices(0) {
+        return Some(0); // as a rule
+    }
+    let (mut too_few, mut enough) = (0, most);
+    if !suffices(most) {
+        return None;
+    }
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
+        *if suffices(middle) { &mut enough } else { &mut too_few } = middle;
+    }
+    Some(enough)
 }
 
 /// How many threads the steps take where any number may start, beyond those that are there.
@@ -44,11 +59,13 @@ fn missing(family: &Initial, steps: &[Step]) -> BTreeMap<Local, u32> {
     for step in steps {
         for &(l, n) in step.take.entries() {
             let have = there.entry(l).or_default();
-            *missing.entry(l).or_default() += n.saturating_sub(*have);
+            let lacks = missing.entry(l).or_default();
+            *lacks = lacks.saturating_add(n.saturating_sub(*have));
             *have = have.saturating_sub(n);
         }
         for &(l, n) in step.put.entries().iter().chain(step.spawn.entries()) {
-            *there.entry(l).or_default() += n;
+            let have = there.entry(l).or_default();
+            *have = have.saturating_add(n);
         }
     }
     missing.retain(|l, n| *n > 0 && family.any.contains(l));

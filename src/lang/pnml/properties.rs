@@ -247,7 +247,11 @@ fn upwards(left: i64, factor: i64) -> i64 {
 }
 
 fn count(n: i64) -> Refused<u32> {
-    u32::try_from(n).ok().filter(|&n| n <= 1 << 30).ok_or_else(|| "it asks for too many tokens".to_string())
+    u32::try_from(n).ok().filter(|&n| n <= 1 << 30).ok_or_else(too_large)
+}
+
+fn too_large() -> String {
+    "it asks for too many tokens".into()
 }
 
 fn too_many() -> String {
@@ -271,6 +275,9 @@ fn both(a: &[Bag], b: &[Bag]) -> Refused<Vec<Bag>> {
 
 /// Drops what covers something else.
 fn smallest(mut all: Vec<Bag>) -> Refused<Vec<Bag>> {
+    if !all.iter().all(Bag::is_countable) {
+        return Err(too_large());
+    }
     if all.len() > MOST_MARKINGS {
         return Err(too_many());
     }

@@ -13,7 +13,7 @@ use super::parse::{Condition, Conjunction, Net, Rule, Update};
 use crate::lang::source::{Diagnostic, Span};
 use crate::lang::system::{Findings, Kind, System};
 use crate::model::table::{Fate, Names, Table};
-use crate::model::{Bag, Config, Edge, Local, Others, Shared, Step};
+use crate::model::{Bag, Config, Edge, Local, Others, Shared, Step, UNCOUNTABLE};
 use crate::problem::{Initial, Target};
 
 /// Steps that one rule, or initial markings that `init`, may stand for.
@@ -321,7 +321,8 @@ fn add_step(net: &Net<'_>, rule: &Rule, flow: &Flow, taken: &[(u32, u32)], exact
         }
         same
     });
-    let put: Bag = put.iter().map(|&(x, n)| (local(x), n.max(0) as u32)).collect();
+    let put: Bag =
+        put.iter().map(|&(x, n)| (local(x), u32::try_from(n.max(0)).unwrap_or(UNCOUNTABLE))).collect();
     let moved = flow.moved.iter().filter(|m| exact.binary_search(&m.0).is_err());
     let mut fates: Vec<(Local, Fate)> =
         moved.map(|&(y, to)| (local(y), to.map_or(Fate::Vanish, |x| Fate::To(local(x))))).collect();
