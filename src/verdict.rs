@@ -75,6 +75,13 @@ pub struct Block {
     pub right: Option<Vec<Local>>,
 }
 
+impl Block {
+    /// All its local states; some may come twice.
+    pub fn locals(&self) -> impl Iterator<Item = Local> {
+        self.left.iter().chain(self.right.iter().flatten()).copied()
+    }
+}
+
 impl Views {
     /// Views of one thread say nothing about two: all that occur with a shared state may be there together.
     pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {

@@ -79,11 +79,7 @@ fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
             set.iter().flat_map(|c| c.threads.entries().iter().map(|e| state(c.shared, e.0))).collect()
         }
         Certificate::Views(views) => {
-            let of = |b: &crate::verdict::Block| {
-                let both = b.left.iter().chain(b.right.iter().flatten());
-                both.map(|&l| state(b.shared, l)).collect::<Vec<_>>()
-            };
-            views.blocks.iter().flat_map(of).collect()
+            views.blocks.iter().flat_map(|b| b.locals().map(|l| state(b.shared, l))).collect()
         }
         _ => return Err(Flaw::Malformed("this does not hold all that is reachable".into())),
     };

@@ -40,6 +40,19 @@ impl Group {
     }
 }
 
+/// What a step leads to.
+struct Arrival<'a> {
+    step: &'a Step,
+    /// The views that it starts from.
+    group: &'a Group,
+    /// Those of them that it does not take and that can be there with those that it takes.
+    bystanders: &'a Bits,
+    /// Where it leads,
+    to: Shared,
+    /// and whom it brings there. Where states are sets, both may have been rounded up.
+    arrived: &'a Bag,
+}
+
 /// A set of views that holds the initial ones and is closed under steps, none of which increases a vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
@@ -58,13 +71,13 @@ impl<'a> Closed<'a> {
         ticker: &mut Ticker,
     ) -> Result<Closed<'a>, Flaw> {
         let model = &*problem.model;
-        let mut locals: Vec<Local> = views.blocks.iter().flat_map(of_block).collect();
+        let mut locals: Vec<Local> = views.blocks.iter().flat_map(Block::locals).collect();
         locals.sort_unstable();
         locals.dedup();
         let words = || {
             (
                 views.blocks.iter().map(|b| b.shared).collect(),
-                views.blocks.iter().flat_map(of_block).collect(),
+                views.blocks.iter().flat_map(Block::locals).collect(),
             )
         };
         let mut set = Closed {
@@ -169,19 +182,20 @@ impl<'a> Closed<'a> {
         let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
         let mut arrived = step.put.clone();
         arrived.add_all(&step.spawn);
-        let first = match self.arrive(group, step, (step.to, &arrived), &bystanders, ticker) {
+        let exactly = Arrival { step, group, bystanders: &bystanders, to: step.to, arrived: &arrived };
+        let first = match self.arrive(&exactly, ticker) {
             Err(flaw) if !self.model.is_exact() => flaw,
             done => return done,
         };
         // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
         // Only once for all bystanders and vectors: views and values of one configuration are about the same states.
-        let arrived = Config::new(step.to, arrived);
         let mut stopped = None;
-        let fits = self.parts.pass(&arrived, &mut |part| {
-            self.roundings(part).iter().any(|(s, arrived)| {
-                let there = match self.arrive(group, step, (*s, arrived), &bystanders, ticker) {
+        let fits = self.parts.pass(&Config::new(step.to, arrived.clone()), &mut |part| {
+            self.roundings(part).iter().any(|(to, arrived)| {
+                let rounded = Arrival { to: *to, arrived, ..exactly };
+                let there = match self.arrive(&rounded, ticker) {
                     Err(Flaw::Limit(why)) => Err(why),
-                    Err(_) => self.settle(group, step, (*s, arrived), &bystanders, ticker),
+                    Err(_) => self.settle(&rounded, ticker),
                     Ok(()) => Ok(true),
                 };
                 there.unwrap_or_else(|why| {
@@ -200,14 +214,8 @@ impl<'a> Closed<'a> {
     /// The same as [`Closed::arrive`] where bystanders may be taken for any known states that hold at least as much: an interpreter that reads a bystander's variable
     /// has two states where the views have one pair of larger ones. A bystander and its fate are always taken for the same, whoever else is there, so
     /// that views of one configuration are about the same states.
-    fn settle(
-        &self,
-        group: &Group,
-        step: &Step,
-        (to, arrived): (Shared, &Bag),
-        bystanders: &Bits,
-        ticker: &mut Ticker,
-    ) -> Result<bool, Unknown> {
+    fn settle(&self, arrival: &Arrival, ticker: &mut Ticker) -> Result<bool, Unknown> {
+        let &Arrival { step, group, bystanders, to, arrived } = arrival;
         const MOST: usize = 1 << 14;
         let Some((after, numbers)) = self.built(to, &flat(arrived)) else { return Ok(false) };
         if !self.vectors.allow_step(step, to, arrived) {
@@ -297,15 +305,9 @@ impl<'a> Closed<'a> {
         found
     }
 
-    /// Whether all views are there after `step` has led to `to` and brought `arrived` there, and no vector has grown.
-    fn arrive(
-        &self,
-        group: &Group,
-        step: &Step,
-        (to, arrived): (Shared, &Bag),
-        bystanders: &Bits,
-        ticker: &mut Ticker,
-    ) -> Result<(), Flaw> {
+    /// Whether all views are there after a step, and no vector has grown.
+    fn arrive(&self, arrival: &Arrival, ticker: &mut Ticker) -> Result<(), Flaw> {
+        let &Arrival { step, group, bystanders, to, arrived } = arrival;
         let (after, numbers) = self.hold(to, &flat(arrived))?;
         let grows = || Flaw::Grows(self.model.edge_place(step.edge).text);
         if !self.vectors.allow_step(step, to, arrived) {
@@ -417,10 +419,6 @@ impl<'a> Closed<'a> {
             built
         })
     }
-}
-
-fn of_block(block: &Block) -> impl Iterator<Item = Local> {
-    block.left.iter().chain(block.right.iter().flatten()).copied()
 }
 
 /// The threads one by one; two stand for more, because views know no larger number.
