@@ -48,6 +48,11 @@ pub fn fire(
     room: Room,
     sink: &mut impl Sink,
 ) -> Result<u64, Unknown> {
+    // Else there may be very many ways to choose some of them.
+    let there = |l: u32| scratch.config.entries.iter().filter(|e| e.0 == l).count() as i64;
+    if step.take.iter().any(|&(l, n)| there(l) < n) {
+        return Ok(0);
+    }
     let mut taken = std::mem::take(&mut scratch.taken);
     taken.clear();
     let fired = choose(step, leader, &mut taken, scratch, &mut |taken, scratch| {

@@ -76,7 +76,7 @@ pub struct Compiled {
     /// Shared state afterwards.
     pub to: u32,
     /// What it takes; sorted.
-    take: Vec<(u32, i64)>,
+    pub(super) take: Vec<(u32, i64)>,
     /// Whether it takes one thread, which then is its leader and known to be there.
     single: bool,
     /// What it puts, less what it takes; sorted.
