@@ -131,9 +131,9 @@ struct Run<'a> {
 impl Run<'_> {
     fn take(&mut self, step: &Step) {
         let mut after = Vec::new();
-        semantics::fire(&*self.contracted.original.model, &self.now, step, None, &mut after);
         // Bystanders stay, so there is one way.
-        if let Some(after) = after.pop() {
+        let fired = semantics::fire(&*self.contracted.original.model, &self.now, step, None, &mut after);
+        if let (Some(after), Ok(())) = (after.pop(), fired) {
             self.now = after;
             self.steps.push(Taken { step: step.clone(), after: self.now.clone() });
         }

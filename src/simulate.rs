@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
     ) -> io::Result<()> {
         let mut show = true;
         loop {
-            let choices = self.choices();
+            let choices = self.choices()?;
             if show {
                 self.show(&choices, out)?;
             }
@@ -174,8 +174,7 @@ impl<'a> Walk<'a> {
     }
 
     fn random_step(&mut self, random: &mut Random, out: &mut dyn Write) -> io::Result<bool> {
-        let mut next = Vec::new();
-        semantics::successors(&*self.problem.model, self.config(), self.problem.bound.threads(), &mut next);
+        let mut next = self.next()?;
         if next.is_empty() {
             writeln!(out, "nobody can move")?;
             return Ok(false);
@@ -188,11 +187,17 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    fn choices(&self) -> Vec<Choice> {
+    fn choices(&self) -> io::Result<Vec<Choice>> {
+        Ok(self.next()?.into_iter().map(|(step, after)| self.choice(step, after)).collect())
+    }
+
+    /// Every step that can be taken now, and where it leads.
+    fn next(&self) -> io::Result<Vec<(Step, Config)>> {
         let mut next = Vec::new();
         let bound = self.problem.bound.threads();
-        semantics::successors(&*self.problem.model, self.config(), bound, &mut next);
-        next.into_iter().map(|(step, after)| self.choice(step, after)).collect()
+        semantics::successors(&*self.problem.model, self.config(), bound, &mut next)
+            .map_err(|why| io::Error::other(why.to_string()))?;
+        Ok(next)
     }
 
     fn choice(&self, step: Step, after: Config) -> Choice {

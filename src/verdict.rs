@@ -6,6 +6,7 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::semantics::TooMany;
 use crate::model::through::Contraction;
 use crate::model::{Bag, Config, Local, Shared, Step};
 
@@ -372,6 +373,12 @@ impl Unknown {
             Unknown::Inconclusive(_) => "inconclusive",
             Unknown::NotForThisModel(_) => "refused",
         }
+    }
+}
+
+impl From<TooMany> for Unknown {
+    fn from(why: TooMany) -> Unknown {
+        Unknown::Inconclusive(why.to_string())
     }
 }
 

@@ -287,7 +287,14 @@ impl<'a> Court<'a> {
             let mut steps = Vec::new();
             led_by(model, now, by, &mut steps);
             let bound = self.problem.bound.threads();
-            let Some(step) = steps.into_iter().find(|step| leads(model, now, step, bound, &after)) else {
+            let mut found = None;
+            for step in steps {
+                if leads(model, now, &step, bound, &after).map_err(|why| Fault::Limit(why.into()))? {
+                    found = Some(step);
+                    break;
+                }
+            }
+            let Some(step) = found else {
                 return invalid(Flaw::LeadsElsewhere(i + 1, after.describe(model)).to_string());
             };
             trace.steps.push(verdict::Taken { step, after });

@@ -64,7 +64,7 @@ pub(super) fn check_basis(
         }
         model.pre_shared(element.shared, &mut steps);
         element.threads.entries().iter().for_each(|e| model.pre(element.shared, e.0, &mut steps));
-        steps.drain(..).for_each(|step| semantics::unfire(model, element, &step, &mut before));
+        steps.drain(..).try_for_each(|step| semantics::unfire(model, element, &step, &mut before))?;
         if let Some(p) = before.drain(..).find(|p| !above.holds_or(p, ruled_out)) {
             return Err(Flaw::PredecessorMissing(element.describe(model), p.describe(model)));
         }

@@ -104,7 +104,7 @@ fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) 
     };
     let (mut steps, mut after) = (Vec::new(), Vec::new());
     led_by(model, &before.config, node.by, &mut steps);
-    steps.iter().for_each(|step| semantics::fire(model, &before.config, step, None, &mut after));
+    steps.iter().try_for_each(|step| semantics::fire(model, &before.config, step, None, &mut after))?;
     // Where states are sets, several steps may each lead to a part.
     if Set::new(model, &after, Order::Same).holds(&node.config) {
         return Ok(());

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::model::semantics::TooMany;
 use crate::verdict::Unknown;
 
 /// What is wrong with a piece of evidence. Configurations are in words.
@@ -39,6 +40,12 @@ pub enum Flaw {
     NotForThisModel(String),
     /// It is no evidence at all.
     Malformed(String),
+}
+
+impl From<TooMany> for Flaw {
+    fn from(why: TooMany) -> Flaw {
+        Flaw::Limit(why.into())
+    }
 }
 
 impl From<Unknown> for Flaw {

@@ -64,8 +64,8 @@ pub(super) fn check_closed(
         if exempt(i, &inside, &mut led) {
             continue;
         }
-        led.fire(config, None, bound, &mut after);
-        config.threads.entries().iter().for_each(|e| led.fire(config, Some(e.0), bound, &mut after));
+        led.fire(config, None, bound, &mut after)?;
+        config.threads.entries().iter().try_for_each(|e| led.fire(config, Some(e.0), bound, &mut after))?;
         ticker.ticks(after.len() as u32)?;
         if let Some(outside) = after.drain(..).find(|c| counts(c) && !inside.holds(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));

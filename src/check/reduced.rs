@@ -99,7 +99,9 @@ impl Member<'_> {
         let mut after = Vec::new();
         for config in self.configs {
             for &l in thread.iter().filter(|&&l| config.threads.count(l) > 0) {
-                led.fire(config, Some(l), bound, &mut after);
+                if led.fire(config, Some(l), bound, &mut after).is_err() {
+                    return false;
+                }
                 if !after.is_empty() {
                     stuck.remove(&config.shared);
                 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::Flaw;
+use crate::model::semantics::TooMany;
 use crate::model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem, Target};
 use crate::verdict::{Trace, Unknown};
@@ -33,7 +34,7 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
         if !listed.contains(&taken.step) {
             return Err(Flaw::NoSuchStep(i + 1));
         }
-        if !leads(model, now, &taken.step, problem.bound.threads(), &taken.after) {
+        if !leads(model, now, &taken.step, problem.bound.threads(), &taken.after)? {
             return Err(Flaw::LeadsElsewhere(i + 1, taken.after.describe(model)));
         }
         now = &taken.after;
@@ -68,21 +69,27 @@ impl<'a> Led<'a> {
         by: Option<Local>,
         bound: Option<u32>,
         out: &mut Vec<Config>,
-    ) {
+    ) -> Result<(), TooMany> {
         let steps = self.known.entry((from.shared, by)).or_insert_with(|| {
             let mut steps = Vec::new();
             led_by(self.model, from, by, &mut steps);
             steps.into()
         });
-        steps.iter().for_each(|step| semantics::fire(self.model, from, step, bound, out));
+        steps.iter().try_for_each(|step| semantics::fire(self.model, from, step, bound, out))
     }
 }
 
 /// Whether `step` leads from one configuration to another.
-pub(crate) fn leads(model: &dyn Model, from: &Config, step: &Step, bound: Option<u32>, to: &Config) -> bool {
+pub(crate) fn leads(
+    model: &dyn Model,
+    from: &Config,
+    step: &Step,
+    bound: Option<u32>,
+    to: &Config,
+) -> Result<bool, TooMany> {
     let mut after = Vec::new();
-    semantics::fire(model, from, step, bound, &mut after);
-    after.iter().any(|c| to.is_within(c, model))
+    semantics::fire(model, from, step, bound, &mut after)?;
+    Ok(after.iter().any(|c| to.is_within(c, model)))
 }
 
 /// Whether the system may start in `config`, within the bound.

@@ -192,7 +192,7 @@ impl Search<'_> {
             for step in self.steps_into(&config) {
                 ticker.tick()?;
                 self.steps += 1;
-                semantics::unfire(self.model, &config, &step, &mut before);
+                semantics::unfire(self.model, &config, &step, &mut before)?;
                 for predecessor in before.drain(..) {
                     // Comparing with the basis is what costs.
                     ticker.ticks(1 + self.basis.len() as u32 / 8)?;

@@ -150,7 +150,7 @@ impl<'a> Hunt<'a> {
             if popped.is_multiple_of(1024) {
                 self.report(closest, watch);
             }
-            semantics::successors(model, &config, None, &mut after);
+            semantics::successors(model, &config, None, &mut after)?;
             for (step, next) in after.drain(..) {
                 ticker.ticks(4)?;
                 self.steps += 1;

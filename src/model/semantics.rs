@@ -2,6 +2,8 @@
 //!
 //! Engines may cache or specialise, but every trace is replayed through [`fire`].
 
+use std::fmt;
+
 use super::{Bag, Config, Local, Model, OMEGA, Others, Shared, Step};
 
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
@@ -10,11 +12,17 @@ use super::{Bag, Config, Local, Model, OMEGA, Others, Shared, Step};
 /// With a `bound`, a step that would leave more threads than that creates none (LANGUAGE 2.5: `start_thread` acts like `skip`);
 /// and if even what it puts back would be too many (a net's transition may put more than it takes), it is not enabled.
 /// An ω of bystanders with several fates becomes ω of each, the least upper bound of what can happen.
-pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>, out: &mut Vec<Config>) {
+pub fn fire(
+    model: &dyn Model,
+    config: &Config,
+    step: &Step,
+    bound: Option<u32>,
+    out: &mut Vec<Config>,
+) -> Result<(), TooMany> {
     if config.shared != step.from {
-        return;
+        return Ok(());
     }
-    let Some(rest) = config.threads.minus(&step.take) else { return };
+    let Some(rest) = config.threads.minus(&step.take) else { return Ok(()) };
     let mut arrived = step.put.clone();
     if !step.spawn.is_empty() && !exceeds(&rest, step, bound) {
         arrived.add_all(&step.spawn);
@@ -33,10 +41,11 @@ pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>,
                 of_l.sort_unstable();
                 of_l.dedup();
                 if of_l.is_empty() {
-                    return;
+                    return Ok(());
                 }
                 fates.push((n, of_l));
             }
+            TooMany::check(&fates)?;
             distribute(&fates, arrived, &mut |threads| out.push(Config::new(step.to, threads)));
             out[first..].sort_unstable();
             let mut tail = out.split_off(first);
@@ -44,6 +53,38 @@ pub fn fire(model: &dyn Model, config: &Config, step: &Step, bound: Option<u32>,
             tail.retain(|c| bound.is_none_or(|n| c.threads.size() <= n));
             out.append(&mut tail);
         }
+    }
+    Ok(())
+}
+
+/// One step leads to more configurations than anybody wants to list: very many bystanders each have a choice. Nothing was listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooMany;
+
+impl TooMany {
+    const MOST: u64 = 1 << 20;
+
+    /// Whether each of `fates` (count, possible fates) can go its way in few enough ways.
+    fn check(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), TooMany> {
+        let mut ways: u64 = 1;
+        for (count, options) in fates.iter().filter(|f| f.0 != OMEGA) {
+            // The binomial coefficient (count + options - 1 over options - 1), as long as it is small.
+            let mut compositions: u64 = 1;
+            for k in 1..options.len() as u64 {
+                compositions = compositions.saturating_mul(u64::from(*count) + k) / k;
+                if compositions > Self::MOST {
+                    return Err(TooMany);
+                }
+            }
+            ways = ways.saturating_mul(compositions);
+        }
+        if ways > Self::MOST { Err(TooMany) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a step that moves bystanders leads to more than {} configurations", Self::MOST)
     }
 }
 
@@ -58,7 +99,12 @@ pub fn exceeds(rest: &Bag, step: &Step, bound: Option<u32>) -> bool {
 }
 
 /// Appends every `(step, configuration)` that one step of `config` leads to, in a fixed order.
-pub fn successors(model: &dyn Model, config: &Config, bound: Option<u32>, out: &mut Vec<(Step, Config)>) {
+pub fn successors(
+    model: &dyn Model,
+    config: &Config,
+    bound: Option<u32>,
+    out: &mut Vec<(Step, Config)>,
+) -> Result<(), TooMany> {
     let mut steps = Vec::new();
     model.post_shared(config.shared, &mut steps);
     for &(l, _) in config.threads.entries() {
@@ -66,33 +112,47 @@ pub fn successors(model: &dyn Model, config: &Config, bound: Option<u32>, out: &
     }
     let mut after = Vec::new();
     for step in steps {
-        fire(model, config, &step, bound, &mut after);
+        fire(model, config, &step, bound, &mut after)?;
         out.extend(after.drain(..).map(|c| (step.clone(), c)));
     }
+    Ok(())
 }
 
 /// Appends the smallest configurations from which `step` reaches something that covers `config`.
 ///
 /// `step` must come from `pre` or `pre_shared` of a part of `config`, so that it ends within `config.shared`.
 /// Elements may repeat or cover one another; an antichain drops those. There is no thread bound: backward search is for any number.
-pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) {
+pub fn unfire(
+    model: &dyn Model,
+    config: &Config,
+    step: &Step,
+    out: &mut Vec<Config>,
+) -> Result<(), TooMany> {
     if !model.within_shared(step.to, config.shared) {
-        return;
+        return Ok(());
     }
     let mut brought = step.put.clone();
     brought.add_all(&step.spawn);
     let mut needs = Vec::new();
     without_brought(model, config.threads.clone(), brought.entries(), &mut needs);
     for need in needs {
-        unmove(model, step, &need, step.from, &step.take, out);
+        unmove(model, step, &need, step.from, &step.take, out)?;
     }
     if !model.is_exact() && !step.spawn.is_empty() {
-        with_child(model, config, step, out);
+        with_child(model, config, step, out)?;
     }
+    Ok(())
 }
 
 /// The smallest configurations in `from` with `take` from which the bystanders of `step` become `need`.
-fn unmove(model: &dyn Model, step: &Step, need: &Bag, from: Shared, take: &Bag, out: &mut Vec<Config>) {
+fn unmove(
+    model: &dyn Model,
+    step: &Step,
+    need: &Bag,
+    from: Shared,
+    take: &Bag,
+    out: &mut Vec<Config>,
+) -> Result<(), TooMany> {
     match step.others {
         Others::Stay => out.push(Config::new(from, sum(need.clone(), take))),
         Others::Wake => unwake(model, need, |need| out.push(Config::new(from, sum(need, take)))),
@@ -102,19 +162,26 @@ fn unmove(model: &dyn Model, step: &Step, need: &Bag, from: Shared, take: &Bag, 
                 let mut of_l = Vec::new();
                 model.bystander_back(step, l, &mut of_l);
                 if of_l.is_empty() {
-                    return;
+                    return Ok(());
                 }
                 origins.push((n, of_l.into_iter().map(Some).collect()));
             }
+            TooMany::check(&origins)?;
             distribute(&origins, take.clone(), &mut |threads| out.push(Config::new(from, threads)));
         }
     }
+    Ok(())
 }
 
 /// A step that creates a thread brings two at once, the thread that acts and the new one. Where words stand for sets, `pre` was told
 /// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
-fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) {
-    let (&[(put, 1)], &[(spawn, 1)]) = (step.put.entries(), step.spawn.entries()) else { return };
+fn with_child(
+    model: &dyn Model,
+    config: &Config,
+    step: &Step,
+    out: &mut Vec<Config>,
+) -> Result<(), TooMany> {
+    let (&[(put, 1)], &[(spawn, 1)]) = (step.put.entries(), step.spawn.entries()) else { return Ok(()) };
     for &(acts, n) in config.threads.entries() {
         let Some(put) = model.meet_local(put, acts) else { continue };
         for &(child, _) in config.threads.entries().iter().filter(|e| e.0 != acts || n > 1) {
@@ -123,10 +190,11 @@ fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Con
                 let mut need = config.threads.clone();
                 need.remove(acts, 1);
                 need.remove(child, 1);
-                unmove(model, step, &need, from, &Bag::one(take), out);
+                unmove(model, step, &need, from, &Bag::one(take), out)?;
             }
         }
     }
+    Ok(())
 }
 
 fn sum(mut a: Bag, b: &Bag) -> Bag {

@@ -13,7 +13,7 @@ pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
     let mut court = Court { model, tested: 0 };
     for config in configs {
         let mut fired = Vec::new();
-        semantics::successors(model, config, None, &mut fired);
+        semantics::successors(model, config, None, &mut fired).map_err(|why| why.to_string())?;
         court.same_call_same_list(config)?;
         court.larger_can_do_more(config, configs, &fired)?;
         if model.has_pre() {
@@ -62,7 +62,7 @@ impl Court<'_> {
             larger.threads.insert(l, 1);
             for (step, after) in fired {
                 let mut all = Vec::new();
-                semantics::fire(self.model, &larger, step, None, &mut all);
+                semantics::fire(self.model, &larger, step, None, &mut all).map_err(|why| why.to_string())?;
                 self.demand(all.iter().any(|c| c.covers(after)), || {
                     format!("{config:?} can go to {after:?} by {step:?}, but {larger:?} can do less")
                 })?;
@@ -114,10 +114,10 @@ impl Court<'_> {
     fn unfire_is_sound(&mut self, config: &Config) -> Result<(), String> {
         for step in self.steps_into(config) {
             let mut before = Vec::new();
-            semantics::unfire(self.model, config, &step, &mut before);
+            semantics::unfire(self.model, config, &step, &mut before).map_err(|why| why.to_string())?;
             for c in before {
                 let mut after = Vec::new();
-                semantics::successors(self.model, &c, None, &mut after);
+                semantics::successors(self.model, &c, None, &mut after).map_err(|why| why.to_string())?;
                 let covers =
                     after.iter().any(|(t, d)| self.is_same(t, &step) && d.may_cover(config, self.model));
                 self.demand(covers, || format!("{c:?} does not lead to {config:?} by {step:?}"))?;
@@ -137,7 +137,7 @@ impl Court<'_> {
         for part in parts {
             let mut before = vec![part.clone()];
             for step in self.steps_into(&part) {
-                semantics::unfire(self.model, &part, &step, &mut before);
+                semantics::unfire(self.model, &part, &step, &mut before).map_err(|why| why.to_string())?;
             }
             let found = before.iter().any(|c| config.may_cover(c, self.model));
             self.demand(found, || {

@@ -36,7 +36,7 @@ pub fn along(
         let mut after = Vec::new();
         for (i, visit) in layers[layers.len() - 1].iter().enumerate() {
             ticker.tick()?;
-            semantics::successors(model, &visit.config, None, &mut after);
+            semantics::successors(model, &visit.config, None, &mut after)?;
             for (step, config) in after.drain(..) {
                 if step.edge == *edge && config.may_cover(element, model) && seen.insert(config.clone()) {
                     layer.push(Visit { config, came: Some((i, step)) });

@@ -90,7 +90,7 @@ fn explore(
     while more && at < nodes.len() {
         ticker.tick()?;
         let config = nodes[at].config.clone();
-        semantics::successors(&*problem.model, &config, None, &mut after);
+        semantics::successors(&*problem.model, &config, None, &mut after)?;
         for (step, next) in after.drain(..).filter(|(_, c)| c.threads.size() <= most) {
             ticker.tick()?;
             if known.insert(next.clone()) {

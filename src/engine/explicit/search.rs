@@ -338,7 +338,7 @@ impl<'p> Search<'p> {
         let taken = |pair: &[Config]| {
             let mut after = Vec::new();
             let bound = self.problem.bound.threads();
-            semantics::successors(&*self.problem.model, &pair[0], bound, &mut after);
+            semantics::successors(&*self.problem.model, &pair[0], bound, &mut after).ok()?;
             let (step, after) = after.into_iter().find(|(_, after)| *after == pair[1])?;
             Some(Taken { step, after })
         };

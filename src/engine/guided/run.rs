@@ -85,7 +85,7 @@ fn replay(
     let mut trace = Trace { start, steps: Vec::new() };
     let mut after = Vec::new();
     for step in steps {
-        semantics::fire(&*problem.model, trace.end(), step, None, &mut after);
+        semantics::fire(&*problem.model, trace.end(), step, None, &mut after).ok()?;
         let next = after.pop()?;
         trace.steps.push(Taken { step: step.clone(), after: next });
     }
@@ -102,8 +102,8 @@ fn without_detours(problem: &Problem, trace: Trace) -> Trace {
         let later = (at..trace.steps.len()).rev().find(|&j| now.covers(&trace.steps[j].after));
         at = later.map_or(at, |j| j + 1);
         let Some(taken) = trace.steps.get(at) else { break };
-        semantics::fire(&*problem.model, &now, &taken.step, None, &mut after);
-        let Some(next) = after.pop() else { return trace };
+        let fired = semantics::fire(&*problem.model, &now, &taken.step, None, &mut after);
+        let Some(next) = after.pop().filter(|_| fired.is_ok()) else { return trace };
         shorter.steps.push(Taken { step: taken.step.clone(), after: next.clone() });
         now = next;
         at += 1;

@@ -142,7 +142,7 @@ impl<'p> Encoder<'p> {
     /// The cubes of a set of shared states; there can be very many.
     pub fn shared_cubes(&self, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let mut found = Vec::new();
-        set.try_each_cube(&mut |cube| {
+        set.try_each_cube(&mut |cube| -> Result<(), Unknown> {
             ticker.ticks(CUBE)?;
             let mut masks: Cube = std::iter::repeat_n(FREE, self.program.shared.len()).collect();
             cube.iter().for_each(|&(v, value)| masks[v as usize / 2] = mask(value));
@@ -164,7 +164,7 @@ impl<'p> Encoder<'p> {
     pub fn local_cubes(&self, point: u32, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let free = self.free_slots(point);
         let mut found = Vec::new();
-        set.try_each_cube(&mut |cube| {
+        set.try_each_cube(&mut |cube| -> Result<(), Unknown> {
             ticker.ticks(CUBE)?;
             let mut masks = free.clone();
             for &(v, value) in cube {

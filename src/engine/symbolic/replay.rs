@@ -89,7 +89,7 @@ fn options_of(
     let Some(next) = rounds.get(depth + 1) else { return Ok(Vec::new()) };
     let mut after = Vec::new();
     let bound = search.problem.bound.threads();
-    semantics::successors(&*search.problem.model, config, bound, &mut after);
+    semantics::successors(&*search.problem.model, config, bound, &mut after).map_err(Unknown::from)?;
     let mut found = Vec::new();
     for (step, config) in after {
         ticker.ticks(16)?;

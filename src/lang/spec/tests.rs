@@ -31,7 +31,7 @@ fn fired(rules: &str, marking: &[u32]) -> Vec<Vec<u32>> {
     let (system, _) = read(&net(rules), Options::default());
     let table = system.unwrap().table;
     let mut after: Vec<(Step, Config)> = Vec::new();
-    semantics::successors(&*table, &Config::new(Shared(0), bag(marking)), None, &mut after);
+    semantics::successors(&*table, &Config::new(Shared(0), bag(marking)), None, &mut after).unwrap();
     let counts = |c: &Config| (0..marking.len() as u64).map(|l| c.threads.count(Local(l))).collect();
     let mut found: Vec<Vec<u32>> = after.iter().map(|(_, c)| counts(c)).collect();
     found.sort();

@@ -26,7 +26,7 @@ fn coverable(system: &System) -> Option<bool> {
             model.pre(config.shared, l, &mut steps);
         }
         for step in &steps {
-            semantics::unfire(model, &config, step, &mut queue);
+            semantics::unfire(model, &config, step, &mut queue).unwrap();
         }
         basis.push(config);
         if basis.len() > 3000 || queue.len() > 100_000 {
