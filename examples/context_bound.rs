@@ -57,7 +57,7 @@ fn run_on(model: &dyn Model, config: &Config, active: Option<Local>, threads: u3
     let mut found = Vec::new();
     for step in steps {
         let mut after = Vec::new();
-        semantics::fire(model, config, &step, Some(threads), &mut after);
+        semantics::fire(model, config, &step, Some(threads), &mut after).expect("few threads");
         for next in after {
             match step.put.entries() {
                 [] => found.push((next, None)),

@@ -19,7 +19,7 @@ use throng::{Question, Verification};
 pub fn explore(problem: &Problem, threads: u32) -> (Option<Config>, usize) {
     let image = |tau: &Config| {
         let mut found = Vec::new();
-        semantics::successors(&*problem.model, tau, Some(threads), &mut found);
+        semantics::successors(&*problem.model, tau, Some(threads), &mut found).expect("few threads");
         found.into_iter().map(|(_, next)| next)
     };
     let is_final = |tau: &Config| problem.targets.iter().any(|t| t.is_hit(tau, &*problem.model));

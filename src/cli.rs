@@ -344,7 +344,7 @@ struct QuestionArgs {
     /// Programs: nobody may reach this label. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     error_label: Vec<String>,
-    /// Programs: no two threads may be at this label. May be repeated
+    /// Programs: no two threads may be at this label, nobody being inside an atomic section. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     mutex: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
@@ -372,7 +372,7 @@ struct SearchArgs {
     memory: Option<u64>,
     /// How many processor cores to use; with 1 the search is deterministic
     #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: u32,
 }
 

@@ -17,7 +17,7 @@ use self::equivalent::equivalent;
 use crate::model::through::{Contraction, Through};
 use crate::model::{Bag, Config, Local, Model, Others, Shared, Step, semantics};
 use crate::problem::{Bound, Initial, Problem};
-use crate::verdict::{Certificate, Taken, Trace, Verdict};
+use crate::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
 
 /// A smaller problem, and the way back.
 pub struct Contracted {
@@ -29,6 +29,9 @@ pub struct Contracted {
     /// States that threads leave by themselves, always, and the state that comes then.
     alias: FxHashMap<Local, Local>,
 }
+
+/// Runs longer than this are not written out: each of a million threads may have to go on by itself.
+const MOST_STEPS: usize = 1 << 20;
 
 /// Paths longer than this are not made into one step.
 const LONGEST: u32 = 64;
@@ -82,13 +85,20 @@ impl Contracted {
             Verdict::Safe(proof) => {
                 Verdict::Safe(Certificate::Through(self.contraction.clone(), Box::new(proof.clone())))
             }
-            Verdict::Unsafe(trace) => Verdict::Unsafe(self.expand(trace)),
+            Verdict::Unsafe(trace) => self.expand(trace).map_or_else(
+                || {
+                    Verdict::Unknown(Unknown::Inconclusive(format!(
+                        "the run has more than {MOST_STEPS} steps"
+                    )))
+                },
+                Verdict::Unsafe,
+            ),
             Verdict::Unknown(why) => Verdict::Unknown(why.clone()),
         }
     }
 
-    /// A run of the original, step by step. If there were none, the checker would say so.
-    fn expand(&self, trace: &Trace) -> Trace {
+    /// A run of the original, step by step, unless it is very long. If there were none, the checker would say so.
+    fn expand(&self, trace: &Trace) -> Option<Trace> {
         let start = self.start(&trace.start);
         let mut run = Run { contracted: self, now: start.clone(), steps: Vec::new() };
         run.settle();
@@ -102,7 +112,7 @@ impl Contracted {
                 }
             }
         }
-        Trace { start, steps: run.steps }
+        (run.steps.len() <= MOST_STEPS).then_some(Trace { start, steps: run.steps })
     }
 
     /// An initial configuration of the original that is taken for `start`.
@@ -142,8 +152,9 @@ impl Run<'_> {
     /// Lets all threads go on that are taken for where they are going.
     fn settle(&mut self) {
         let alias = &self.contracted.alias;
-        while let Some((l, next)) =
-            self.now.threads.entries().iter().find_map(|&(l, _)| Some((l, *alias.get(&l)?)))
+        while self.steps.len() <= MOST_STEPS
+            && let Some((l, next)) =
+                self.now.threads.entries().iter().find_map(|&(l, _)| Some((l, *alias.get(&l)?)))
         {
             let mut steps = Vec::new();
             self.contracted.original.model.post(self.now.shared, l, &mut steps);

@@ -130,6 +130,13 @@ impl Initial {
         (self.shared == config.shared).then(|| Config::new(self.shared, threads))
     }
 
+    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows anything.
+    pub fn next_of_tokens(&self, most: Option<u32>) -> Option<u32> {
+        let Some(most) = most else { return Some(0) };
+        let least = self.any.iter().map(|&l| self.threads.count(l)).min()?;
+        most.max(least).checked_add(1)
+    }
+
     /// The size of the smallest member that is larger than `size` (or of the smallest at all), if there is one.
     pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
         let least = self.threads.size();
@@ -160,13 +167,18 @@ fn spread<E>(
     base: Config,
     found: &mut impl FnMut(Config) -> Result<(), E>,
 ) -> Result<(), E> {
-    match places {
-        [] => found(base),
-        [last] => found(with(&base, *last, count)),
-        [first, later @ ..] => {
-            (0..=count).try_for_each(|n| spread(later, count - n, with(&base, *first, n), found))
+    let Some((&last, earlier)) = places.split_last() else { return found(base) };
+    if count == 0 {
+        return found(base);
+    }
+    // By the first state that gets any, so that only those are on the stack.
+    found(with(&base, last, count))?;
+    for i in (0..earlier.len()).rev() {
+        for n in 1..=count {
+            spread(&places[i + 1..], count - n, with(&base, places[i], n), found)?;
         }
     }
+    Ok(())
 }
 
 /// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that unless that is `done` already.
@@ -177,9 +189,18 @@ fn fill<E>(
     base: Config,
     found: &mut impl FnMut(Config) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some((&first, later)) = places.split_first() else { return if done { found(base) } else { Ok(()) } };
-    let room = most.saturating_sub(base.threads.count(first));
-    (0..=room).try_for_each(|n| fill(later, most, done || n == room && n > 0, with(&base, first, n), found))
+    if done {
+        found(base.clone())?;
+    }
+    // By the first state that gets any, so that only those are on the stack.
+    for (i, &l) in places.iter().enumerate().rev() {
+        let room = most.saturating_sub(base.threads.count(l));
+        let least = if done || i + 1 < places.len() { 1 } else { room.max(1) };
+        for n in least..=room {
+            fill(&places[i + 1..], most, done || n == room, with(&base, l, n), found)?;
+        }
+    }
+    Ok(())
 }
 
 fn with(base: &Config, l: Local, n: u32) -> Config {
@@ -247,7 +268,9 @@ mod tests {
             });
         }
         assert_eq!(totals, [1, 2, 3], "at most three in all, not three more");
+        assert_eq!((one.next_of_tokens(None), one.next_of_tokens(Some(0))), (Some(0), Some(2)));
         let fixed = Initial { any: Vec::new(), ..family.clone() };
+        assert_eq!(fixed.next_of_tokens(Some(0)), None);
         assert_eq!((fixed.next_size(None), fixed.next_size(Some(1))), (Some(1), None));
     }
 }

@@ -12,7 +12,6 @@ use crate::lang::load::{Format, Input, Loaded, read_source};
 use crate::lang::pnml;
 use crate::lang::source::{Diagnostic, Severity, Source, Span};
 use crate::lang::system::{System, notation};
-use crate::model::Model;
 use crate::problem::{Bound, Initial, Problem, Target};
 
 /// What the user asks for; everything left open has a default.
@@ -51,6 +50,8 @@ pub struct Posed {
     pub problem: Problem,
     /// Warnings about options and property files.
     pub warnings: Vec<Complaint>,
+    /// Properties that cannot be asked here, and why: nothing will be known about them.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl Complaint {
@@ -85,13 +86,13 @@ impl Question {
         if !complaints.is_empty() {
             return Err(complaints);
         }
-        let mut warnings = Vec::new();
+        let (mut warnings, mut left_out) = (Vec::new(), Vec::new());
         let problem = match &loaded.input {
             Input::Program(program) => self.about_program(program, loaded, &mut warnings),
-            Input::System(system) => self.about_system(system, loaded, path, &mut warnings),
+            Input::System(system) => self.about_system(system, loaded, path, &mut warnings, &mut left_out),
         }?;
         self.fits_bound(&problem)?;
-        Ok(Posed { problem, warnings })
+        Ok(Posed { problem, warnings, left_out })
     }
 
     /// Options that say nothing about this kind of input.
@@ -147,7 +148,7 @@ impl Question {
         loaded: &Loaded,
         warnings: &mut Vec<Complaint>,
     ) -> Result<Problem, Vec<Complaint>> {
-        let count = self.initial_threads(&**program).map_err(|c| vec![c])?;
+        let count = self.initial_threads(program).map_err(|c| vec![c])?;
         let targets = self.program_targets(program, loaded, warnings)?;
         let initial_text = match count {
             None => "any number of threads at the entry of main".to_string(),
@@ -164,9 +165,9 @@ impl Question {
     }
 
     /// How many threads a program starts with: `None` is any number.
-    fn initial_threads(&self, program: &dyn Model) -> Result<Option<u32>, Complaint> {
+    fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, Complaint> {
         let Some(text) = &self.initial else {
-            return Ok(program.spawns().then_some(1));
+            return Ok(program.tree().starts_threads().then_some(1));
         };
         match text.trim() {
             "any" => Ok(None),
@@ -224,9 +225,10 @@ impl Question {
         loaded: &Loaded,
         path: &Path,
         warnings: &mut Vec<Complaint>,
+        left_out: &mut Vec<(String, String)>,
     ) -> Result<Problem, Vec<Complaint>> {
         let (initial, initial_text) = self.system_initial(system).map_err(|c| vec![c])?;
-        let targets = self.system_targets(system, loaded, path, warnings)?;
+        let targets = self.system_targets(system, loaded, path, warnings, left_out)?;
         Ok(Problem {
             initial,
             initial_text,
@@ -257,6 +259,7 @@ impl Question {
         loaded: &Loaded,
         path: &Path,
         warnings: &mut Vec<Complaint>,
+        left_out: &mut Vec<(String, String)>,
     ) -> Result<Vec<Target>, Vec<Complaint>> {
         let mut complaints = Vec::new();
         let mut targets = Vec::new();
@@ -269,7 +272,7 @@ impl Question {
         let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
         let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
         if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
-            match read_properties(file, system) {
+            match read_properties(file, system, loaded.format, left_out) {
                 Ok((found, odd)) => {
                     targets.extend(found);
                     warnings.extend(odd);
@@ -302,7 +305,12 @@ fn nothing_asserted() -> Diagnostic {
 }
 
 /// The targets of a property file, and warnings about it.
-fn read_properties(file: &Path, system: &System) -> Result<(Vec<Target>, Vec<Complaint>), Vec<Complaint>> {
+fn read_properties(
+    file: &Path,
+    system: &System,
+    format: Format,
+    left_out: &mut Vec<(String, String)>,
+) -> Result<(Vec<Target>, Vec<Complaint>), Vec<Complaint>> {
     let source = match read_source(file) {
         Ok(source) => Arc::new(source),
         Err(rejected) => {
@@ -311,7 +319,7 @@ fn read_properties(file: &Path, system: &System) -> Result<(Vec<Target>, Vec<Com
         }
     };
     let (targets, found) = if source.text.trim_start().starts_with('<') {
-        contest_properties(&source.text, system)
+        contest_properties(&source.text, system, format, left_out)
     } else {
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
@@ -328,7 +336,17 @@ fn read_properties(file: &Path, system: &System) -> Result<(Vec<Target>, Vec<Com
 
 /// The targets of a property file of the model-checking contest; formulas that are no coverability questions are
 /// left out with a warning.
-fn contest_properties(text: &str, system: &System) -> (Vec<Target>, Vec<Diagnostic>) {
+fn contest_properties(
+    text: &str,
+    system: &System,
+    format: Format,
+    left_out: &mut Vec<(String, String)>,
+) -> (Vec<Target>, Vec<Diagnostic>) {
+    if !format.is_net() {
+        let message = "property files of the model-checking contest are about Petri nets";
+        let why = Diagnostic::whole("E610", message).hint("write one target `s|l,l` per line");
+        return (Vec::new(), vec![why]);
+    }
     let properties = match pnml::read_properties(text, &system.table) {
         Ok(properties) => properties,
         Err(why) => return (Vec::new(), vec![why]),
@@ -339,6 +357,7 @@ fn contest_properties(text: &str, system: &System) -> (Vec<Target>, Vec<Diagnost
             Ok(query) => targets.push(query.target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);
+                left_out.push((property.id, why));
                 found.push(Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W608", message) });
             }
         }

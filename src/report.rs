@@ -147,9 +147,9 @@ pub fn bound_text(bound: Bound) -> String {
 /// Why a target has no verdict, and what is known all the same.
 fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
     let Verdict::Unknown(why) = verdict else { return None };
-    Some(match report.answer.statistics.complete_up_to {
-        Some(k) if k > 0 => format!("{why}; no violation with up to {}", plural(k.into(), report.unit)),
-        _ => why.to_string(),
+    Some(match advice::established(report, why) {
+        Some(known) => format!("{why}; {known}"),
+        None => why.to_string(),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::problem::{Bound, Initial, Problem};
 use crate::report::story::{self, Event};
 use crate::report::text;
 use crate::threads::{Crowd, ThreadId};
-use crate::verdict::Taken;
+use crate::verdict::{Taken, Unknown};
 
 /// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every machine.
 #[derive(Clone, Debug)]
@@ -72,15 +72,18 @@ pub fn start(problem: &Problem, random: &mut Random) -> Option<Config> {
         Bound::Any => DEFAULT_THREADS.max(threads.size().saturating_add(1)),
         Bound::Tokens(most) => {
             for &l in any {
-                threads.insert(l, random.below(most as usize + 1) as u32);
+                let room = most.saturating_sub(threads.count(l));
+                threads.insert(l, random.below(room as usize + 1) as u32);
             }
             0
         }
     };
     if !any.is_empty() {
-        for _ in threads.size()..total {
+        const ONE_BY_ONE: u32 = 10_000;
+        for _ in threads.size()..total.min(ONE_BY_ONE) {
             threads.insert(any[random.below(any.len())], 1);
         }
+        threads.insert(any[0], total.saturating_sub(threads.size()));
     }
     Some(Config::new(*shared, threads))
 }
@@ -195,9 +198,13 @@ impl<'a> Walk<'a> {
     fn next(&self) -> io::Result<Vec<(Step, Config)>> {
         let mut next = Vec::new();
         let bound = self.problem.bound.threads();
-        semantics::successors(&*self.problem.model, self.config(), bound, &mut next)
-            .map_err(|why| io::Error::other(why.to_string()))?;
-        Ok(next)
+        let listed = semantics::successors(&*self.problem.model, self.config(), bound, &mut next);
+        let why = match listed.map_err(Unknown::from) {
+            Ok(()) if next.iter().all(|(_, after)| after.threads.is_countable()) => return Ok(next),
+            Ok(()) => Unknown::uncountable(),
+            Err(why) => why,
+        };
+        Err(io::Error::other(format!("the walk ends here: {why}")))
     }
 
     fn choice(&self, step: Step, after: Config) -> Choice {

@@ -353,6 +353,8 @@ pub enum Unknown {
     Inconclusive(String),
     /// The engine cannot answer this question; says why and which can.
     NotForThisModel(String),
+    /// The question cannot be asked at all, and why.
+    LeftOut(String),
 }
 
 impl Unknown {
@@ -372,6 +374,7 @@ impl Unknown {
             Unknown::Explored => "explored",
             Unknown::Inconclusive(_) => "inconclusive",
             Unknown::NotForThisModel(_) => "refused",
+            Unknown::LeftOut(_) => "left-out",
         }
     }
 }
@@ -392,6 +395,7 @@ impl fmt::Display for Unknown {
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),
+            Unknown::LeftOut(why) => write!(f, "left out: {why}"),
         }
     }
 }

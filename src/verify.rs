@@ -43,7 +43,7 @@ use crate::engine::{Answer, Engine, Silent, Watch};
 use crate::lang::load::{Format, Loaded, Reading, Rejected, load, read};
 use crate::lang::source::{Source, render};
 use crate::limits::{Limits, memory_in_use, peak_memory};
-use crate::problem::Problem;
+use crate::problem::{Problem, Target};
 use crate::question::{Complaint, Posed, Question};
 use crate::report::{Phases, Report, Word, text};
 use crate::verdict::{Trace, Unknown, Verdict};
@@ -67,6 +67,7 @@ pub struct Verification<'a> {
     unit: &'static str,
     problem: Problem,
     warnings: Vec<Complaint>,
+    left_out: Vec<(String, String)>,
     engine: Option<&'a dyn Engine>,
     limits: Limits,
     watch: &'a dyn Watch,
@@ -82,6 +83,7 @@ impl<'a> Verification<'a> {
             unit: "thread",
             problem,
             warnings: Vec::new(),
+            left_out: Vec::new(),
             engine: None,
             limits: Limits::none(),
             watch: &Silent,
@@ -105,13 +107,14 @@ impl<'a> Verification<'a> {
     }
 
     fn of_loaded(loaded: Loaded, question: &Question, path: &Path) -> Result<Verification<'a>, Error> {
-        let Posed { problem, warnings: about_question } = question.pose(&loaded, path)?;
+        let Posed { problem, warnings: about_question, left_out } = question.pose(&loaded, path)?;
         let about_input = loaded.warnings.into_iter();
         let mut warnings: Vec<Complaint> =
             about_input.map(|diagnostic| Complaint { source: loaded.source.clone(), diagnostic }).collect();
         warnings.extend(about_question);
         let name = loaded.source.name.clone();
-        Ok(Verification { name, unit: loaded.format.unit(), warnings, ..Verification::of(problem) })
+        let asked = Verification { name, unit: loaded.format.unit(), warnings, ..Verification::of(problem) };
+        Ok(asked.left_out(left_out))
     }
 
     /// Who searches. By default [`Auto`] on one core, which runs several engines in turns and is deterministic.
@@ -127,6 +130,11 @@ impl<'a> Verification<'a> {
     /// Who is told how far the search has come; a closure will do.
     pub fn watch(self, watch: &'a dyn Watch) -> Verification<'a> {
         Verification { watch, ..self }
+    }
+
+    /// Properties about which nothing will be known, and why; the outcome says so.
+    pub fn left_out(self, left_out: Vec<(String, String)>) -> Verification<'a> {
+        Verification { left_out, ..self }
     }
 
     /// How long it took to get the problem, if somebody else read it: for the outcome's [`Phases`].
@@ -145,7 +153,7 @@ impl<'a> Verification<'a> {
     }
 
     /// Searches, then checks the evidence. Running into a limit is an outcome, not an error.
-    pub fn run(self) -> Result<Outcome, Error> {
+    pub fn run(mut self) -> Result<Outcome, Error> {
         let began = Instant::now();
         let auto = Auto::default();
         let engine = self.engine.unwrap_or(&auto);
@@ -164,6 +172,13 @@ impl<'a> Verification<'a> {
             check_all(&self.problem, &mut answer, &self.limits)?;
             answer.checked = true;
             answer.checking += began.elapsed();
+        }
+        for (name, why) in self.left_out {
+            self.problem.targets.push(Target { name, configs: Vec::new() });
+            answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
+            if !answer.by.is_empty() {
+                answer.by.push(None);
+            }
         }
         let phases = Phases {
             reading: self.reading,

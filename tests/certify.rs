@@ -281,7 +281,7 @@ fn random_programs_have_certificates() {
         let configs: Vec<_> = own.initial.iter().flat_map(|f| (0..=2).flat_map(|n| f.of_size(n))).collect();
         let mut more = Vec::new();
         for c in &configs {
-            throng::model::semantics::successors(&*own.model, c, None, &mut more);
+            throng::model::semantics::successors(&*own.model, c, None, &mut more).expect("few threads");
         }
         let mut all = configs;
         all.extend(more.into_iter().map(|m| m.1).take(12));
@@ -598,6 +598,67 @@ fn the_second_checker_reads_the_same_input() {
             None => println!("skipped: python3 cannot be run"),
             Some(told) => assert!(told.contains(then), "{name}: {told}"),
         }
+    }
+}
+
+/// Certificates that ask for billions of steps: an answer at once.
+#[test]
+fn absurd_certificates_are_invalid_at_once() {
+    let scratch = Scratch::new("absurd");
+    let certificate = |kind: &str, initial: serde_json::Value, bound: serde_json::Value| {
+        serde_json::json!({
+            "format": "throng-certificate", "version": 1, "tool": "throng",
+            "input": {"name": "", "kind": kind, "hash": ""},
+            "problem": {"initial": initial, "bound": bound, "slot_reuse": true, "init_free": false},
+            "states": {"shared": [], "local": []}, "targets": [], "evidence": [],
+        })
+    };
+    let mut many = certificate("bp", serde_json::json!({"main": 4_000_000_000_u32}), "any".into());
+    many["states"] = serde_json::json!({
+        "shared": [{"values": {"x": 0}}],
+        "local": [{"at": "main:+0", "values": {"main:y": 0}}, {"at": "main:+0", "values": {}}]});
+    many["targets"] =
+        serde_json::json!([{"name": "t", "property": "assertions", "verdict": "safe", "evidence": 0}]);
+    many["evidence"] = serde_json::json!([{"closed": {"configurations": [[0, [[0, 1]]]]}}]);
+    let family =
+        serde_json::json!({"families": [{"shared": 0, "threads": [[0, 2_147_483_647_u32]], "any": [0]}]});
+    let mut open = certificate("spec", family, serde_json::json!({"tokens": u32::MAX}));
+    open["states"] = serde_json::json!({"shared": ["0"], "local": ["a", "b"]});
+    open["targets"] = serde_json::json!([{"name": "t", "property": {"covers": [[0, [[1, 5]]]]}, "verdict": "safe", "evidence": 0}]);
+    open["evidence"] = serde_json::json!([{"closed": {"configurations": [[0, [[0, 2_147_483_647_u32]]]]}}]);
+    let chain = 20_000;
+    let family = serde_json::json!({"families": [{"shared": 0, "threads": [], "any": [0]}]});
+    let mut long = certificate("tts", family, "any".into());
+    long["states"] = serde_json::json!({"shared": ["0", (chain - 1).to_string()], "local": ["0", "1"]});
+    long["targets"] = serde_json::json!([{"name": "t", "property": {"covers": [[1, [[1, 1]]]]}, "verdict": "safe", "evidence": 0}]);
+    let views = serde_json::json!([[0, [0], null], [1, [0], null]]);
+    long["evidence"] = serde_json::json!([{"through": {"kept": [0, 1], "merged": [],
+        "proof": {"invariants": {"views": views, "vectors": [], "basis": []}}}}]);
+    let steps: String = (1..chain).map(|i| format!("{} 0 -> {i} 0\n", i - 1)).collect();
+    for (name, input, certificate) in [
+        (
+            "many.bp",
+            "decl x := 0; void main() begin decl y; y := *; if y then x := 1; fi; assert(x | !y); end".into(),
+            many,
+        ),
+        (
+            "open.spec",
+            "vars a b rules a >= 1 -> a' = a - 1, b' = b + 1; init a = 1, b = 0 target b >= 5".into(),
+            open,
+        ),
+        ("long.tts", format!("{chain} 2\n{steps}"), long),
+    ] {
+        let certificate = scratch.file(&format!("{name}.json"), &certificate.to_string());
+        let input = scratch.file(name, &input);
+        let began = std::time::Instant::now();
+        let (status, out, err) =
+            throng(&["certify", input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8")]);
+        assert_eq!(
+            (status, out.split_whitespace().next()),
+            (Some(10), Some("INVALID")),
+            "{name}: {out}{err}"
+        );
+        assert!(began.elapsed() < Duration::from_secs(10), "{name}");
     }
 }
 

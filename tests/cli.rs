@@ -782,3 +782,66 @@ fn a_net_is_checked_by_tokens() {
     throng(&["check", name(&file), "--threads", "3"]).says(10, "UNSAFE");
     assert_eq!(throng(&["simulate", name(&file), "--threads", "2"]).status, 0);
 }
+
+/// Also where control never gets to the statement.
+#[test]
+fn a_program_that_contains_a_start_thread_starts_with_one_thread() {
+    let dir = Scratch::new();
+    for (called, text, initial) in [
+        ("start.bp", "start_thread main();", "1 thread at the entry of main"),
+        ("async.bp", "while * do if * then ASYNC_1: skip; fi; od;", "1 thread at the entry of main"),
+        ("none.bp", "skip;", "any number of threads at the entry of main"),
+    ] {
+        let text = format!("decl g := 0; void main() begin g := !g; assert(g); return; {text} end");
+        let alone = initial.starts_with('1');
+        let file = dir.file(called, text);
+        let (status, word) = if alone { (0, "SAFE") } else { (10, "UNSAFE") };
+        throng(&["check", name(&file)]).says(status, word).shows(&[initial]);
+    }
+}
+
+/// A contest's property file with one property that can be asked and one that cannot: nobody may take the answer for both.
+#[test]
+fn a_property_that_is_left_out_is_unknown() {
+    let dir = Scratch::new();
+    let net = "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='g'>
+        <place id='a'><initialMarking><text>1</text></initialMarking></place><transition id='t'/>
+        <arc id='1' source='a' target='t'/></page></net></pnml>";
+    let at = |which: &str, left: &str, right: &str| {
+        format!(
+            "<property><id>{which}</id><formula><all-paths><globally><integer-le>{left}{right}</integer-le>
+            </globally></all-paths></formula></property>"
+        )
+    };
+    let (one, a) =
+        ("<integer-constant>1</integer-constant>", "<tokens-count><place>a</place></tokens-count>");
+    let file = dir.file("net.pnml", net);
+    let (most, least) = (at("most", a, one), at("least", one, a));
+    dir.file("net.xml", format!("<property-set>{most}{least}</property-set>"));
+    let ran = throng(&["check", name(&file)]);
+    ran.says(1, "UNKNOWN").shows(&["SAFE    most", "UNKNOWN least", "left out: it asks for few tokens"]);
+    assert!(ran.err.contains("W608"), "{}", ran.err);
+    let quiet = throng(&["check", name(&file), "-q"]);
+    quiet.says(1, "UNKNOWN");
+    assert!(!quiet.out.contains("no violation"), "nothing is known about it:\n{}", quiet.out);
+    throng(&["check", name(&file), "--json"]).shows(&["\"cause\": \"left-out\"", "\"verdict\": \"unknown\""]);
+    dir.file("net.xml", format!("<property-set>{most}</property-set>"));
+    throng(&["check", name(&file)]).says(0, "SAFE");
+    let system = dir.file("system.tts", "2 2\n0 0 -> 1 1\n");
+    throng(&["check", name(&system), "--prop", name(&dir.0.join("net.xml"))])
+        .refuses(&["E610", "Petri nets"]);
+}
+
+#[test]
+fn a_rule_with_an_upper_bound_is_not_fireable_with_more() {
+    let dir = Scratch::new();
+    let net =
+        dir.file("net.spec", "vars x y rules x >= 1, y = 0 -> x' = x - 1; init x = 1, y = 1 target x >= 5");
+    let properties = dir.file(
+        "net.xml",
+        "<property-set><property><id>fire</id><formula><exists-path><finally><is-fireable>
+        <transition>x &gt;= 1, y = 0 -&gt; x' = x - 1;</transition></is-fireable></finally></exists-path></formula></property></property-set>",
+    );
+    let ran = throng(&["check", name(&net), "--prop", name(&properties)]);
+    assert!(ran.status == 2 && ran.err.contains("few tokens"), "{}{}", ran.out, ran.err);
+}

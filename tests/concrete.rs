@@ -69,7 +69,7 @@ fn flaw(problem: &Problem, target: &Target, run: &Trace, chosen: &Trace) -> Opti
         } else {
             let leads = kin(model, step).iter().any(|found| {
                 let mut reached = Vec::new();
-                semantics::fire(model, now, found, bound, &mut reached);
+                semantics::fire(model, now, found, bound, &mut reached).expect("few threads");
                 reached.iter().any(|c| is_part(model, after, c))
             });
             if leads { "" } else { "is no step of the model" }

@@ -110,7 +110,7 @@ fn textbook_below(problem: &Problem, path: Vec<Config>, most: usize, labels: &mu
             continue;
         }
         let mut after = Vec::new();
-        semantics::successors(&*problem.model, label, None, &mut after);
+        semantics::successors(&*problem.model, label, None, &mut after).expect("few threads");
         for (_, mut next) in after {
             for ancestor in &path {
                 if next.covers(ancestor) {
@@ -251,7 +251,7 @@ fn beacon(problem: &Problem, last: bool) -> Option<Vec<Config>> {
     while !worklist.is_empty() {
         let c = if last { worklist.pop()? } else { worklist.remove(0) };
         let mut after = Vec::new();
-        semantics::successors(&*problem.model, &vertices[c].config, None, &mut after);
+        semantics::successors(&*problem.model, &vertices[c].config, None, &mut after).expect("few threads");
         for (_, d) in after {
             if vertices.len() > 400 {
                 return None;

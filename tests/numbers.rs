@@ -72,6 +72,98 @@ fn a_sum_that_was_cut_off_proves_nothing() {
     }
 }
 
+fn throng(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let began = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(arguments).output().expect("it runs");
+    assert!(began.elapsed() < Duration::from_secs(15), "{arguments:?}");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Other commands do not take a sum that was cut off for the truth either.
+#[test]
+fn reach_and_simulate_do_not_count_wrongly() {
+    let up = |i: u32| format!("k{i} >= 1 -> k{i}' = k{i} - 1, k{0}' = k{0} + 1, b' = b + 1073741824;", i + 1);
+    let down = |i: u32| {
+        format!(
+            "m{i} >= 1, b >= 1073741824 -> m{i}' = m{i} - 1, m{0}' = m{0} + 1, b' = b - 1073741824;",
+            i + 1
+        )
+    };
+    let rules: String = (0..5).map(|i| up(i) + &down(i)).collect();
+    let zero: String = (1..=5).map(|i| format!(", k{i} = 0, m{i} = 0")).collect();
+    let net = format!(
+        "vars b k0 k1 k2 k3 k4 k5 m0 m1 m2 m3 m4 m5 rules {rules} k5 >= 1 -> k5' = k5 - 1, m0' = m0 + 1;
+        init b = 0, k0 = 1, m0 = 0{zero} target m5 >= 1"
+    );
+    let path = file("chain.spec", &net);
+    let path = path.to_str().expect("UTF-8");
+    for arguments in [vec!["reach", path], vec!["reach", path, "--threads", "3"], vec!["check", path]] {
+        let (status, out, err) = throng(&arguments);
+        assert_eq!((status, out.split_whitespace().next()), (Some(1), Some("UNKNOWN")), "{out}{err}");
+    }
+    let (status, out, err) = throng(&["simulate", path, "--steps", "100", "--seed", "1"]);
+    assert!(status == Some(2) && err.contains("too many threads to count"), "{out}{err}");
+    let open = file("open.spec", "vars a b rules a >= 9 -> b' = b + 1; init a >= 2, b = 0 target b >= 1");
+    for seed in ["1", "2", "3", "4", "5"] {
+        let arguments = ["simulate", open.to_str().expect("UTF-8"), "--threads", "3", "--seed", seed];
+        let (_, out, _) = throng(&arguments);
+        assert!(out.contains("starts with 2 tokens") || out.contains("starts with 3 tokens"), "{out}");
+    }
+    let (_, out, _) = throng(&["simulate", open.to_str().expect("UTF-8"), "--threads", "4294967295"]);
+    assert!(out.contains("the walk starts with"), "{out}");
+}
+
+/// What would take billions of steps one by one is said at once, or not in time, but never later.
+#[test]
+fn billions_are_not_counted_one_by_one() {
+    let pump = "vars a c b rules a >= 1 -> c' = c + 1, b' = b + 1; c >= 1, b >= 1 -> c' = c - 1, a' = a + 1;
+        init a = 1, b = 0, c = 0 target b >= 1000000000";
+    let drop = "vars a b c rules a >= 1 -> a' = a - 1, b' = b + 1; b >= 2 -> b' = b - 2, c' = c + 1;
+        init a = 1000000000, b = 0, c = 0 target c >= 1";
+    for (engine, answer) in said("pump.spec", pump) {
+        assert_eq!(answer, "UNKNOWN", "{engine}");
+    }
+    for (engine, answer) in said("drop.spec", drop) {
+        let finds = ["auto", "explicit"].contains(&engine);
+        assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
+    }
+    let large =
+        "vars a b rules a >= 1000000001, b >= 1 -> b' = b - 1; init a >= 1000000000, b = 0 target b >= 1";
+    let (large, pump) = (file("large.spec", large), file("pump2.spec", pump));
+    let (large, pump) = (large.to_str().expect("UTF-8"), pump.to_str().expect("UTF-8"));
+    for method in ["exact", "dynamic"] {
+        let (status, out, err) = throng(&["cutoff", large, "--method", method, "--timeout", "5"]);
+        assert!(status == Some(0) && out.starts_with("cutoff 1000000000:"), "{out}{err}");
+    }
+    let reach = ["reach", large, "--threads", "4000000000", "--timeout", "3", "--memory", "1000"];
+    assert_eq!(throng(&reach).0, Some(1));
+    for to in ["tts", "ntts", "bp"] {
+        let (status, _, err) = throng(&["translate", pump, "--to", to]);
+        assert!(status == Some(2) && err.contains("one by one"), "{err}");
+    }
+}
+
+/// Many bystanders that each have a choice.
+#[test]
+fn a_crowd_with_choices_does_not_hang_anybody() {
+    let leaders: String = (9..69)
+        .map(|l| {
+            format!("0 {l} -> 0 {l}{}\n", "  0 ~> 1  0 ~> 2  0 ~> 3  0 ~> 4  0 ~> 5  0 ~> 6  0 ~> 7  0 ~> 8")
+        })
+        .collect();
+    let system = file("crowd.tts", &format!("2 69\n{leaders}"));
+    let start: Vec<String> = std::iter::repeat_n(0, 20).chain(9..69).map(|l: u32| l.to_string()).collect();
+    let (system, start) = (system.to_str().expect("UTF-8"), format!("0|{}", start.join(",")));
+    for engine in ["auto", "backward"] {
+        let arguments = ["check", system, "--initial", &start, "--target", "1|1,2", "--engine", engine];
+        let (status, out, err) = throng(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
+        assert!(matches!(status, Some(0 | 1)), "{out}{err}");
+    }
+    let (status, out, err) = throng(&["simulate", system, "--initial", &start]);
+    assert!(status == Some(2) && err.contains("configurations"), "{out}{err}");
+}
+
 #[test]
 fn inputs_that_cannot_be_counted_are_refused() {
     let guard = "y1 = 1073741824, y2 = 1073741824, y3 = 1073741824, y4 = 1073741824";

@@ -173,7 +173,7 @@ fn some_configurations(jit: &Jit, most: usize) -> Vec<Config> {
     let mut at = 0;
     while at < all.len() && all.len() < most {
         let mut successors = Vec::new();
-        semantics::successors(jit, &all[at], Some(3), &mut successors);
+        semantics::successors(jit, &all[at], Some(3), &mut successors).expect("few threads");
         for (_, c) in successors {
             if !all.contains(&c) {
                 all.push(c);
@@ -294,7 +294,8 @@ fn run_into(jit: &Jit, target: &Target, question: &Question) -> Option<Trace> {
             return Some(Trace { start: end, steps });
         }
         let mut successors = Vec::new();
-        semantics::successors(jit, &config, Some(question.bound as u32), &mut successors);
+        semantics::successors(jit, &config, Some(question.bound as u32), &mut successors)
+            .expect("few threads");
         queue.extend(successors.into_iter().map(|(step, c)| (c, Some((step, config.clone())))));
     }
     None
@@ -326,7 +327,7 @@ fn replays(text: &str) -> Result<bool, String> {
     let mut now = chosen.start.clone();
     for (i, taken) in chosen.steps.iter().enumerate() {
         let mut successors = Vec::new();
-        semantics::successors(&jit, &now, Some(3), &mut successors);
+        semantics::successors(&jit, &now, Some(3), &mut successors).expect("few threads");
         if !successors.iter().any(|(_, c)| is_member(&jit, &taken.after, c)) {
             let (from, to) = (now.describe(&jit), taken.after.describe(&jit));
             return Err(format!("step {i} of the chosen run is impossible: {from} to {to}"));

@@ -201,7 +201,7 @@ fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> boo
         let first = if last { (0..threads.len()).rev().find(may) } else { (0..threads.len()).find(may) };
         for step in (0..threads.len()).filter(|&i| first.is_none_or(|f| f == i)).flat_map(steps) {
             let mut after = Vec::new();
-            semantics::fire(&*model, &config, &step, Some(2), &mut after);
+            semantics::fire(&*model, &config, &step, Some(2), &mut after).expect("few threads");
             after.into_iter().for_each(|c| {
                 if !seen.contains(&c) {
                     seen.push(c)

@@ -211,7 +211,7 @@ fn bounded(system: &System, target: &str, threads: u32, steps: usize) -> bool {
     for _ in 0..=steps {
         now.retain(|c| seen.insert(c.clone()));
         for config in &now {
-            semantics::successors(&**table, config, Some(threads), &mut out);
+            semantics::successors(&**table, config, Some(threads), &mut out).expect("few threads");
         }
         now = out.drain(..).map(|(_, c)| c).collect();
     }

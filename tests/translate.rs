@@ -56,7 +56,7 @@ fn coverable(system: &System) -> Option<bool> {
             model.pre(config.shared, l, &mut steps);
         }
         for step in &steps {
-            semantics::unfire(model, &config, step, &mut queue);
+            semantics::unfire(model, &config, step, &mut queue).expect("few threads");
         }
         basis.push(config);
         if basis.len() > if thorough() { 1_500 } else { 300 } || queue.len() > 50_000 {

@@ -35,6 +35,9 @@ pub(super) struct Court<'a> {
     pub(super) most: u32,
 }
 
+/// So many threads of a program are too many to look at one by one.
+const MANY: u32 = 1 << 20;
+
 /// Where states are sets, or bystanders move, threads are looked at one by one.
 pub(super) fn most_threads(model: &dyn Model) -> u32 {
     if model.is_exact() && !model.moves_others() { UNCOUNTABLE - 1 } else { 4096 }
@@ -95,7 +98,9 @@ impl<'a> Court<'a> {
     fn initial(&self) -> Result<Vec<Initial>, Fault> {
         match (&self.document.problem.initial, &self.program) {
             (Start::Main(Count::Exactly(0)), _) => invalid("a program that starts with no threads"),
-            (Start::Main(Count::Exactly(OMEGA)), _) => invalid("a program that starts with too many threads"),
+            (Start::Main(Count::Exactly(MANY..)), _) => {
+                invalid("a program that starts with too many threads")
+            }
             (Start::Main(Count::Exactly(n)), Some(program)) => Ok(vec![program.initial(Some(*n))]),
             (Start::Main(Count::Any(_)), Some(program)) => Ok(vec![program.initial(None)]),
             (Start::Families(families), None) => families.iter().map(|f| self.family(f)).collect(),

@@ -135,7 +135,12 @@ pub(super) fn each_initial(
             _ if fixed => family.each_of_size(least, found)?,
             Bound::Any => return Err(Flaw::TooManyInitial),
             Bound::Threads(n) => (least..=n).try_for_each(|size| family.each_of_size(size, found))?,
-            Bound::Tokens(n) => (0..=n).try_for_each(|most| family.each_of_tokens(most, found))?,
+            Bound::Tokens(n) => {
+                let numbers = std::iter::successors(Some(0), |&most| family.next_of_tokens(Some(most)));
+                numbers
+                    .take_while(|&most| most <= n)
+                    .try_for_each(|most| family.each_of_tokens(most, found))?;
+            }
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! `throng certify`, and writing certificates.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,7 +73,13 @@ fn slurp(path: &Path) -> Result<Vec<u8>, String> {
     if size.is_dir() || size.len() > 4 * LARGEST {
         return Err("this is a directory or larger than 4 GiB".into());
     }
-    fs::read(path).map_err(|why| why.to_string())
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(4 * LARGEST + 1).read_to_end(&mut bytes));
+    match read {
+        Err(why) => Err(why.to_string()),
+        Ok(length) if length as u64 > 4 * LARGEST => Err("this is larger than 4 GiB".into()),
+        Ok(_) => Ok(bytes),
+    }
 }
 
 fn claim(claim: Claim) -> &'static str {

@@ -23,6 +23,7 @@ use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem};
+use crate::question::Posed;
 use crate::report::{Report, json, page, sarif, text};
 use crate::unfold::unfold;
 use crate::verdict::{Unknown, Verdict};
@@ -32,9 +33,12 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
-    args.html.iter().chain(&args.sarif).chain(&args.certificate).try_for_each(|path| files::probe(path))?;
+    let outputs = || args.html.iter().chain(&args.sarif).chain(&args.certificate);
+    files::apart(&args.input.file, outputs())?;
+    outputs().try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
-    let problem = console.pose(&args.question.question(), &loaded, &args.input.file)?;
+    let Posed { problem, left_out, .. } =
+        console.pose(&args.question.question(), &loaded, &args.input.file)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
@@ -57,9 +61,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if let Some(path) = &args.reuse {
         engine = Box::new(Reusing::new(path, &loaded, &problem, engine)?);
     }
-    let asked = Verification::of(problem).reading_took(began.elapsed());
+    let asked = Verification::of(problem).left_out(left_out).reading_took(began.elapsed());
     let asked = asked.engine(&*engine).limits(limits).watch(console);
     let outcome = if args.no_check { asked.unchecked() } else { asked }.run()?;
+    console.has_answer();
     let time = began.elapsed();
     console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
     let certificate = match &args.certificate {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ColorChoice;
 
@@ -17,8 +17,7 @@ use crate::checkpoint::Keeper;
 use crate::engine::{Progress, Watch};
 use crate::lang::load::{Input, Loaded, Reading, Rejected, load};
 use crate::lang::source::{Diagnostic, Source, render};
-use crate::limits::Limits;
-use crate::problem::Problem;
+use crate::limits::{Limits, memory_in_use};
 use crate::question::{Complaint, Posed, Question};
 use crate::verdict::Unknown;
 use crate::verify::Error;
@@ -29,11 +28,14 @@ const STACK: usize = 256 << 20;
 /// How long a stopped search may take to say what it knows.
 const GRACE: Duration = Duration::from_millis(900);
 
-/// How often limits are looked at while an input is read.
+/// How often limits are looked at.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// So many glances are a moment.
-const MOMENT: u32 = 10;
+/// How long a limit may be exceeded while the input is read,
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// and while searching: whoever searches looks at limits, too, and has something to say then.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What goes to standard output if nothing else will, and why.
 pub(super) type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
@@ -47,11 +49,22 @@ pub(super) struct Console {
     colour_messages: bool,
     meter: Meter,
     said: Arc<Mutex<Said>>,
-    /// Whether the input is being read: readers do not look at limits.
-    reading: Arc<AtomicBool>,
+    doing: Arc<Mutex<Doing>>,
     checkpoint: OnceLock<Checkpoint>,
     /// Whether it is being written; shared with whoever loses patience.
     writing: Arc<OnceLock<Arc<AtomicBool>>>,
+}
+
+/// What a command does.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Doing {
+    /// Nothing that limits are for.
+    #[default]
+    Else,
+    /// It reads the input, without looking at limits.
+    Reading,
+    /// It searches.
+    Searching,
 }
 
 /// Who has written to standard output: never both.
@@ -127,7 +140,7 @@ impl Console {
             colour_messages: coloured(output.color, io::stderr().is_terminal()),
             meter: Meter::new(output),
             said: Arc::default(),
-            reading: Arc::default(),
+            doing: Arc::default(),
             checkpoint: OnceLock::new(),
             writing: Arc::default(),
         }
@@ -147,26 +160,43 @@ impl Console {
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
     ///
     /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1; so they do if a limit is hit
-    /// before the input has been read. A second Ctrl-C ends the process at once.
+    /// before the input has been read, or if a search does not come to an end soon after one was hit. A second Ctrl-C ends the process at once.
     pub(super) fn begin(&self, limits: &Limits, last_words: LastWords) {
         self.meter.start(limits);
         self.listen(limits, Some(last_words.clone()));
-        self.reading.store(true, Ordering::SeqCst);
-        let (said, reading, limits) = (self.said.clone(), self.reading.clone(), limits.clone());
+        self.now(Doing::Reading);
+        let (said, doing, limits) = (self.said.clone(), self.doing.clone(), limits.clone());
+        let writing = self.writing.clone();
         let _ = thread::Builder::new().spawn(move || {
-            let mut over = 0;
-            while reading.load(Ordering::SeqCst) {
+            let mut over: Option<Instant> = None;
+            loop {
+                let doing = *doing.lock().unwrap_or_else(PoisonError::into_inner);
+                let patience = match doing {
+                    Doing::Else => return,
+                    Doing::Reading => MOMENT,
+                    Doing::Searching => PATIENCE,
+                };
+                // A search that is writing down how far it has come has noticed.
+                let busy = writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst));
                 match limits.check() {
-                    Ok(()) => {}
                     // Somebody else sees to that.
                     Err(Unknown::Cancelled) => return,
-                    // What is read in a moment gets an answer that says what was asked.
-                    Err(why) if over == MOMENT => return give_up(&said, &|| last_words(&why)),
-                    Err(_) => over += 1,
+                    Err(why) if !busy => {
+                        let since = over.get_or_insert_with(Instant::now).elapsed();
+                        let far = limits.memory_limit().is_some_and(|most| memory_in_use() > 2 * most);
+                        if since >= patience || far {
+                            return give_up(&said, &|| last_words(&why));
+                        }
+                    }
+                    Ok(()) | Err(_) => over = None,
                 }
                 thread::sleep(GLANCE);
             }
         });
+    }
+
+    fn now(&self, doing: Doing) {
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
     }
 
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and waits for it.
@@ -201,6 +231,7 @@ impl Console {
 
     /// Writes to standard output. Nobody listening any more (`| head`) is not an error.
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
+        self.has_answer();
         self.meter.stop();
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
         let mut out = io::stdout().lock();
@@ -233,24 +264,33 @@ impl Console {
     }
 
     /// The problem that is asked about an input; shows warnings.
-    pub(super) fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Problem, Failure> {
-        let Posed { problem, warnings } = question.pose(loaded, path)?;
+    pub(super) fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Posed, Failure> {
+        let posed = question.pose(loaded, path)?;
         self.has_read();
         if !self.output.quiet {
-            warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
+            let warnings = posed.warnings.iter();
+            warnings.for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }
-        Ok(problem)
+        Ok(posed)
     }
 
     /// From here on the command itself looks at limits.
     pub(super) fn has_read(&self) {
-        self.reading.store(false, Ordering::SeqCst);
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        if *doing == Doing::Reading {
+            *doing = Doing::Searching;
+        }
+    }
+
+    /// There is an answer; to write it down takes as long as it takes.
+    pub(super) fn has_answer(&self) {
+        self.now(Doing::Else);
     }
 
     /// Shows why a command cannot be carried out.
     pub(super) fn fail(&self, failure: &Failure) {
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
-        self.has_read();
+        self.has_answer();
         self.meter.stop();
         match failure {
             Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),

@@ -31,7 +31,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let loaded = console.load(&args.input.file, &reading)?;
     let initial = args.initial.clone();
     let question = Question { may_lack_target: true, initial, ..Question::default() };
-    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let karp_miller = KarpMiller::default();
     let method = match args.method {
         CutoffMethod::Exact => Method::Exact(&karp_miller),
@@ -54,6 +54,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Err(Flaw::Limit(why)) => Err(why),
         Err(flaw) => return Err(Error::Flawed(format!("the cutoff does not stand: {flaw}")).into()),
     };
+    console.has_answer();
     let mut unwritten = None;
     if let (Ok(_), Some(proof), Some(path)) = (&found, proof, &args.certificate) {
         let origin = Origin { loaded: &loaded, reading: &reading, problem: &problem };

@@ -15,6 +15,20 @@ pub(super) fn probe(path: &Path) -> Result<(), Failure> {
     probed.map_err(|why| cannot(path, &why))
 }
 
+/// Whether each of these files has a name of its own, which is not that of the input either.
+pub(super) fn apart<'a>(input: &Path, outputs: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let mut taken = vec![fs::canonicalize(input).ok()];
+    for path in outputs {
+        let Target::File(found) = target(path) else { continue };
+        let found = std::path::absolute(&found).ok();
+        if found.is_some() && taken.contains(&found) {
+            return Err(Failure::Other(format!("{} is the input, or is written twice", path.display())));
+        }
+        taken.push(found);
+    }
+    Ok(())
+}
+
 /// Writes a temporary file beside it and renames that: nobody ever sees half a file, and an old one stays if this fails.
 pub(super) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     stream(path, |out| out.write_all(text.as_bytes()))

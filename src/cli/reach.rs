@@ -26,7 +26,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let loaded = console.load(&args.input.file, &reading)?;
     let question = Question { may_lack_target: true, ..args.start.question() };
-    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let jobs = args.search.jobs as usize;
     let any_number = problem.bound == Bound::Any;
     let mut states = match args.search.engine {

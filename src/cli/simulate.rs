@@ -13,7 +13,7 @@ use crate::simulate::{Random, Walk, start};
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
     let loaded = console.load(&args.input.file, &Reading { keep_dead: true, ..args.input.reading() })?;
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let mut random = Random::new(args.seed);
     let first = start(&problem, &mut random)
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
@@ -30,6 +30,8 @@ pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure>
     } else {
         walk.random(args.steps, &mut random, &mut io::BufWriter::new(out))
     };
-    forgive_closed_pipe(done)?;
-    Ok(0)
+    match done {
+        Err(why) if why.kind() == io::ErrorKind::Other => Err(Failure::Other(why.to_string())),
+        done => forgive_closed_pipe(done).map(|()| 0),
+    }
 }

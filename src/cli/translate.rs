@@ -29,7 +29,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     );
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let problem = console.pose(&question, &loaded, &args.input.file)?;
+    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let written = match (&loaded.input, args.to) {
         (Input::Program(program), Language::Bp) => {
             if problem.targets.len() > usize::from(program.assertions().is_some()) {
@@ -49,6 +49,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             write(&system, args.to.format()).map_err(|why| Failure::Other(why.to_string()))?
         }
     };
+    console.has_answer();
     for note in &written.notes {
         console.note(&format!("note: {note}"));
     }

@@ -4,7 +4,7 @@
 //! the first level that hits a target has the fewest threads, see [`super::explicit`]. Counting tokens ([`Bound::Tokens`]), level
 //! k starts with at most k tokens for each "any number" of a marking, and firing has no limit.
 
-use crate::model::Config;
+use crate::model::{Config, UNCOUNTABLE};
 use crate::problem::{Bound, Initial, Problem};
 use crate::verdict::Unknown;
 
@@ -47,9 +47,16 @@ impl<'p> Levels<'p> {
     /// How many threads there may be at `level`.
     pub fn room(&self, level: u32) -> Room {
         match self.problem.bound {
-            Bound::Tokens(_) => Room { bound: None, level: u32::MAX },
-            Bound::Any | Bound::Threads(_) => Room { bound: self.problem.bound.threads(), level },
+            Bound::Tokens(_) => Room { bound: None, level: UNCOUNTABLE - 1 },
+            Bound::Any | Bound::Threads(_) => {
+                Room { bound: self.problem.bound.threads(), level: level.min(UNCOUNTABLE - 1) }
+            }
         }
+    }
+
+    /// Whether what was left out at `level`, if anything, was too much to count, so that the level is not complete.
+    pub fn is_cut_off(&self, level: u32) -> bool {
+        matches!(self.problem.bound, Bound::Tokens(_)) || level >= UNCOUNTABLE
     }
 
     /// Shows the initial configurations of the levels after `after` (or of all) and up to `level` to `found`.
@@ -84,9 +91,7 @@ impl<'p> Levels<'p> {
     /// The next level after `level` at which `family` has members that it did not have before.
     fn next_start(&self, family: &Initial, level: Option<u32>) -> Option<u32> {
         match (self.problem.bound, level) {
-            (Bound::Tokens(_), None) => Some(0),
-            (Bound::Tokens(_), Some(_)) if family.any.is_empty() => None,
-            (Bound::Tokens(_), Some(level)) => level.checked_add(1),
+            (Bound::Tokens(_), level) => family.next_of_tokens(level),
             (Bound::Any | Bound::Threads(_), level) => family.next_size(level),
         }
     }

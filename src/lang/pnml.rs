@@ -1,7 +1,7 @@
 //! Petri nets in PNML, and the model-checking contest's property files for them.
 //!
-//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated. Nodes are known by
-//! their `id`; pages are transparent; reference nodes stand for what they refer to.
+//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and so is every element that
+//! nobody here knows: tools write what a net means in many ways. Nodes are known by their `id`; pages are transparent; reference nodes stand for what they refer to.
 
 mod properties;
 
@@ -133,16 +133,17 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
                 continue;
             }
             "arc" => {
+                refuse_inside(child, &["inscription", "type", "arctype"], findings);
                 parts.arcs.push(child);
                 continue;
             }
             "place" => {
-                refuse_inside(child, findings);
+                refuse_inside(child, &["initialMarking"], findings);
                 parts.places.push(child);
                 Node::Place(parts.places.len() as u64 - 1)
             }
             "transition" => {
-                refuse_inside(child, findings);
+                refuse_inside(child, &[], findings);
                 parts.transitions.push(child);
                 Node::Transition(parts.transitions.len() - 1)
             }
@@ -153,7 +154,10 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
                 findings.push(Diagnostic::error("E505", child.span, "coloured nets are not supported"));
                 continue;
             }
-            _ => continue,
+            _ => {
+                refuse(child, findings);
+                continue;
+            }
         };
         match child.attribute("id") {
             None => {
@@ -169,31 +173,50 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
     }
 }
 
-/// Elements that change what a node means and that nobody here understands.
-fn refuse_inside(node: &Element, findings: &mut Findings) {
-    for child in &node.children {
-        let what = match child.name.as_str() {
-            "hlinitialMarking" | "condition" | "hlinscription" | "type" => "coloured nets",
-            "delay" | "interval" | "timeInterval" | "invariant" | "rate" => "timed nets",
-            "capacity" => "places with a capacity",
-            "priority" => "priorities",
-            _ => continue,
-        };
-        findings.push(Diagnostic::error("E505", child.span, format!("{what} are not supported")));
+/// Refuses what is inside a node, apart from elements that are read, at most once each; and attributes by which some tools say what others say with elements.
+fn refuse_inside(node: &Element, read: &[&str], findings: &mut Findings) {
+    for (i, child) in node.children.iter().enumerate() {
+        if !read.contains(&child.name.as_str()) {
+            refuse(child, findings);
+        } else if node.children[..i].iter().any(|other| other.name == child.name) {
+            let message = format!("there is a second `{}`", child.name);
+            findings.push(Diagnostic::error("E505", child.span, message).label("expected one"));
+        }
     }
+    let means_nothing = [("capacity", "0"), ("urgent", "false"), ("invariant", "< inf"), ("player", "0")];
+    let known = ["initialMarking", "marking", "tokens", "weight", "inscription", "multiplicity", "priority"];
+    for name in known.into_iter().chain(means_nothing.map(|known| known.0)) {
+        if node.attribute(name).is_some_and(|value| !means_nothing.contains(&(name, value))) {
+            let message = format!("the attribute `{name}` of `{}` is not supported", node.name);
+            let why = Diagnostic::error("E505", node.span, message);
+            findings.push(why.hint("markings and weights are elements: `<initialMarking><text>1</text></initialMarking>`, `<inscription>`"));
+        }
+    }
+}
+
+/// Refuses an element that nobody here knows, unless it is for the eye.
+fn refuse(element: &Element, findings: &mut Findings) {
+    let what = match element.name.as_str() {
+        "description" | "text" | "arcpath" | "orientation" | "labels" => return,
+        "hlinitialMarking" | "condition" | "hlinscription" | "type" => "coloured nets are",
+        "delay" | "interval" | "timeInterval" | "invariant" | "rate" | "timed" => "timed nets are",
+        "capacity" => "places with a capacity are",
+        "priority" => "priorities are",
+        name => &format!("`{}` is", shortened(name)),
+    };
+    findings.push(Diagnostic::error("E505", element.span, format!("{what} not supported")));
 }
 
 /// Source, target and weight of an arc.
 fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32), Diagnostic> {
     let value = |e: &Element| e.attribute("value").map_or_else(|| e.text.trim().to_string(), str::to_string);
-    let kind = arc.child("type").map(value).or_else(|| arc.attribute("type").map(str::to_string));
-    if let Some(kind) = kind.filter(|k| k != "normal") {
+    let written = |e: &Element| e.child("text").map_or_else(|| value(e), |text| text.text.trim().to_string());
+    let kinds = [arc.child("type"), arc.child("arctype")].into_iter().flatten().map(written);
+    let kinds =
+        kinds.chain(["type", "arctype"].into_iter().filter_map(|a| arc.attribute(a).map(str::to_string)));
+    if let Some(kind) = kinds.into_iter().find(|kind| kind != "normal") {
         let message = format!("arcs of type `{}` are not supported", shortened(&kind));
         return Err(Diagnostic::error("E505", arc.span, message).label("expected a normal arc"));
-    }
-    if let Some(timed) = arc.children.iter().find(|c| matches!(c.name.as_str(), "hlinscription" | "interval"))
-    {
-        return Err(Diagnostic::error("E505", timed.span, "coloured and timed arcs are not supported"));
     }
     let end = |which: &str| {
         let Some(mut id) = arc.attribute(which) else {
@@ -278,7 +301,22 @@ mod tests {
             (net("<transition id='a'><delay/></transition>"), "E505 timed nets are not supported"),
             (net("<place id='a'><capacity/></place>"), "E505 places with a capacity are not supported"),
             (arc("<type value='inhibitor'/>"), "E505 arcs of type `inhibitor` are not supported"),
-            (arc("<hlinscription/>"), "E505 coloured and timed arcs are not supported"),
+            (arc("<arctype><text>reset</text></arctype>"), "E505 arcs of type `reset` are not supported"),
+            (arc("<hlinscription/>"), "E505 coloured nets are not supported"),
+            (
+                arc("<inscription><text>1</text></inscription><inscription><text>2</text></inscription>"),
+                "E505 there is a second `inscription`",
+            ),
+            (net("<inhibitorArc id='a'/>"), "E505 `inhibitorArc` is not supported"),
+            (net("<transition id='a'><guard/></transition>"), "E505 `guard` is not supported"),
+            (
+                net("<place id='a' initialMarking='1'/>"),
+                "E505 the attribute `initialMarking` of `place` is not supported",
+            ),
+            (
+                net("<place id='a'/><transition id='t'/><arc source='a' target='t' weight='3'/>"),
+                "E505 the attribute `weight` of `arc` is not supported",
+            ),
             (
                 arc("<inscription><text>0</text></inscription>"),
                 "E509 the weight of an arc must be at least 1",

@@ -72,6 +72,14 @@ impl std::error::Error for Refusal {}
 
 /// Writes a system and its targets.
 pub fn write(system: &System, format: Format) -> Result<Written, Refusal> {
+    const MOST: u32 = 1 << 16;
+    let steps = system.table.steps().iter().flat_map(|step| [&step.take, &step.put, &step.spawn]);
+    let starts = system.initial.iter().map(|family| &family.threads);
+    let targets = system.targets.iter().flat_map(|target| &target.configs).map(|config| &config.threads);
+    let lists = matches!(format, Format::Tts | Format::Ntts | Format::Bp);
+    if lists && steps.chain(starts).chain(targets).any(|threads| threads.size() > MOST) {
+        return Err(Refusal(format!("this format lists threads one by one, and there are more than {MOST}")));
+    }
     match format {
         Format::Tts => tts::numbered(system),
         Format::Ntts => tts::named(system),

@@ -62,7 +62,7 @@ pub fn fire(
 pub struct TooMany;
 
 impl TooMany {
-    const MOST: u64 = 1 << 20;
+    const MOST: u64 = 1 << 16;
 
     /// Whether each of `fates` (count, possible fates) can go its way in few enough ways.
     fn check(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), TooMany> {
@@ -122,12 +122,7 @@ pub fn successors(
 ///
 /// `step` must come from `pre` or `pre_shared` of a part of `config`, so that it ends within `config.shared`.
 /// Elements may repeat or cover one another; an antichain drops those. There is no thread bound: backward search is for any number.
-pub fn unfire(
-    model: &dyn Model,
-    config: &Config,
-    step: &Step,
-    out: &mut Vec<Config>,
-) -> Result<(), TooMany> {
+pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) -> Result<(), TooMany> {
     if !model.within_shared(step.to, config.shared) {
         return Ok(());
     }
@@ -175,12 +170,7 @@ fn unmove(
 
 /// A step that creates a thread brings two at once, the thread that acts and the new one. Where words stand for sets, `pre` was told
 /// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
-fn with_child(
-    model: &dyn Model,
-    config: &Config,
-    step: &Step,
-    out: &mut Vec<Config>,
-) -> Result<(), TooMany> {
+fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) -> Result<(), TooMany> {
     let (&[(put, 1)], &[(spawn, 1)]) = (step.put.entries(), step.spawn.entries()) else { return Ok(()) };
     for &(acts, n) in config.threads.entries() {
         let Some(put) = model.meet_local(put, acts) else { continue };
@@ -378,13 +368,13 @@ mod tests {
 
     fn fired(ls: &[u64], s: &Step, bound: Option<u32>) -> Vec<Config> {
         let mut out = Vec::new();
-        fire(&Toy, &config(ls), s, bound, &mut out);
+        fire(&Toy, &config(ls), s, bound, &mut out).unwrap();
         out
     }
 
     fn unfired(ls: &[u64], s: &Step) -> Vec<Config> {
         let mut out = Vec::new();
-        unfire(&Toy, &config(ls), s, &mut out);
+        unfire(&Toy, &config(ls), s, &mut out).unwrap();
         out.sort();
         out
     }
@@ -426,6 +416,21 @@ mod tests {
         assert!(fired(&[3, 9], &s, None).is_empty());
         assert_eq!(unfired(&[4, 6, 6], &s).len(), 3);
         assert!(unfired(&[4, 5], &s).is_empty());
+    }
+
+    #[test]
+    fn too_many_ways_are_no_ways() {
+        let s = step(&[3], &[4], &[], Others::Move);
+        let crowd = |n: u32| Config::new(Shared(0), [(Local(3), 1), (Local(5), n)].into_iter().collect());
+        let mut out = Vec::new();
+        assert_eq!(fire(&Toy, &crowd(1 << 16), &s, None, &mut out), Err(TooMany));
+        assert!(out.is_empty());
+        assert_eq!(fire(&Toy, &crowd(1 << 10), &s, None, &mut out), Ok(()));
+        assert_eq!(out.len(), (1 << 10) + 1);
+        let need = |n: u32| Config::new(Shared(0), [(Local(4), 1), (Local(6), n)].into_iter().collect());
+        out.clear();
+        assert_eq!(unfire(&Toy, &need(1 << 30), &s, &mut out), Err(TooMany));
+        assert!(out.is_empty());
     }
 
     #[test]

@@ -225,11 +225,12 @@ fn tails(
                 }
                 None => of_m.push(first),
             }
-            if total + of_m.len() > MOST_STEPS {
+            let length: usize = of_m.iter().map(|path| path.steps.len()).sum();
+            if total + length > MOST_STEPS {
                 return Err("there are too many paths".into());
             }
         }
-        total += of_m.len();
+        total += of_m.iter().map(|path| path.steps.len()).sum::<usize>();
         tails.insert(m, of_m);
         stack.pop();
     }

@@ -5,8 +5,9 @@ use crate::problem::Bound;
 use crate::verdict::Unknown;
 
 /// What was established although there is no verdict, if anything was.
-pub fn established(report: &Report) -> Option<String> {
-    let k = report.answer.statistics.complete_up_to.filter(|&k| k > 0)?;
+pub fn established(report: &Report, why: &Unknown) -> Option<String> {
+    let was_asked = !matches!(why, Unknown::LeftOut(_));
+    let k = report.answer.statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
     Some(format!("no violation with up to {}", plural(k.into(), report.unit)))
 }
 
@@ -16,6 +17,7 @@ pub fn next(report: &Report, why: &Unknown) -> Vec<String> {
     let known = report.answer.statistics.complete_up_to.unwrap_or(0);
     let mut tips = Vec::new();
     match why {
+        Unknown::LeftOut(_) => return tips,
         Unknown::Time(limit) => {
             tips.push(format!("more time: --timeout {}", (limit.as_secs_f64() * 4.0).ceil().max(1.0)));
             if report.answer.attempts.is_empty() {

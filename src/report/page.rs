@@ -148,7 +148,7 @@ fn targets(report: &Report) -> (Vec<Target>, Vec<Proof>) {
             Verdict::Unknown(why) => {
                 told.why = Some(why.to_string());
                 told.next = advice::next(report, why);
-                told.established = advice::established(report);
+                told.established = advice::established(report, why);
             }
         }
         targets.push(told);

@@ -199,7 +199,7 @@ fn undecided(report: &Report, options: Options) -> String {
         let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));
         out.push_str(&row(if i == 0 { "tried" } else { "" }, &line, options));
     }
-    let known = advice::established(report).unwrap_or_else(|| "nothing was established".into());
+    let known = advice::established(report, why).unwrap_or_else(|| "nothing was established".into());
     out.push_str(&row("known", &known, options));
     for (i, tip) in advice::next(report, why).iter().enumerate() {
         out.push_str(&row(if i == 0 { "next" } else { "" }, tip, options));

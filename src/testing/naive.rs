@@ -30,7 +30,8 @@ fn distances(problem: &Problem, level: u32) -> HashMap<Config, usize> {
     let mut after = Vec::new();
     while let Some(config) = queue.pop_front() {
         let further = distance[&config] + 1;
-        semantics::successors(&*problem.model, &config, problem.bound.threads(), &mut after).expect("few threads");
+        semantics::successors(&*problem.model, &config, problem.bound.threads(), &mut after)
+            .expect("few threads");
         for (_, next) in after.drain(..) {
             if next.threads.size() <= level && !distance.contains_key(&next) {
                 distance.insert(next.clone(), further);

@@ -97,7 +97,7 @@ pub fn walk(problem: &Problem, rng: &mut Rng, walks: usize, steps: usize) -> Vec
         let Some(mut now) = starts.get(i % starts.len().max(1)).cloned() else { break };
         for _ in 0..steps {
             let mut after = Vec::new();
-            semantics::successors(model, &now, bound, &mut after);
+            semantics::successors(model, &now, bound, &mut after).expect("few threads");
             after.retain(|(_, c)| c.threads.size() <= least_of(problem) + 6);
             found.push(now.clone());
             if after.is_empty() {

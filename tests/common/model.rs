@@ -110,7 +110,8 @@ pub fn explore(
                 words.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
             }
             let mut successors = Vec::new();
-            semantics::successors(jit, &config, Some(question.bound as u32), &mut successors);
+            semantics::successors(jit, &config, Some(question.bound as u32), &mut successors)
+                .expect("few threads");
             next.extend(successors.into_iter().map(|(_, c)| c));
             if seen.len() > 4 * question.limit {
                 return None;

@@ -8,7 +8,7 @@ use super::{Closed, Cutoff, ThreadState};
 use crate::check::cutoff::CutoffProof;
 use crate::limits::{Limits, Ticker};
 use crate::model::{Config, Local, semantics};
-use crate::problem::Problem;
+use crate::problem::{Initial, Problem};
 use crate::verdict::{Certificate, RunNode, Unknown};
 
 /// All that shows a cutoff: a run to every thread state, why there are no others, and why fewer threads do not suffice.
@@ -76,7 +76,11 @@ fn explore(
     let mut ticker = Ticker::new(limits);
     let mut nodes: Vec<RunNode> = Vec::new();
     let mut known: FxHashSet<Config> = FxHashSet::default();
-    for config in problem.initial.iter().flat_map(|f| (0..=most).flat_map(|k| f.of_size(k))) {
+    let sizes = |f: &Initial| {
+        let sizes = std::iter::successors(f.next_size(None), |&size| f.next_size(Some(size)));
+        sizes.take_while(|&size| size <= most).collect::<Vec<_>>()
+    };
+    for config in problem.initial.iter().flat_map(|f| sizes(f).into_iter().flat_map(|k| f.of_size(k))) {
         ticker.tick()?;
         if known.insert(config.clone()) {
             nodes.push(RunNode { parent: None, by: None, config });

@@ -180,6 +180,9 @@ impl<'p> Search<'p> {
             self.tell(level);
             pause(self);
         }
+        if self.pruned.is_some() && self.levels.is_cut_off(level) {
+            return Err(Unknown::uncountable().into());
+        }
         Ok(self.pruned)
     }
 

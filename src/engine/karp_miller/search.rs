@@ -17,7 +17,7 @@ use super::{KarpMiller, NAME, Order};
 use crate::checkpoint::Keeper;
 use crate::engine::{Occupied, Progress, TreeStatistics, Watch};
 use crate::limits::{Limits, Ticker};
-use crate::model::{Config, OMEGA, Shared};
+use crate::model::{Config, OMEGA, Shared, UNCOUNTABLE};
 use crate::problem::{Initial, Problem, Target};
 use crate::verdict::{Taken, Trace, Unknown};
 
@@ -213,7 +213,7 @@ impl<'p> Search<'p> {
             self.tick()?;
             let top = self.frames.len() - 1;
             self.frames[top] = frame;
-            let child = self.successor(frame.node, step);
+            let child = self.successor(frame.node, step)?;
             self.enter(child);
             self.tell(self.frames.len());
         }
@@ -239,7 +239,7 @@ impl<'p> Search<'p> {
             let mut frame = Frame::new(node);
             while let Some(step) = self.next_step(&mut frame) {
                 self.tick()?;
-                found.extend(self.successor(node, step));
+                found.extend(self.successor(node, step)?);
                 self.judge()?;
             }
             // What was found first is to be explored first.
@@ -313,19 +313,22 @@ impl<'p> Search<'p> {
     }
 
     /// Fires a step, accelerates, and discovers what comes out, unless it is not enabled or known.
-    fn successor(&mut self, node: NodeId, id: u32) -> Option<NodeId> {
+    fn successor(&mut self, node: NodeId, id: u32) -> Result<Option<NodeId>, Unknown> {
         let step = self.steps.step(id);
         let (parent, to) = (self.tree.node(node), step.to);
         if !step.fire(&parent.counts, &mut self.scratch.counts) {
-            return None;
+            return Ok(None);
+        }
+        if self.scratch.counts.iter().any(|e| e.1 >= UNCOUNTABLE && e.1 != OMEGA) {
+            return Err(Unknown::uncountable());
         }
         self.fired += 1;
         self.steps.absorb(&mut self.scratch.counts, Some(&step.give));
         if to == parent.shared && *self.scratch.counts == *parent.counts {
-            return None;
+            return Ok(None);
         }
         self.scratch.pumped.clear();
-        self.discover(to, node, id)
+        Ok(self.discover(to, node, id))
     }
 
     /// Looks at the limits now and then: after many steps, or a few that meant many comparisons.
@@ -426,6 +429,10 @@ impl<'p> Search<'p> {
     fn goal(&mut self, node: NodeId, target: usize, bad: usize) -> Vec<Entry> {
         let n = self.tree.node(node);
         let bad = self.targets.config(target, bad);
+        if self.problem.model.is_exact() {
+            let needed = n.counts.iter().map(|&(l, _)| (l, bad.threads.count(self.steps.local(l))));
+            return needed.filter(|e| e.1 > 0).collect();
+        }
         let most = bad.threads.size();
         let mut goal: Vec<Entry> = n.counts.iter().map(|&(l, n)| (l, n.min(most))).collect();
         goal.retain(|e| e.1 > 0);

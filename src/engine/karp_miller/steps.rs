@@ -222,6 +222,11 @@ impl<'m> Steps<'m> {
     }
 
     /// The configuration that a shared state and a vector stand for.
+    pub fn local(&self, l: u32) -> Local {
+        self.locals.word(l)
+    }
+
+    /// A configuration in the model's words.
     pub fn config(&self, s: u32, counts: &[Entry]) -> Config {
         Config::new(self.shared.word(s), counts.iter().map(|&(l, n)| (self.locals.word(l), n)).collect())
     }

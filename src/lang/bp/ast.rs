@@ -73,6 +73,30 @@ pub struct Function {
     pub end: Span,
 }
 
+/// Labels that begin like this start a thread.
+pub const ASYNC: &str = "ASYNC_";
+
+impl Program {
+    /// Whether some statement starts a thread, also where control never goes.
+    pub fn starts_threads(&self) -> bool {
+        let mut open: Vec<&Stmt> = self.functions.iter().flat_map(|f| &f.body).collect();
+        while let Some(stmt) = open.pop() {
+            let starts = matches!(stmt.kind, StmtKind::Start(_) | StmtKind::StartGoto { .. });
+            if starts || stmt.labels.iter().any(|l| l.name.starts_with(ASYNC)) {
+                return true;
+            }
+            match &stmt.kind {
+                StmtKind::If { arms, otherwise } => {
+                    open.extend(arms.iter().flat_map(|arm| &arm.1).chain(otherwise.iter().flatten()));
+                }
+                StmtKind::While(_, body) | StmtKind::Atomic(body, _) => open.extend(body),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
 /// A statement with its labels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {

@@ -310,7 +310,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
     fn labelled(&mut self, stmt: &'a ast::Stmt, next: usize, context: &Context) -> usize {
         let entry = if matches!(stmt.kind, StmtKind::Decl(_)) {
             next
-        } else if stmt.labels.iter().any(|l| l.name.starts_with("ASYNC_")) {
+        } else if stmt.labels.iter().any(|l| l.name.starts_with(ast::ASYNC)) {
             self.started(stmt, stmt, next, context)
         } else {
             self.statement(stmt, next, context)

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::lang::configuration::shortened;
 use crate::lang::source::Diagnostic;
 use crate::lang::xml::{Element, tree};
-use crate::model::table::Table;
+use crate::model::table::{Fate, Table};
 use crate::model::{Bag, Config, Local, Model, Shared};
 use crate::problem::Target;
 
@@ -126,7 +126,11 @@ impl<'a> Reader<'a> {
                 .transitions
                 .get(id)
                 .ok_or_else(|| format!("there is no transition `{}`", shortened(id)))?;
-            found.extend(steps.iter().map(|&i| self.table.steps()[i].take.clone()));
+            let steps = steps.iter().map(|&i| &self.table.steps()[i]);
+            if steps.clone().any(|step| self.table.fates(step.edge).iter().any(|f| f.1 == Fate::Block)) {
+                return Err(format!("`{}` may fire only if there are few tokens", shortened(id)));
+            }
+            found.extend(steps.map(|step| step.take.clone()));
         }
         smallest(found)
     }

@@ -191,10 +191,10 @@ fn zero_tests_go_into_specs_only() {
 fn what_needs_too_much_is_refused() {
     let text = "vars x rules x>=100000000 -> x'=0; init x=1 target x>=1";
     let (system, _) = spec::read(text, spec::Options::default());
-    assert!(write(&system.unwrap(), Format::Tts).unwrap_err().0.contains("shared states"));
+    assert!(write(&system.unwrap(), Format::Tts).unwrap_err().0.contains("one by one"));
     let text = "vars x rules init x=100000000 target x>=1";
     let (system, _) = spec::read(text, spec::Options::default());
-    assert!(write(&system.unwrap(), Format::Tts).unwrap_err().0.contains("initial threads"));
+    assert!(write(&system.unwrap(), Format::Tts).unwrap_err().0.contains("one by one"));
 }
 
 #[test]

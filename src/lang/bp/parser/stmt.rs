@@ -1,12 +1,10 @@
 //! Statements, and how the parser finds its way after a wrong one.
 
 use super::{Block, Failed, MAX_NESTING, Parsed, Parser};
+use crate::lang::bp::ast::ASYNC;
 use crate::lang::bp::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
 use crate::lang::bp::lexer::Tok;
 use crate::lang::source::{Diagnostic, Span};
-
-/// A statement with this label starts a thread that executes it.
-const ASYNC: &str = "ASYNC_";
 
 impl Parser<'_> {
     /// Statements up to a word that closes a block. `;` separates them and may be repeated.
