@@ -79,8 +79,16 @@ fn every_example_makes_throng_say_its_code() {
                 fs::write(dir.join("example.tts"), "2 2\n0 0 -> 1 1\n").unwrap();
                 dir.join("example.tts")
             }
+            "xml" => {
+                let kind = "http://www.pnml.org/version-2009/grammar/ptnet";
+                let net = format!("<pnml><net id='n' type='{kind}'><place id='p'/></net></pnml>");
+                fs::write(dir.join("example.xml"), body).unwrap();
+                fs::write(dir.join("example.pnml"), net).unwrap();
+                dir.join("example.pnml")
+            }
             language => {
                 let _ = fs::remove_file(dir.join("example.prop"));
+                let _ = fs::remove_file(dir.join("example.xml"));
                 let path = dir.join(format!("example.{language}"));
                 fs::write(&path, body).unwrap();
                 path
