@@ -16,12 +16,12 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 /// What each engine says about a net, in one word; in time and without much memory.
-fn said(name: &str, net: &str) -> Vec<(&'static str, String)> {
+fn said(name: &str, net: &str, seconds: &str) -> Vec<(&'static str, String)> {
     let path = file(name, net);
     let ask = |engine: &'static str| {
         let began = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-        let options = ["--engine", engine, "--timeout", "5", "--memory", "1000"];
+        let options = ["--engine", engine, "--timeout", seconds, "--memory", "1000"];
         let output = command.arg("check").arg(&path).args(options).output().expect("it runs");
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(matches!(output.status.code(), Some(0 | 1 | 10)), "{name} {engine}: {out}{err}");
@@ -37,20 +37,20 @@ fn weights_of_a_billion_are_counted() {
         a >= 1 -> a' = a - 1, x' = x + 1073741824;
         x >= 1073741824 -> x' = x - 1073741824, y' = y + 1;
         init a = 5, x = 0, y = 0 target y >= 5";
-    for (engine, answer) in said("weights.spec", net) {
+    for (engine, answer) in said("weights.spec", net, "5") {
         let finds = ["auto", "explicit", "backward", "equations"].contains(&engine);
         assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
     }
     let start = "vars a b c d x rules
         a >= 30000000, b >= 30000000, c >= 300, d >= 300 -> a' = a - 300, x' = x + 1;
         init a >= 0, b >= 0, c >= 0, d >= 0, x = 0 target x >= 3";
-    for (engine, answer) in said("start.spec", start) {
+    for (engine, answer) in said("start.spec", start, "5") {
         let finds = ["auto", "karp-miller", "backward", "guided"].contains(&engine);
         assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
     }
     let target = "vars a x rules a >= 1 -> a' = a - 1, x' = x + 1;
         init a = 1000000000, x = 1 target x >= 2, a >= 900000000";
-    for (engine, answer) in said("target.spec", target) {
+    for (engine, answer) in said("target.spec", target, "5") {
         assert_eq!(answer, if engine == "views" { "UNKNOWN" } else { "UNSAFE" }, "{engine}");
     }
 }
@@ -66,7 +66,7 @@ fn a_sum_that_was_cut_off_proves_nothing() {
             q >= 1, x >= 1073741824 -> x' = x - 1073741824, y' = y + 1;
             init p = 1, q = 0, a = 5, x = 0, y = 0 target y >= 5"
         );
-        for (engine, answer) in said("sum.spec", &net) {
+        for (engine, answer) in said("sum.spec", &net, "1") {
             assert_eq!(answer, "UNKNOWN", "{engine}");
         }
     }
@@ -121,10 +121,10 @@ fn billions_are_not_counted_one_by_one() {
         init a = 1, b = 0, c = 0 target b >= 1000000000";
     let drop = "vars a b c rules a >= 1 -> a' = a - 1, b' = b + 1; b >= 2 -> b' = b - 2, c' = c + 1;
         init a = 1000000000, b = 0, c = 0 target c >= 1";
-    for (engine, answer) in said("pump.spec", pump) {
+    for (engine, answer) in said("pump.spec", pump, "1") {
         assert_eq!(answer, "UNKNOWN", "{engine}");
     }
-    for (engine, answer) in said("drop.spec", drop) {
+    for (engine, answer) in said("drop.spec", drop, "5") {
         let finds = ["auto", "explicit"].contains(&engine);
         assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
     }
@@ -160,6 +160,13 @@ fn a_crowd_with_choices_does_not_hang_anybody() {
         let (status, out, err) = throng(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
         assert!(matches!(status, Some(0 | 1)), "{out}{err}");
     }
+    // A run that nobody can check step by step is no answer, but no fault either.
+    let first = leaders.lines().next().expect("a step");
+    let alone = file("leader.tts", &format!("2 69\n{first}\n"));
+    let start_alone = format!("0|{}9", "0,".repeat(20));
+    let arguments = ["check", alone.to_str().expect("UTF-8"), "--initial", &start_alone, "--target", "0|1,2"];
+    let (status, out, err) = throng(&[&arguments[..], &["--engine", "explicit"]].concat());
+    assert!(status == Some(1) && out.contains("not checked"), "{out}{err}");
     let (status, out, err) = throng(&["simulate", system, "--initial", &start]);
     assert!(status == Some(2) && err.contains("configurations"), "{out}{err}");
 }

@@ -11,6 +11,7 @@ use super::targets::Targets;
 use crate::engine::levels::{Levels, Room};
 use crate::engine::{Occupied, Progress, Watch};
 use crate::limits::{Limits, Ticker};
+use crate::model::semantics::TooMany;
 use crate::model::{Config, Local, Shared, semantics};
 use crate::problem::{Problem, Target};
 use crate::reduction::Reduction;
@@ -339,11 +340,22 @@ impl<'p> Search<'p> {
         }
         configs.reverse();
         let taken = |pair: &[Config]| {
-            let mut after = Vec::new();
-            let bound = self.problem.bound.threads();
-            semantics::successors(&*self.problem.model, &pair[0], bound, &mut after).ok()?;
-            let (step, after) = after.into_iter().find(|(_, after)| *after == pair[1])?;
-            Some(Taken { step, after })
+            let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+            let (before, after) = (&pair[0], &pair[1]);
+            let mut steps = Vec::new();
+            model.post_shared(before.shared, &mut steps);
+            before.threads.entries().iter().for_each(|e| model.post(before.shared, e.0, &mut steps));
+            // A step with too many outcomes to list may be it; whoever checks says that he cannot tell.
+            let mut perhaps = None;
+            for step in steps.into_iter().filter(|step| step.to == after.shared) {
+                let mut all = Vec::new();
+                match semantics::fire(model, before, &step, bound, &mut all) {
+                    Ok(()) if all.contains(after) => return Some(Taken { step, after: after.clone() }),
+                    Ok(()) => {}
+                    Err(TooMany) => perhaps = perhaps.or(Some(step)),
+                }
+            }
+            perhaps.map(|step| Taken { step, after: after.clone() })
         };
         let steps = configs.windows(2).filter_map(taken).collect();
         Trace { start: configs.swap_remove(0), steps }
