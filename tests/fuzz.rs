@@ -341,6 +341,8 @@ fn nasty_systems_are_read_or_refused_in_time() {
             ),
             (pnml, net("<arc id='a' source='p' target='q'/>")),
             (pnml, "<pnml><net id='n' type='ptnet'>".into()),
+            // Two byte order marks, and a letter of three bytes where an error begins.
+            (pnml, "\u{feff}\u{feff}\u{1792}n<".into()),
             (pnml, "<!DOCTYPE p [<!ENTITY a 'aa'><!ENTITY b '&a;&a;'>]><pnml>&b;</pnml>".into()),
             (Reader::Prop, format!("{huge}|0\n")),
             (Reader::Prop, "3|0\n".into()),

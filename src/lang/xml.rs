@@ -42,12 +42,14 @@ impl Element {
 
 /// The root element. Elements named in `skip` are left out with all that is inside.
 pub(crate) fn tree(text: &str, skip: &[&str]) -> Result<Element, Diagnostic> {
-    let mut reader = Reader::from_str(text);
+    // The reader would skip one and then count positions without it.
+    let marks = text.len() - text.trim_start_matches('\u{feff}').len();
+    let mut reader = Reader::from_str(&text[marks..]);
     let mut open: Vec<Element> = vec![Element::default()];
     loop {
-        let start = reader.buffer_position() as usize;
+        let start = marks + reader.buffer_position() as usize;
         let event = reader.read_event();
-        let span = Span::new(start, reader.buffer_position() as usize);
+        let span = Span::new(start, marks + reader.buffer_position() as usize);
         let event = event.map_err(|e| malformed(span, &e.to_string()))?;
         let top = open.len() - 1;
         match event {
@@ -132,6 +134,13 @@ fn reference(r: &BytesRef<'_>, span: Span) -> Result<String, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_count_byte_order_marks() {
+        let text = "\u{feff}\u{feff}<a></b>";
+        let wrong = tree(text, &[]).unwrap_err().span.unwrap();
+        assert_eq!(&text[wrong.range()], "</b>");
+    }
 
     #[test]
     fn a_tree_is_read() {
