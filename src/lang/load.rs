@@ -163,8 +163,8 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
         }
         Format::Tts => system(tts::read(text)),
         Format::Ntts => system(ntts::read(text)),
-        Format::Spec => system(spec::read(text, spec::Options { init_free: reading.init_free })),
-        Format::Pnml => system(pnml::read(text)),
+        Format::Spec => counted(spec::read(text, spec::Options { init_free: reading.init_free })),
+        Format::Pnml => counted(pnml::read(text)),
     };
     match input {
         Some(input) if !diagnostics.iter().any(Diagnostic::is_error) => {
@@ -174,19 +174,21 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
     }
 }
 
-fn system((system, mut found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
-    found.extend(system.as_ref().and_then(uncountable));
+fn system((system, found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
     (system.map(Input::System), found)
+}
+
+/// A net; systems list their threads one by one, so that no file has too many.
+fn counted((net, mut found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
+    found.extend(net.as_ref().and_then(uncountable));
+    system((net, found))
 }
 
 /// The first part of a system that has too many threads to count.
 fn uncountable(system: &System) -> Option<Diagnostic> {
     let table = &*system.table;
-    let takes_or_puts = |step: &&Step| {
-        let mut after = step.put.clone();
-        after.add_all(&step.spawn);
-        !step.take.is_countable() || !after.is_countable()
-    };
+    let takes_or_puts =
+        |step: &&Step| step.take.finite().max(step.put.finite() + step.spawn.finite()) >= UNCOUNTABLE.into();
     let what = if let Some(step) = table.steps().iter().find(takes_or_puts) {
         let place = table.edge_place(step.edge);
         format!("line {}: `{}` takes or puts", place.line, shortened(&place.text))

@@ -43,8 +43,12 @@ impl Bag {
 
     /// Whether there are fewer than [`UNCOUNTABLE`] threads, ω aside.
     pub fn is_countable(&self) -> bool {
-        let finite = self.0.iter().filter(|e| e.1 != OMEGA);
-        finite.map(|e| u64::from(e.1)).sum::<u64>() < u64::from(UNCOUNTABLE)
+        self.finite() < u64::from(UNCOUNTABLE)
+    }
+
+    /// How many threads there are, ω aside.
+    pub fn finite(&self) -> u64 {
+        self.0.iter().filter(|e| e.1 != OMEGA).map(|e| u64::from(e.1)).sum()
     }
 
     /// How many threads are at `l`.
