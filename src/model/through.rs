@@ -214,7 +214,7 @@ fn tails(
         if steps.iter().any(|s| open(&s)) {
             return Err("a cycle of steps stays within the skipped states".into());
         }
-        let mut of_m = Vec::new();
+        let (mut of_m, mut counted) = (Vec::<Path>::new(), 0);
         for &step in steps {
             let first = Path::one(step)?;
             match tails.get(&step.1.to) {
@@ -225,12 +225,12 @@ fn tails(
                 }
                 None => of_m.push(first),
             }
-            let length: usize = of_m.iter().map(|path| path.steps.len()).sum();
-            if total + length > MOST_STEPS {
+            total += of_m[counted..].iter().map(|path| path.steps.len()).sum::<usize>();
+            counted = of_m.len();
+            if total > MOST_STEPS {
                 return Err("there are too many paths".into());
             }
         }
-        total += of_m.iter().map(|path| path.steps.len()).sum::<usize>();
         tails.insert(m, of_m);
         stack.pop();
     }
