@@ -109,14 +109,24 @@ fn contracted(
     Ok((problem, Target { configs, ..target.clone() }))
 }
 
-/// Checks verdicts about several targets, given by number. Targets that share a certificate are checked against it together: going through
-/// a large set once is enough. The name of the target that fails comes with the flaw.
+/// Checks verdicts about several targets, given by number. The name of a target that fails comes with the flaw.
 pub fn check_all(
     problem: &Problem,
     verdicts: &[(usize, &Verdict)],
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
-    let mut jobs: Vec<(Target, &Verdict)> = Vec::new();
+    let failing = check_each(problem, verdicts, limits).into_iter().next();
+    failing.map_or(Ok(()), |(target, flaw)| Err((problem.targets[target].name.clone(), flaw)))
+}
+
+/// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that share a certificate are checked against it
+/// together: going through a large set once is enough.
+pub fn check_each(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Vec<(usize, Flaw)> {
+    let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
@@ -126,11 +136,18 @@ pub fn check_all(
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
-            Some((joint, _)) => joint.configs.extend_from_slice(&target.configs),
-            None => jobs.push((target.clone(), verdict)),
+            Some((joint, _, targets)) => {
+                joint.configs.extend_from_slice(&target.configs);
+                targets.push(i);
+            }
+            None => jobs.push((target.clone(), verdict, vec![i])),
         }
     }
-    jobs.iter().try_for_each(|(target, verdict)| {
-        check_within(problem, target, verdict, limits).map_err(|flaw| (target.name.clone(), flaw))
-    })
+    let mut failing = Vec::new();
+    for (target, verdict, targets) in jobs {
+        if let Err(flaw) = check_within(problem, &target, verdict, limits) {
+            failing.extend(targets.into_iter().map(|i| (i, flaw.clone())));
+        }
+    }
+    failing
 }

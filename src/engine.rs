@@ -105,6 +105,16 @@ pub struct Statistics {
     pub flow: Option<FlowStatistics>,
 }
 
+impl Statistics {
+    /// A verdict that was found does not count any more. If it was a run, what was finished after it says nothing about its target.
+    pub(crate) fn withdraw(&mut self, verdict: &Verdict) {
+        if let Verdict::Unsafe(trace) = verdict {
+            let below = trace.threads().saturating_sub(1);
+            self.complete_up_to = self.complete_up_to.map(|k| k.min(below));
+        }
+    }
+}
+
 /// What thread-state equations said where they rule nothing out (TSE, section 5), over all targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlowStatistics {

@@ -91,7 +91,7 @@ impl Question {
             Input::Program(program) => self.about_program(program, loaded, &mut warnings),
             Input::System(system) => self.about_system(system, loaded, path, &mut warnings, &mut left_out),
         }?;
-        self.fits_bound(&problem)?;
+        self.fits_bound(&problem, loaded, &mut warnings)?;
         Ok(Posed { problem, warnings, left_out })
     }
 
@@ -131,10 +131,23 @@ impl Question {
         }
     }
 
-    fn fits_bound(&self, problem: &Problem) -> Result<(), Vec<Complaint>> {
+    fn fits_bound(
+        &self,
+        problem: &Problem,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<(), Vec<Complaint>> {
         let Bound::Threads(bound) = problem.bound else { return Ok(()) };
-        let least = problem.initial.iter().map(|i| i.threads.size()).min().unwrap_or(0);
+        let sizes = problem.initial.iter().map(|i| i.threads.size());
+        let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
         if least <= bound {
+            if most > bound {
+                let message = format!(
+                    "an initial configuration has {most} threads, but only {bound} are allowed: it is left out"
+                );
+                let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W605", message) };
+                warnings.push(Complaint::whole(&loaded.source, why));
+            }
             return Ok(());
         }
         let message = format!("{least} threads exist at the start, but only {bound} are allowed");
@@ -212,8 +225,10 @@ impl Question {
                 Err(why) => complaints.push(Complaint::option("--invariant", text, why)),
             }
         }
-        if targets.is_empty() && complaints.is_empty() && !self.may_lack_target {
-            warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
+        if targets.is_empty() && complaints.is_empty() {
+            if !self.may_lack_target {
+                warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
+            }
             targets.push(Target { name: "assertions".into(), configs: Vec::new() });
         }
         if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
@@ -271,6 +286,11 @@ impl Question {
         }
         let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
         let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
+        if self.prop.is_none() && looks_beside && !system.targets.is_empty() {
+            let message = format!("the targets of this file are not asked for: {} has others", beside.display());
+            let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W609", message) };
+            warnings.push(Complaint::whole(&loaded.source, why));
+        }
         if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
             match read_properties(file, system, loaded.format, left_out) {
                 Ok((found, odd)) => {
@@ -287,10 +307,13 @@ impl Question {
             targets = system.targets.clone();
         }
         if targets.is_empty() && !self.may_lack_target {
-            let message = format!(
-                "there is nothing to check: no target is given, and there is no {}",
-                beside.display()
-            );
+            let message = match loaded.format {
+                Format::Spec => "there is nothing to check: no target is given".to_string(),
+                _ => format!(
+                    "there is nothing to check: no target is given, and there is no {}",
+                    beside.display()
+                ),
+            };
             let why = Diagnostic::whole("E601", message).hint("ask with --target 's|l,l' or --prop FILE");
             return Err(vec![Complaint::whole(&loaded.source, why)]);
         }

@@ -62,10 +62,12 @@ const DEFAULT_THREADS: u32 = 3;
 ///
 /// Further threads are spread over the states where any number may start.
 pub fn start(problem: &Problem, random: &mut Random) -> Option<Config> {
-    let Initial { shared, threads, any } = match &problem.initial[..] {
-        [] => return None,
-        several => &several[random.below(several.len())],
-    };
+    let fits = |family: &&Initial| !matches!(problem.bound, Bound::Threads(n) if family.threads.size() > n);
+    let families: Vec<&Initial> = problem.initial.iter().filter(fits).collect();
+    if families.is_empty() {
+        return None;
+    }
+    let Initial { shared, threads, any } = families[random.below(families.len())];
     let mut threads = threads.clone();
     let total = match problem.bound {
         Bound::Threads(n) => n,

@@ -163,9 +163,12 @@ impl<'a> Verification<'a> {
         }
         // Not even unchecked: where the model listed too few steps, nothing is safe.
         if let Some(why) = self.problem.model.gave_up() {
-            for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
+            let is_moot = |v: &Verdict| matches!(v, Verdict::Safe(_) | Verdict::Unknown(Unknown::Bound(_)));
+            for verdict in answer.verdicts.iter_mut().filter(|v| is_moot(v)) {
                 *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
             }
+            let parts = answer.attempts.iter_mut().map(|attempt| &mut attempt.statistics);
+            parts.chain([&mut answer.statistics]).for_each(|told| told.complete_up_to = None);
         }
         if self.checks && !answer.checked {
             let began = Instant::now();
@@ -357,18 +360,17 @@ impl From<Unknown> for Error {
 /// Checks all evidence of an answer.
 fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Error> {
     let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    match check::check_all(problem, &verdicts, limits) {
-        Ok(()) => Ok(()),
+    for (i, flaw) in check::check_each(problem, &verdicts, limits) {
+        let check::Flaw::Limit(why) = flaw else {
+            let target = &problem.targets[i].name;
+            return Err(Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}")));
+        };
         // What could not be checked in time is no verdict.
-        Err((_, check::Flaw::Limit(why))) => {
-            let why = format!("an answer was found, but its evidence not checked: {why}");
-            answer.verdicts.fill(Verdict::Unknown(Unknown::Inconclusive(why)));
-            Ok(())
-        }
-        Err((target, flaw)) => {
-            Err(Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}")))
-        }
+        let why = format!("an answer was found, but its evidence not checked: {why}");
+        answer.statistics.withdraw(&answer.verdicts[i]);
+        answer.verdicts[i] = Verdict::Unknown(Unknown::Inconclusive(why));
     }
+    Ok(())
 }
 
 #[cfg(test)]

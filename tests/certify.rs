@@ -601,6 +601,47 @@ fn the_second_checker_reads_the_same_input() {
     }
 }
 
+/// What `tools/certify.py` used to leave out, or to take for something else: both checkers accept what is right, and refuse a proof about less.
+#[test]
+#[allow(clippy::print_stdout)] // what was skipped
+fn the_second_checker_reads_unusual_lines() {
+    let scratch = Scratch::new("second-lines");
+    let less = scratch.file("less.tts", "2 2\n1|1");
+    let proof = scratch.0.join("less.json");
+    throng(&["check", "-q", less.to_str().expect("UTF-8"), "--certificate", proof.to_str().expect("UTF-8")]);
+    let kind = "http://www.pnml.org/version-2009/grammar/ptnet";
+    let tool = format!(
+        "<pnml><net id='n' type='{kind}'><page id='g'><place id='a'><initialMarking><text>1</text></initialMarking></place>
+        <place id='b'/><transition id='t'/><arc id='1' source='a' target='t'/><arc id='2' source='t' target='b'/>
+        <toolspecific tool='x' version='1'><arc id='3' source='a' target='t'/></toolspecific></page></net></pnml>"
+    );
+    for (name, input, target) in [
+        ("header.tts", "2 2 0 0 -> 1 1\n1|1", "1|1"),
+        ("feed.tts", "2 2\n0 0 ->\u{c}1 1\n1|1", "1|1"),
+        ("mark.tts", "\u{feff}2 2\n00 00 -> 01 01 # x\u{2028} 0 0 -> 0 1\n1|1", "1|1"),
+        ("large.tts", "1000000000 1000000000\n0 0 -> 1 1\n1|1", "1|1"),
+        ("all.tts", "3 3\n0 0 -> 1 1\n1 1 -> 0 0\n0 2 ~> 2 2\n1 0 ~> 1 0\n2|2", "2|2"),
+        ("comment.ntts", "shared s t # s -> t\nlocal a b\ns a -> t b", "t | b"),
+        ("idle.spec", "vars x y rules x = 0 -> ; y >= 1 -> y' = y - 1; init x = 1, y = 1 target x >= 2", "|x,x"),
+        ("tool.pnml", &tool, "|b"),
+    ] {
+        let (input, certificate) = (scratch.file(name, input), scratch.0.join(format!("{name}.json")));
+        let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+        let (status, out, err) = throng(&["check", "-q", input, "--target", target, "--certificate", certificate]);
+        assert!(matches!(status, Some(0 | 10)), "{name}: {out}{err}");
+        let (status, out, err) = throng(&["certify", input, certificate]);
+        assert_eq!(status, Some(0), "{name}: {out}{err}");
+        match second(input, certificate) {
+            None => println!("skipped: python3 cannot be run"),
+            Some(told) => assert!(told.contains("  VALID"), "{name}: {told}"),
+        }
+        if ["header.tts", "feed.tts"].contains(&name) {
+            let told = second(input, proof.to_str().expect("UTF-8"));
+            assert!(told.is_none_or(|told| told.contains("INVALID")), "{name}");
+        }
+    }
+}
+
 /// Certificates that ask for billions of steps: an answer at once.
 #[test]
 fn absurd_certificates_are_invalid_at_once() {

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 const ENGINES: [&str; 7] = ["auto", "explicit", "karp-miller", "backward", "views", "equations", "guided"];
 
 fn file(name: &str, text: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("throng-numbers-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let path = folder.join(name);
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("numbers-{name}"));
     std::fs::write(&path, text).expect("written");
     path
 }

@@ -46,45 +46,74 @@ def rule(src, dst, take=(), put=(), spawn=(), fates=None):
     return Rule(src, dst, Counter(take), Counter(put), Counter(spawn), fates or {})
 
 
+class Numbers:
+    """0, 1, ... below some number, as names."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __contains__(self, name):
+        return name.isdigit() and int(name) < self.n
+
+
+def lines_of(text):
+    """Lines without comments, as words; arrows are words of their own."""
+    lines = (re.sub(r"(->|\+>|~>)", r" \1 ", line.split("#")[0]).split() for line in text.split("\n"))
+    return [words for words in lines if words]
+
+
+def is_edge(words):
+    return any(w in ("->", "+>", "~>") for w in words)
+
+
 def read_edges(lines, shared, local):
     """`s l -> s' l' { p ~> q }`, `s l +> s' l'`, `s l ~> s' l'`; names may stand for numbers, and `*` for every shared state."""
     rules = []
-    for line in lines:
-        words = re.sub(r"(->|\+>|~>)", r" \1 ", line.split("#")[0]).split()
-        if len(words) < 5 or words[2] not in ("->", "+>", "~>"):
-            continue
+    for words in lines:
+        arrows = words[2:3] + words[6::3]
+        if len(words) % 3 != 2 or not is_edge(words[2:3]) or arrows[1:] != ["~>"] * (len(words) // 3 - 1):
+            raise Unreadable("no edge: " + " ".join(words))
         s, l, arrow, t, m = words[:5]
         for src, dst in [(x, x if t == "*" else t) for x in shared] if s == "*" else [(s, t)]:
             if src not in shared or dst not in shared or l not in local or m not in local:
-                raise Unreadable("an edge with unknown states: " + line.strip())
+                raise Unreadable("an edge with unknown states: " + " ".join(words))
             moves = {}
             for p, q in zip(words[5::3], words[7::3]):
                 moves.setdefault(p, []).append(q)
-            if arrow == "->" and (src, l) == (dst, m) and not moves:
+            if arrow != "+>" and (src, l) == (dst, m) and not moves:
                 continue  # changes nothing, and is no step
             if arrow == "->":
                 rules.append(rule(src, dst, [l], [m], (), moves))
             elif arrow == "+>":
                 rules.append(rule(src, dst, [l], [l], [m]))
             else:
-                rules.append(rule(src, dst, (), (), (), {l: [m]}))
+                rules.append(rule(src, dst, (), (), (), {l: [m]} if l != m else {}))
     return rules
 
 
 def read_tts(text):
-    lines = [line.split("#")[0] for line in text.splitlines()]
-    numbers = " ".join(lines).split()
-    shared, local = ([str(i) for i in range(int(n))] for n in numbers[:2])
-    return System(shared, local, read_edges(lines, set(shared), set(local)), False)
+    lines = lines_of(text)
+    header = []
+    while lines and len(header) < 2:  # it may be spread over lines, and an edge may follow on the last of them
+        header, lines[0] = header + lines[0][: 2 - len(header)], lines[0][2 - len(header) :]
+        lines = [words for words in lines if words]
+    shared, local = (Numbers(int(n)) for n in header)
+    edges = [[str(int(w)) if w.isdigit() else w for w in words] for words in lines if is_edge(words)]
+    for words in lines:
+        if not is_edge(words) and not re.search("[|/BU]", " ".join(words)):
+            raise Unreadable("neither an edge nor a target: " + " ".join(words))
+    return System(shared, local, read_edges(edges, shared, local), False)
 
 
 def read_ntts(text):
-    names = {"shared": [], "local": []}
-    for line in text.splitlines():
-        words = line.split("#")[0].split()
-        if words and words[0] in names and not any(a in line for a in ("->", "+>", "~>")):
+    lines = lines_of(text)
+    names, edges = {"shared": [], "local": []}, [words for words in lines if is_edge(words)]
+    for words in lines:
+        if words[0] in names and not is_edge(words):
             names[words[0]] += words[1:]
-    rules = read_edges(text.splitlines(), names["shared"], names["local"])
+        elif words[0] not in ("init", "target") and not is_edge(words):
+            raise Unreadable("unexpected " + words[0])
+    rules = read_edges(edges, names["shared"], names["local"])
     return System(names["shared"], names["local"], rules, False)
 
 
@@ -144,6 +173,8 @@ def net_rule(names, guard, update):
         put[to.get(y, y)] += n
     del put[None]
     fates = {y: [x] for y, x in to.items() if x != y}
+    if +take == +put and not fates:
+        return []  # changes nothing, and is no step
     fates.update({y: [] for y in blocked})
     return [Rule("0", "0", +take, +put, Counter(), fates)]
 
@@ -152,8 +183,12 @@ def read_pnml(text):
     import xml.etree.ElementTree as tree
 
     places, arcs, transitions = [], [], []
-    for e in tree.fromstring(text).iter():
+    elements = [tree.fromstring(text)]
+    for e in elements:
         tag = e.tag.split("}")[-1]
+        if tag in ("toolspecific", "graphics", "name"):
+            continue
+        elements.extend(e)
         number = lambda i: next((t.text for t in i if t.tag.endswith("text")), i.text)
         written = [number(i) for i in e if i.tag.endswith("inscription")]
         if tag.startswith("reference"):
@@ -249,7 +284,7 @@ def together(group, threads):
 class Court:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
-        self.names = {w: set(getattr(system, w)) for w in ("shared", "local")}
+        self.names = {"shared": system.shared, "local": system.local}
         problem = doc["problem"]
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
@@ -264,10 +299,9 @@ class Court:
             threads = self.config([f["shared"], f["threads"]])
             self.families.append((threads, [self.local(l) for l in f["any"]]))
 
-        order = {l: i for i, l in enumerate(system.local)}
-        self.led = {}  # rules by shared state and leader, the first local state that they take
+        self.led = {}  # rules by shared state and leader, one of the local states that they take
         for r in system.rules:
-            leader = min(r.take, key=order.get) if r.take else None
+            leader = min(r.take) if r.take else None
             self.led.setdefault((r.src, leader), []).append(r)
 
     def rules_from(self, shared, locals):
@@ -576,7 +610,7 @@ def check(path, certificate):
         if kind not in READERS:
             raise Skipped(kind)
         need(doc["input"]["kind"] == kind, "the certificate is about another kind of input")
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             system = READERS[kind](file.read())
         Court(system, doc).judge()
         return 0, "VALID"

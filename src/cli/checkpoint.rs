@@ -22,7 +22,7 @@ use crate::lang::load::Loaded;
 use crate::problem::Problem;
 
 /// The number of this layout. It changes with what engines write.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// Bytes of the checksum.
 const CHECKSUM: u64 = 4;

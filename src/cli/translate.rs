@@ -32,7 +32,8 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let written = match (&loaded.input, args.to) {
         (Input::Program(program), Language::Bp) => {
-            if problem.targets.len() > usize::from(program.assertions().is_some()) {
+            if !(question.error_labels.is_empty() && question.mutex.is_empty() && question.invariants.is_empty())
+            {
                 console.note("note: the program is written as it is; ask for labels and invariants again");
             }
             return save(args, console, &printer::print(program.tree()), None).map(|()| 0);
@@ -91,6 +92,13 @@ fn save(
         return console.print(text);
     };
     files::replace(path, text)?;
+    let hides = path.with_extension("prop");
+    if matches!(args.to, Language::Tts | Language::Ntts) && hides.is_file() {
+        console.note(&format!(
+            "note: {} is there: `throng check` asks for its targets, not for those of the new file",
+            hides.display()
+        ));
+    }
     if let Some(companion) = companion {
         let beside = path.with_extension(companion.extension);
         files::replace(&beside, &companion.text)?;

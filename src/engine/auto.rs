@@ -24,7 +24,7 @@ use super::karp_miller::KarpMiller;
 use super::smaller::run_on;
 use super::views::{ByTriples, Pairs};
 use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
-use crate::check::{Flaw, check, check_all};
+use crate::check::{Flaw, check, check_each};
 use crate::contract::Contracted;
 use crate::limits::Limits;
 use crate::problem::{Bound, Problem, Target};
@@ -136,6 +136,8 @@ struct State {
     why: Option<Unknown>,
     /// Evidence that did not stand: a bug of ours.
     flaw: Option<String>,
+    /// Verdicts that could not be checked.
+    withdrawn: Vec<Verdict>,
     /// How long checking took.
     checking: Duration,
 }
@@ -149,6 +151,7 @@ impl<'a> Board<'a> {
             attempts: Vec::new(),
             why: None,
             flaw: None,
+            withdrawn: Vec::new(),
             checking: Duration::ZERO,
         };
         let contracted = Contracted::of(problem);
@@ -232,18 +235,23 @@ impl<'a> Board<'a> {
             .copied()
             .collect();
         let began = Instant::now();
-        let checked = check_all(self.problem, &offers, &self.limits);
+        let failing = check_each(self.problem, &offers, &self.limits);
         self.state().checking += began.elapsed();
-        if let Err((target, flaw)) = checked {
+        for (i, flaw) in &failing {
             if let Flaw::Limit(why) = flaw {
-                self.state().why.get_or_insert(why);
-                return;
+                self.state().why.get_or_insert(why.clone());
+                continue;
             }
+            let target = &self.problem.targets[*i].name;
             let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
             self.state().flaw.get_or_insert(told);
             return self.limits.stopper().stop();
         }
         for (i, verdict) in offers {
+            if failing.iter().any(|(failing, _)| *failing == i) {
+                self.state().withdrawn.push(verdict.clone());
+                continue;
+            }
             let verdict = self.polish(i, verdict, engine);
             self.state().verdicts[i].get_or_insert((verdict, engine));
         }
@@ -293,6 +301,7 @@ impl<'a> Board<'a> {
         let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
         let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
         statistics.complete_up_to = statistics.complete_up_to.max(complete);
+        state.withdrawn.iter().for_each(|verdict| statistics.withdraw(verdict));
         Answer {
             verdicts,
             statistics,

@@ -231,11 +231,8 @@ impl<'a> Hunt<'a> {
         }
         steps.reverse();
         let family = &self.problem.initial[self.came[at as usize].0 as usize];
-        run::concrete(self.problem, self.target, family, steps).map(Verdict::Unsafe).ok_or_else(|| {
-            Unknown::NotForThisModel(
-                "internal: no run follows the steps that were found; please report this".into(),
-            )
-        })
+        let run = run::concrete(self.problem, self.target, family, steps);
+        run.map(Verdict::Unsafe).ok_or_else(Unknown::uncountable)
     }
 }
 

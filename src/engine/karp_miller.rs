@@ -137,8 +137,12 @@ impl Engine for KarpMiller {
             Err(Stop::Limit(why)) => Verdict::Unknown(why),
             Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
         };
-        let verdict = |trace: Option<_>| trace.map_or_else(|| rest.clone(), Verdict::Unsafe);
-        Answer::new(search.traces.into_iter().map(verdict).collect(), statistics)
+        let verdict = |(trace, uncountable)| match trace {
+            Some(trace) => Verdict::Unsafe(trace),
+            None if uncountable => Verdict::Unknown(Unknown::uncountable()),
+            None => rest.clone(),
+        };
+        Answer::new(search.traces.into_iter().zip(search.uncountable).map(verdict).collect(), statistics)
     }
 }
 

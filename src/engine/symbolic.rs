@@ -160,7 +160,7 @@ impl Symbolic {
         let targets = answer.verdicts.iter().enumerate().filter_map(open).collect();
         let problem = Problem { targets, ..problem.clone() };
         let plain = Symbolic { por: false, stop_at_first: false, ..self.clone() };
-        let mut again = plain.run(&problem, limits, watch).verdicts.into_iter();
+        let mut again = plain.run(&problem, limits, &Quiet(watch)).verdicts.into_iter();
         for verdict in answer.verdicts.iter_mut().filter(|v| hit(v)) {
             if let Some(shorter @ Verdict::Unsafe(_)) = again.next() {
                 *verdict = shorter;

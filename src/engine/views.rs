@@ -28,7 +28,7 @@ use std::sync::Arc;
 use self::triples::Triples;
 use super::backward::Pruned;
 use super::facts::{Facts, Shelf};
-use super::{Answer, Engine, Statistics, Watch};
+use super::{Answer, Engine, Quiet, Statistics, Watch};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::verdict::{Certificate, Unknown, Verdict};
@@ -52,7 +52,7 @@ impl Engine for Views {
         if !open.is_empty() {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             let rest = Problem { targets, ..problem.clone() };
-            let more = ByTriples { shelf: self.shelf.clone() }.run(&rest, limits, watch);
+            let more = ByTriples { shelf: self.shelf.clone() }.run(&rest, limits, &Quiet(watch));
             answer.statistics.configurations += more.statistics.configurations;
             open.into_iter().zip(more.verdicts).for_each(|(i, verdict)| answer.verdicts[i] = verdict);
         }
@@ -124,7 +124,7 @@ impl Engine for ByTriples {
                 return Verdict::Unknown(Unknown::Inconclusive(why.into()));
             }
             let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-            let backward = Pruned { shelf: self.shelf.clone() }.run(&one, limits, watch);
+            let backward = Pruned { shelf: self.shelf.clone() }.run(&one, limits, &Quiet(watch));
             backward.verdicts.into_iter().next().expect("one target, one verdict")
         });
         let verdicts = verdicts.collect();

@@ -175,14 +175,15 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Ve
         }
     }
     let all: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    match check::check_all(problem, &all, &patience()) {
-        // As `throng check` does.
-        Err((_, check::Flaw::Limit(why @ Unknown::Inconclusive(_)))) => {
-            Ok(vec![Verdict::Unknown(why); answer.verdicts.len()])
+    for (i, flaw) in check::check_each(problem, &all, &patience()) {
+        match flaw {
+            // As `throng check` does.
+            check::Flaw::Limit(why @ Unknown::Inconclusive(_)) => answer.verdicts[i] = Verdict::Unknown(why),
+            check::Flaw::Limit(_) => {}
+            flaw => return Err(flawed(format!("about `{}`: {flaw}", problem.targets[i].name))),
         }
-        Ok(()) | Err((_, check::Flaw::Limit(_))) => Ok(answer.verdicts),
-        Err((target, flaw)) => Err(flawed(format!("about `{target}`: {flaw}"))),
     }
+    Ok(answer.verdicts)
 }
 
 /// What checkers may take: more than any case should need.

@@ -9,6 +9,7 @@ pub mod jit;
 pub mod lexer;
 mod narrow;
 pub mod parser;
+mod passive;
 pub mod printer;
 mod relation;
 mod resolve;
@@ -47,7 +48,8 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
         return (None, diagnostics);
     }
     let program = inline::inline(&resolved, text, options.exact_copies)
-        .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program));
+        .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program))
+        .and_then(|program| passive::check(&program, &resolved).map(|()| program));
     match program {
         Ok(program) => (Some(Jit::new(program, tree, options)), diagnostics),
         Err(error) => {

@@ -14,12 +14,13 @@ use crate::problem::{Initial, Target};
 /// Where states are numbers, `B` and `U` may stand for `|` and `/` (shells dislike `|`).
 pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initial, Diagnostic> {
     match text.trim() {
-        "unbounded" => {
-            return parse_config(&format!("{}/{}", shared.name(0), locals.name(0)), shared, locals);
-        }
-        "single" => return parse_config(&format!("{}|{}", shared.name(0), locals.name(0)), shared, locals),
-        _ => {}
+        "unbounded" => configuration(&format!("{}/{}", shared.name(0), locals.name(0)), shared, locals),
+        "single" => configuration(&format!("{}|{}", shared.name(0), locals.name(0)), shared, locals),
+        _ => configuration(text, shared, locals),
     }
+}
+
+fn configuration(text: &str, shared: &Names, locals: &Names) -> Result<Initial, Diagnostic> {
     let letters = matches!((shared, locals), (Names::Numbers(_), Names::Numbers(_)));
     let is_bar = |c: char| c == '|' || letters && c == 'B';
     let is_slash = |c: char| c == '/' || letters && c == 'U';
@@ -59,7 +60,7 @@ pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initia
 
 /// Reads a target `s|l,l`; `s|` asks for the shared state alone.
 pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target, Diagnostic> {
-    let found = parse_config(text, shared, locals)?;
+    let found = configuration(text, shared, locals)?;
     if !found.any.is_empty() {
         let span = trimmed(text, 0).1;
         return Err(Diagnostic::error("E653", span, "a target cannot ask for any number of threads")

@@ -24,7 +24,7 @@ use crate::model::{Bag, Local, Step};
 use crate::problem::{Initial, Target};
 
 /// Steps that one file may have after `*` was written out; more is surely a mistake.
-const MOST_EDGES: u64 = 50_000_000;
+const MOST_EDGES: u64 = 5_000_000;
 
 /// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they are declared.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {

@@ -47,7 +47,11 @@ fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element>
     }
     let kind = net.attribute("type").unwrap_or("ptnet");
     let known = ["ptnet", "pt-net", "ptnetb", "p/t net", "p/t", "pntd/ptnet"];
-    if !known.iter().any(|k| kind.to_lowercase().ends_with(k)) {
+    let ends_so = |k: &str| {
+        let before = kind.to_lowercase().strip_suffix(k).map(|before| before.ends_with(char::is_alphanumeric));
+        before == Some(false)
+    };
+    if !known.into_iter().any(ends_so) {
         let message = format!("nets of type `{}` are not supported", shortened(kind));
         findings.push(
             Diagnostic::error("E505", net.span, message)
@@ -242,6 +246,10 @@ fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32
 /// The number in `<name><text>n</text></name>`.
 fn count(node: &Element, name: &str, default: u32) -> Result<u32, Diagnostic> {
     let Some(inner) = node.child(name) else { return Ok(default) };
+    if let Some(odd) = inner.children.iter().enumerate().find(|(i, child)| *i > 0 || child.name != "text") {
+        let message = format!("`{name}` is more than a number");
+        return Err(Diagnostic::error("E505", odd.1.span, message).label("expected one `<text>`"));
+    }
     let text = inner.child("text").map_or(inner.text.as_str(), |t| t.text.as_str()).trim();
     match text.parse::<u32>() {
         Ok(n) if n <= 1 << 30 => Ok(n),
@@ -295,6 +303,14 @@ mod tests {
             (
                 "<pnml><net type='http://x/symmetricnet'/></pnml>".into(),
                 "E505 nets of type `http://x/symmetricnet` are not supported",
+            ),
+            (
+                "<pnml><net type='http://x/timedptnet'/></pnml>".into(),
+                "E505 nets of type `http://x/timedptnet` are not supported",
+            ),
+            (
+                net("<place id='a'><initialMarking><text>0</text><text>1</text></initialMarking></place>"),
+                "E505 `initialMarking` is more than a number",
             ),
             (net("<declaration/>"), "E505 coloured nets are not supported"),
             (net("<place id='a'><hlinitialMarking/></place>"), "E505 coloured nets are not supported"),

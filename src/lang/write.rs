@@ -13,7 +13,7 @@ mod tts;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lang::system::System;
 use crate::model::Bag;
@@ -165,6 +165,7 @@ fn identifiers(
     taken: &mut FxHashSet<String>,
 ) -> BTreeMap<u64, String> {
     let mut found = BTreeMap::new();
+    let mut clashes: FxHashMap<String, u64> = FxHashMap::default();
     for i in states {
         let name: String =
             names.name(i).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -174,10 +175,10 @@ fn identifiers(
             format!("{prefix}{name}")
         };
         let mut unique = name.clone();
-        let mut n = 2;
+        let n = clashes.entry(name.clone()).or_insert(1);
         while !taken.insert(unique.clone()) {
+            *n += 1;
             unique = format!("{name}_{n}");
-            n += 1;
         }
         found.insert(i, unique);
     }

@@ -18,7 +18,7 @@ const DEEPEST: usize = 200;
 pub(crate) struct Element {
     /// Name without its namespace prefix.
     pub name: String,
-    /// Attributes, names without prefix.
+    /// Attributes that have no prefix.
     pub attributes: Vec<(String, String)>,
     /// All text directly inside.
     pub text: String,
@@ -96,10 +96,11 @@ pub(crate) fn tree(text: &str, skip: &[&str]) -> Result<Element, Diagnostic> {
         let name = shortened(&open[open.len() - 1].name);
         return Err(malformed(end, &format!("`<{name}>` is not closed")));
     }
-    let root = open
-        .pop()
-        .and_then(|mut top| if top.children.is_empty() { None } else { Some(top.children.swap_remove(0)) });
-    root.ok_or_else(|| malformed(end, "there is no element"))
+    let mut roots = open.pop().map(|top| top.children).unwrap_or_default();
+    if let Some(second) = roots.get(1) {
+        return Err(malformed(second.span, "there is a second root element"));
+    }
+    roots.pop().ok_or_else(|| malformed(end, "there is no element"))
 }
 
 fn malformed(span: Span, why: &str) -> Diagnostic {
@@ -115,6 +116,9 @@ fn element(tag: &BytesStart<'_>, span: Span) -> Result<Element, Diagnostic> {
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|e| malformed(span, &e.to_string()))?;
+        if attribute.key.prefix().is_some() {
+            continue; // of another vocabulary: `xml:id`, `xsi:schemaLocation`
+        }
         let value = attribute.unescape_value().map_err(|e| malformed(span, &e.to_string()))?;
         attributes.push((text(attribute.key.local_name().as_ref()), value.into_owned()));
     }
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn a_tree_is_read() {
         let root = tree(
-            "<?xml version='1.0'?><!-- c --><x:a k='1&lt;'>p&amp;<b/><![CDATA[<]]>&#65;<z><q/></z></x:a>",
+            "<?xml version='1.0'?><!-- c --><x:a xml:k='2' k='1&lt;'>p&amp;<b/><![CDATA[<]]>&#65;<z><q/></z></x:a>",
             &["z"],
         )
         .unwrap();
@@ -166,6 +170,7 @@ mod tests {
             ("<a>&nope;</a>", "E501"),
             ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "E503"),
             ("<z><z>", "E501"),
+            ("<a/><a/>", "E501"),
         ] {
             assert_eq!(tree(text, &["z"]).map_err(|d| d.code), Err(code), "{text}");
         }

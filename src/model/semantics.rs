@@ -234,8 +234,17 @@ fn unwake(model: &dyn Model, need: &Bag, mut found: impl FnMut(Bag)) {
 }
 
 /// All ways to let each of `fates` (count, possible fates) go its way, added to `base`.
-fn distribute(fates: &[(u32, Vec<Option<Local>>)], base: Bag, found: &mut impl FnMut(Bag)) {
-    let Some(((count, options), later)) = fates.split_first() else { return found(base) };
+///
+/// Those without a choice are not recursed over: there may be many of them, and [`TooMany`] of the others.
+fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mut impl FnMut(Bag)) {
+    let ((count, options), later) = loop {
+        let Some((first, later)) = fates.split_first() else { return found(base) };
+        if first.1.len() > 1 && first.0 != OMEGA {
+            break (first, later);
+        }
+        first.1.iter().flatten().for_each(|&l| base.insert(l, first.0));
+        fates = later;
+    };
     let mut choose = |chosen: &mut dyn Iterator<Item = (Option<Local>, u32)>| {
         let mut threads = base.clone();
         for (fate, n) in chosen {
@@ -245,9 +254,6 @@ fn distribute(fates: &[(u32, Vec<Option<Local>>)], base: Bag, found: &mut impl F
         }
         distribute(later, threads, found);
     };
-    if options.len() == 1 || *count == OMEGA {
-        return choose(&mut options.iter().map(|&fate| (fate, *count)));
-    }
     // Every composition of `count` into `options.len()` parts, in lexicographic order.
     let mut parts = vec![0; options.len()];
     parts[options.len() - 1] = *count;

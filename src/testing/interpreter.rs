@@ -390,8 +390,28 @@ fn initialisers(tree: &Function) -> Vec<&Stmt> {
     };
     let first: Vec<&Stmt> = executable.iter().take_while(constant).copied().collect();
     let rest = &executable[first.len()..];
-    let numeric = |s: &&Stmt| s.labels.iter().any(|l| l.name.parse::<u64>().is_ok());
-    if rest.is_empty() || !rest.iter().all(numeric) { Vec::new() } else { first }
+    if rest.is_empty() || !rest.iter().all(|s| has_numbers(s)) { Vec::new() } else { first }
+}
+
+/// Whether a statement has a numeric label, and what is nested in it, too, but for `then goto L` and what is started.
+fn has_numbers(s: &Stmt) -> bool {
+    s.labels.iter().any(|l| l.name.parse::<u64>().is_ok()) && has_numbers_inside(s)
+}
+
+fn has_numbers_inside(s: &Stmt) -> bool {
+    let bodies: Vec<&[Stmt]> = match &s.kind {
+        StmtKind::If { arms, otherwise } => {
+            let all = arms.iter().map(|(_, body)| &body[..]).chain(otherwise.as_deref());
+            let jumps = |body: &[Stmt]| {
+                body.len() == 1 && body[0].labels.is_empty() && matches!(body[0].kind, StmtKind::Goto(_))
+            };
+            all.filter(|body| !jumps(body)).collect()
+        }
+        StmtKind::While(_, body) | StmtKind::Atomic(body, _) => vec![body],
+        StmtKind::Start(child) => return has_numbers_inside(child),
+        _ => Vec::new(),
+    };
+    bodies.iter().all(|body| body.iter().all(has_numbers))
 }
 
 /// What a step needs to know to read a variable.
@@ -745,7 +765,7 @@ impl<'a> Naive<'a> {
                         targets: &[],
                         values: &[],
                         constrain: None,
-                        enforced: &call.enforced,
+                        enforced: if targets.is_empty() { &[] } else { &call.enforced },
                     };
                     for others in self.bystanders(&step, others) {
                         put(&after_shared, with(self.at(&after, call.next), &others), 0);

@@ -187,12 +187,15 @@ struct Writer<'r> {
     functions: Vec<Signature>,
     shared: Vec<String>,
     thread_locals: Vec<String>,
+    /// Whether `x$` is about locals, or about thread-local variables: statements about both may be refused.
+    passive_locals: bool,
     // What follows is about the function being written.
     current: usize,
     /// Variables of the thread: thread-local ones, parameters, locals.
     own: Vec<String>,
     labels: Vec<String>,
-    numeric: bool,
+    /// Whether labels are numbers; `Some(true)`: of nested statements, too.
+    numeric: Option<bool>,
     budget: usize,
     indent: usize,
 }
@@ -209,7 +212,8 @@ impl<'r> Writer<'r> {
             current: 0,
             own: Vec::new(),
             labels: Vec::new(),
-            numeric: false,
+            numeric: None,
+            passive_locals: true,
             budget: 0,
             indent: 0,
         }
@@ -226,6 +230,7 @@ impl<'r> Writer<'r> {
             let initial = self.initial();
             self.line(&format!("decl thread_local w{initial};"));
             self.thread_locals.push("w".into());
+            self.passive_locals = self.rng.one_in(2);
         }
         self.functions.push(Signature {
             name: "main",
@@ -257,7 +262,7 @@ impl<'r> Writer<'r> {
         let Signature { name, parameters, results } = self.functions[index].clone();
         self.current = index;
         self.labels.clear();
-        self.numeric = index == 0 && self.rng.one_in(10);
+        self.numeric = (index == 0 && self.rng.one_in(10)).then(|| self.rng.one_in(2));
         let parameters: Vec<String> = ["p", "q"][..parameters].iter().map(|s| s.to_string()).collect();
         let locals = if self.knobs.locals == 0 { 0 } else { self.rng.below(self.knobs.locals + 1) };
         let mut locals: Vec<String> = ["a", "b"][..locals.min(2)].iter().map(|s| s.to_string()).collect();
@@ -286,7 +291,7 @@ impl<'r> Writer<'r> {
         self.own.extend(locals);
         self.own.sort();
         self.own.dedup();
-        if self.numeric {
+        if self.numeric.is_some() {
             for _ in 0..self.rng.below(3) {
                 let (name, value) = (self.variable(), ["0", "1", "*"][self.rng.below(3)]);
                 self.line(&format!("{name} := {value};"));
@@ -321,12 +326,12 @@ impl<'r> Writer<'r> {
 
     /// Labels to put before a statement, often none.
     fn fresh_label(&mut self, top: bool) -> String {
-        if self.numeric && top {
+        if self.numeric.is_some_and(|nested| top || nested) {
             let label = format!("{}", self.labels.len() + 1);
             self.labels.push(label.clone());
             return format!("{label}: ");
         }
-        if self.numeric || !self.rng.one_in(3) {
+        if self.numeric.is_some() || !self.rng.one_in(3) {
             return String::new();
         }
         let label = format!("L{}", self.labels.len());
@@ -361,11 +366,17 @@ impl<'r> Writer<'r> {
         expression(self.rng, &names, depth)
     }
 
+    /// The variables of which `x$` may be written.
+    fn passive_names(&self) -> Vec<String> {
+        let fits = |x: &&String| self.thread_locals.contains(x) != self.passive_locals;
+        self.own.iter().filter(fits).cloned().collect()
+    }
+
     /// In a guard, another thread's variables may stand.
     fn guard(&mut self) -> String {
         let mut names = self.readable();
         if self.knobs.blocking && self.rng.one_in(2) {
-            names.extend(self.own.iter().map(|x| format!("{x}$")));
+            names.extend(self.passive_names().iter().map(|x| format!("{x}$")));
         }
         let depth = self.rng.below(3);
         expression(self.rng, &names, depth)
@@ -375,7 +386,7 @@ impl<'r> Writer<'r> {
     fn constraint(&mut self) -> String {
         let mut names = self.readable();
         if self.knobs.blocking && self.rng.one_in(2) {
-            names.extend(self.own.iter().map(|x| format!("{x}$")));
+            names.extend(self.passive_names().iter().map(|x| format!("{x}$")));
         }
         if !self.rng.one_in(4) {
             names.extend(names.clone().iter().map(|x| format!("'{x}")));
@@ -394,14 +405,14 @@ impl<'r> Writer<'r> {
     fn statement(&mut self, depth: usize, inside: bool) {
         self.budget = self.budget.saturating_sub(1);
         let label = self.fresh_label(depth == 0);
-        let nested = depth < 2 && self.budget > 0 && !self.numeric;
+        let nested = depth < 2 && self.budget > 0;
         match self.rng.below(24) {
             0 | 1 if nested => self.if_(&label, depth, inside),
             2 if nested => self.while_(&label, depth, inside),
             3 if nested && self.knobs.atomic && !self.rng.one_in(3) => self.section(&label, depth, inside),
-            4 if self.knobs.atomic && !self.numeric => self.section(&label, depth, inside),
+            4 if self.knobs.atomic && self.numeric.is_none() => self.section(&label, depth, inside),
             5 | 6 if self.knobs.spawn => self.start(&label, depth),
-            7 if self.knobs.spawn && !self.numeric => {
+            7 if self.knobs.spawn && self.numeric.is_none() => {
                 let statement = self.simple(true);
                 let number = self.labels.len();
                 self.line(&format!("{label}ASYNC_{number}: {statement};"));
@@ -420,7 +431,7 @@ impl<'r> Writer<'r> {
                 self.line(&format!("{label}enforce {e};"));
             }
             12 if depth == 0
-                && !self.numeric
+                && self.numeric.is_none()
                 && self.rng.one_in(3)
                 && !self.own.contains(&"c".to_string()) =>
             {
@@ -487,7 +498,7 @@ impl<'r> Writer<'r> {
         let text = match self.rng.below(6) {
             0 | 1 => format!("goto {LABEL}"),
             2 => LABEL.to_string(),
-            3 if depth < 2 && self.budget > 0 && !self.numeric => {
+            3 if depth < 2 && self.budget > 0 => {
                 self.line(&format!("{label}start_thread"));
                 if self.rng.one_in(2) {
                     self.if_("", 1, false)
@@ -582,12 +593,13 @@ impl<'r> Writer<'r> {
     }
 
     fn passive(&mut self) -> String {
-        if self.own.is_empty() {
+        let others = self.passive_names();
+        if others.is_empty() {
             return self.assignment();
         }
-        let x = self.rng.pick(&self.own).clone();
+        let x = self.rng.pick(&others).clone();
         let mut names = self.readable();
-        names.extend(self.own.iter().map(|x| format!("{x}$")));
+        names.extend(self.passive_names().iter().map(|x| format!("{x}$")));
         let depth = self.rng.below(2);
         let theirs = expression(self.rng, &names, depth);
         let text = match self.rng.below(3) {

@@ -100,7 +100,7 @@ impl<'p> Climb<'p> {
                 self.keep(None);
                 self.tell(&self.to_shorten());
             } else {
-                self.shorten(level);
+                self.shorten(level)?;
             }
             pruned = searched?;
             (self.place.below, self.place.level) = (Some(level), None);
@@ -137,12 +137,12 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Looks once more, without reduction, for what has been found at `level`, and tells the watcher. If a limit is hit meanwhile, what there is
-    /// stays as it is.
-    fn shorten(&mut self, level: u32) {
+    /// Looks once more, without reduction, for what has been found at `level`, and tells the watcher. If a limit is hit meanwhile, runs that
+    /// have no shorter one yet stay as they are, and the climb stops here: a later process goes on with this.
+    fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
         if new.is_empty() {
-            return;
+            return Ok(());
         }
         let mut shorter = self.shorter.take().unwrap_or_else(|| self.shorter(&new));
         let Climb { search: main, place, keeper, problem, .. } = &*self;
@@ -156,9 +156,13 @@ impl<'p> Climb<'p> {
         } else {
             shorter.level(None, level, &mut pause)
         };
-        if let Err(Stop::Limit(_)) = searched {
-            self.keep(Some(&shorter));
-        }
+        let stopped = match searched {
+            Err(Stop::Limit(why)) => {
+                self.keep(Some(&shorter));
+                Err(Stop::Limit(why))
+            }
+            _ => Ok(()),
+        };
         for (&i, found) in new.iter().zip(&mut shorter.traces) {
             if let Some(found) = found.take() {
                 self.search.traces[i] = Some(found);
@@ -168,6 +172,7 @@ impl<'p> Climb<'p> {
             }
         }
         self.tell(&new);
+        stopped
     }
 
     /// A search for shorter runs into these targets.

@@ -6,7 +6,7 @@ use crate::model::{Bag, Config, Local, Step, semantics};
 use crate::problem::{Initial, Problem, Target};
 use crate::verdict::{Taken, Trace};
 
-/// A run of `steps` from a member of `family` into the target.
+/// A run of `steps` from a member of `family` into the target, unless it needs too many threads to count.
 pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec<Step>) -> Option<Trace> {
     let missing = missing(family, &steps);
     let most = target.configs.iter().map(|c| c.threads.size()).max().unwrap_or(0);
@@ -81,6 +81,9 @@ fn replay(
 ) -> Option<Trace> {
     let mut threads: Bag = family.threads.clone();
     extra.iter().for_each(|(&l, &n)| threads.insert(l, n));
+    if !threads.is_countable() {
+        return None;
+    }
     let start = Config::new(family.shared, threads);
     let mut trace = Trace { start, steps: Vec::new() };
     let mut after = Vec::new();

@@ -41,6 +41,7 @@ impl Search<'_> {
         out.count(self.families);
         out.option(self.unjudged);
         out.traces(&self.traces);
+        self.uncountable.iter().for_each(|&hit| out.number(hit));
     }
 
     /// Takes up what another process has written; this search has not begun.
@@ -77,7 +78,7 @@ impl Search<'_> {
             return Err(Damaged);
         }
         self.traces = input.traces(self.traces.len())?;
-        Ok(())
+        self.uncountable.iter_mut().try_for_each(|hit| input.flag().map(|read| *hit = read))
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Search<'p> {
     tell_at: u64,
     /// For each target, how it is hit.
     pub traces: Vec<Option<Trace>>,
+    /// The targets that are hit, but only by runs with too many threads to count.
+    pub uncountable: Vec<bool>,
     /// What the search did so far.
     pub statistics: TreeStatistics,
     /// How many local states labels occupy.
@@ -129,6 +131,7 @@ impl<'p> Search<'p> {
             told: Instant::now(),
             tell_at: 0,
             traces: vec![None; targets.len()],
+            uncountable: vec![false; targets.len()],
             statistics: TreeStatistics::default(),
             occupied: Occupied::default(),
             fired: 0,
@@ -211,9 +214,9 @@ impl<'p> Search<'p> {
                 continue;
             };
             self.tick()?;
+            let child = self.successor(frame.node, step)?;
             let top = self.frames.len() - 1;
             self.frames[top] = frame;
-            let child = self.successor(frame.node, step)?;
             self.enter(child);
             self.tell(self.frames.len());
         }
@@ -401,16 +404,25 @@ impl<'p> Search<'p> {
         let Some(node) = self.unjudged else { return Ok(()) };
         let mut hits = Vec::new();
         let n = self.tree.node(node);
-        let open = |target: usize| self.traces[target].is_none();
+        let open = |target: usize| self.traces[target].is_none() && !self.uncountable[target];
         self.targets.hits(&self.steps, n.shared, &n.counts, open, |target, bad| hits.push((target, bad)));
         for (target, bad) in hits {
-            if self.traces[target].is_none() {
-                self.traces[target] = Some(self.trace(node, target, bad)?);
+            if self.is_open(target) {
+                match self.trace(node, target, bad) {
+                    Ok(trace) => self.traces[target] = Some(trace),
+                    Err(why) if why == Unknown::uncountable() => self.uncountable[target] = true,
+                    Err(why) => return Err(why.into()),
+                }
             }
         }
         self.unjudged = None;
-        let decided = !self.traces.is_empty() && self.traces.iter().all(|t| t.is_some());
+        let mut targets = 0..self.traces.len();
+        let decided = !targets.is_empty() && !targets.any(|target| self.is_open(target));
         if decided { Err(Stop::Decided) } else { Ok(()) }
+    }
+
+    fn is_open(&self, target: usize) -> bool {
+        self.traces[target].is_none() && !self.uncountable[target]
     }
 
     /// A concrete run into the target, which the label of `node` covers.

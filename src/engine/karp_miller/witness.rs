@@ -152,8 +152,7 @@ impl Backward<'_, '_> {
         for &(l, n) in &step.take {
             add(&mut self.need, l, n);
             if count(&self.need, l) == OMEGA - 1 {
-                let why = "the run that was found needs more than four billion threads";
-                return Err(Unknown::NotForThisModel(why.into()));
+                return Err(Unknown::uncountable());
             }
         }
         self.shared = step.from;

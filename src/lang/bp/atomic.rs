@@ -1,12 +1,20 @@
 //! Which points are inside an atomic section (LANGUAGE 2.3): a static property, or an error.
 
+use rustc_hash::FxHashMap;
+
 use super::function::{Kind, Resolved};
-use super::program::Program;
+use super::program::{Point, Program};
 use crate::lang::source::Diagnostic;
 
 /// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores what was before its `{`.
 pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let mut inside: Vec<Option<bool>> = vec![None; program.points.len()];
+    let is_enter = |p: &Point| {
+        matches!(resolved.functions[p.function].nodes[p.node].kind, Kind::AtomicEnter { .. })
+    };
+    let entered: FxHashMap<(usize, usize), usize> = (program.points.iter().enumerate())
+        .filter_map(|(i, p)| is_enter(p).then_some(((p.instance, p.node), i)))
+        .collect();
     let mut todo = vec![(program.entry, false)];
     while let Some((at, now)) = todo.pop() {
         let point = &program.points[at as usize];
@@ -23,7 +31,11 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
             Kind::AtomicBegin { .. } | Kind::AtomicEnter { .. } => true,
             Kind::AtomicEnd { .. } if !now => return error("`atomic_end` outside an atomic section"),
             Kind::AtomicEnd { .. } => false,
-            Kind::AtomicLeave { enter, .. } => before_block(program, &inside, point.instance, *enter),
+            Kind::AtomicLeave { .. } if !now => return error("the section of this block has ended inside it"),
+            Kind::AtomicLeave { enter, .. } => {
+                // Jumps into blocks are refused, so the `{` was seen before its `}`.
+                entered.get(&(point.instance, *enter)).and_then(|&i| inside[i]).unwrap_or(false)
+            }
             _ => now,
         };
         for &e in &point.edges {
@@ -41,12 +53,6 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
         point.inside = inside.unwrap_or(false);
     }
     Ok(())
-}
-
-/// Whether the thread was inside at the `{` of a block. Jumps into blocks are refused, so the `{` was seen before its `}`.
-fn before_block(program: &Program, inside: &[Option<bool>], instance: usize, enter: usize) -> bool {
-    let at = program.points.iter().position(|p| p.instance == instance && p.node == enter);
-    at.and_then(|i| inside[i]).unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -70,5 +76,7 @@ mod tests {
         assert!(refused("atomic { goto L; } L: skip;").unwrap().contains("out of"));
         assert!(refused("goto L; atomic { L: skip; }").unwrap().contains("into"));
         assert!(refused("atomic { return; }").unwrap().contains("return"));
+        assert!(refused("atomic { atomic_end; g := 1; }").unwrap().contains("ended inside"));
+        assert!(refused("atomic_begin; atomic { atomic_end; g := 1; }").unwrap().contains("ended inside"));
     }
 }

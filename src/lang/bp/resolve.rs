@@ -3,6 +3,7 @@
 //! A block is lowered from its last statement to its first, so that each statement knows where control goes next.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind};
 use super::expr::{Expr, FREE, ONE, ZERO};
@@ -128,8 +129,7 @@ impl<'a> Resolver<'a> {
             body.iter().copied().filter(|s| !matches!(s.kind, StmtKind::Decl(_))).collect();
         let prefix = executable.iter().take_while(|s| is_initialiser(s)).count();
         let (first, rest) = executable.split_at(prefix);
-        let numeric = |s: &&ast::Stmt| s.labels.iter().any(|l| l.name.bytes().all(|b| b.is_ascii_digit()));
-        if first.is_empty() || rest.is_empty() || !rest.iter().all(numeric) {
+        if first.is_empty() || rest.is_empty() || !rest.iter().all(|s| is_numbered(s)) {
             return body;
         }
         for stmt in first {
@@ -168,6 +168,26 @@ fn is_initialiser(s: &ast::Stmt) -> bool {
         && values.iter().all(|v| matches!(v.kind, ExprKind::Const(_) | ExprKind::Any))
 }
 
+/// Whether a statement and all inside it have numeric labels; the `goto` of `if e then goto L; fi` needs none.
+fn is_numbered(s: &ast::Stmt) -> bool {
+    s.labels.iter().any(|l| l.name.bytes().all(|b| b.is_ascii_digit())) && is_numbered_inside(s)
+}
+
+fn is_numbered_inside(s: &ast::Stmt) -> bool {
+    let all = |body: &[ast::Stmt]| body.iter().all(is_numbered);
+    let branch = |body: &[ast::Stmt]| {
+        matches!(body, [ast::Stmt { kind: StmtKind::Goto(_), labels, .. }] if labels.is_empty()) || all(body)
+    };
+    match &s.kind {
+        StmtKind::If { arms, otherwise } => {
+            arms.iter().all(|(_, body)| branch(body)) && otherwise.as_deref().is_none_or(branch)
+        }
+        StmtKind::While(_, body) | StmtKind::Atomic(body, _) => all(body),
+        StmtKind::Start(child) => is_numbered_inside(child),
+        _ => true,
+    }
+}
+
 /// Calls `see` on every statement, nested ones included, in text order.
 fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::Stmt)) {
     for s in body {
@@ -199,7 +219,7 @@ const CONSTRAINT: Allow = Allow { passive: true, primed: true };
 #[derive(Clone)]
 struct Context {
     /// Constraints of the `enforce`s whose scope this is.
-    enforced: Vec<Expr<Ref>>,
+    enforced: Rc<Vec<Expr<Ref>>>,
     /// Enclosing `atomic { }` blocks, outermost first.
     blocks: Vec<usize>,
 }
@@ -234,7 +254,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     fn run(mut self, body: Vec<&'a ast::Stmt>) {
         self.check_labels();
-        let context = Context { enforced: Vec::new(), blocks: Vec::new() };
+        let context = Context { enforced: Rc::default(), blocks: Vec::new() };
         let end = self.add(Kind::Return { results: None }, self.tree.end, "end".into(), &context);
         let entry = self.block(&body, end, &context);
         self.patch_jumps();
@@ -295,7 +315,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 if let StmtKind::Enforce(e) = &s.kind {
                     let primed =
                         self.expr(e, GUARD).map(&mut |r: &Ref| Expr::Var(Ref { primed: true, ..*r }));
-                    context.enforced.extend(primed.conjuncts());
+                    Rc::make_mut(&mut context.enforced).extend(primed.conjuncts());
                 }
                 here
             })
@@ -308,9 +328,14 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 
     fn labelled(&mut self, stmt: &'a ast::Stmt, next: usize, context: &Context) -> usize {
+        let is_async = stmt.labels.iter().any(|l| l.name.starts_with(ast::ASYNC));
         let entry = if matches!(stmt.kind, StmtKind::Decl(_)) {
+            if is_async {
+                let message = "a thread is started with a statement, not with a declaration";
+                self.resolver.error("E215", stmt.span, message);
+            }
             next
-        } else if stmt.labels.iter().any(|l| l.name.starts_with(ast::ASYNC)) {
+        } else if is_async {
             self.started(stmt, stmt, next, context)
         } else {
             self.statement(stmt, next, context)
@@ -407,7 +432,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
             let value = self.expr(value, allow);
             assigns.extend(name.map(|name| (name, value)));
         }
-        let mut constraints = context.enforced.clone();
+        let mut constraints = Vec::clone(&context.enforced);
         if let Some(c) = constrain {
             constraints.extend(self.expr(c, CONSTRAINT).conjuncts());
         }
@@ -460,7 +485,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
             self.resolver.error("E206", callee.span, message);
         }
         let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
-        Kind::Call { callee: index, arguments, targets: names, constraints: context.enforced.clone(), next }
+        // An `enforce` concerns assignments; a call that drops all results is none.
+        let constraints = if targets.is_empty() { Vec::new() } else { Vec::clone(&context.enforced) };
+        Kind::Call { callee: index, arguments, targets: names, constraints, next }
     }
 
     fn return_(&mut self, stmt: &ast::Stmt, es: &[ast::Expr], context: &Context) -> Kind {

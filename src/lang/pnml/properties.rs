@@ -40,9 +40,14 @@ pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagn
         return Err(Diagnostic::error("E510", root.span, "this is no property file")
             .label("expected `<property-set>`"));
     }
+    if let Some(odd) = root.children.iter().find(|c| c.name != "property") {
+        return Err(Diagnostic::error("E510", odd.span, format!("`{}` is no property", shortened(&odd.name)))
+            .label("expected `<property>`"));
+    }
     let reader = Reader::new(table);
-    let properties = root.children.iter().filter(|c| c.name == "property");
-    Ok(properties
+    Ok(root
+        .children
+        .iter()
         .map(|property| {
             let id = property.child("id").map(|e| e.text.trim().to_string()).unwrap_or_default();
             let query = reader.query(property, &id);
@@ -77,7 +82,12 @@ impl<'a> Reader<'a> {
     }
 
     fn query(&self, property: &Element, id: &str) -> Refused<Query> {
-        let formula = only(property.child("formula").ok_or("it has no formula")?)?;
+        let formulas: Vec<&Element> = property.children.iter().filter(|c| c.name == "formula").collect();
+        let formula = match formulas[..] {
+            [one] => only(one)?,
+            [] => return Err("it has no formula".into()),
+            _ => return Err("it has more than one formula".into()),
+        };
         let (path, modality) = (formula.name.as_str(), only(formula)?);
         let true_if_reached = match (path, modality.name.as_str()) {
             ("exists-path", "finally") => true,
@@ -121,7 +131,7 @@ impl<'a> Reader<'a> {
     fn fireable(&self, e: &Element) -> Refused<Vec<Bag>> {
         let mut found = Vec::new();
         for transition in &e.children {
-            let id = transition.text.trim();
+            let id = named(transition, "transition")?;
             let steps = self
                 .transitions
                 .get(id)
@@ -171,7 +181,7 @@ impl<'a> Reader<'a> {
             }
             "tokens-count" => {
                 for place in &e.children {
-                    let id = place.text.trim();
+                    let id = named(place, "place")?;
                     let l = self
                         .places
                         .get(id)
@@ -188,6 +198,11 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// The id in `<what>id</what>`.
+fn named<'a>(e: &'a Element, what: &str) -> Refused<&'a str> {
+    if e.name == what { Ok(e.text.trim()) } else { Err(format!("`{}` is no {what}", shortened(&e.name))) }
 }
 
 fn only(e: &Element) -> Refused<&Element> {

@@ -287,11 +287,19 @@ impl<'a> Parser<'a, '_> {
         Ok(Condition { var, low, high, span: start.to(self.last()) })
     }
 
-    fn conjunction(&mut self) -> Parsed<Conjunction> {
+    /// Conditions; those of a rule may be `true`.
+    fn conjunction(&mut self, of_rule: bool) -> Parsed<Conjunction> {
         let start = self.span();
-        let mut conditions = vec![self.condition()?];
-        while self.accept(",") {
-            conditions.push(self.condition()?);
+        let mut conditions = Vec::new();
+        loop {
+            if of_rule && self.is_word("true") {
+                self.advance();
+            } else {
+                conditions.push(self.condition()?);
+            }
+            if !self.accept(",") {
+                break;
+            }
         }
         let span = start.to(self.last());
         conditions.sort_by_key(|c| c.var);
@@ -309,7 +317,7 @@ impl<'a> Parser<'a, '_> {
     fn conjunctions(&mut self, one: bool) -> Vec<Conjunction> {
         let mut found = Vec::new();
         while !self.at_section() {
-            match self.conjunction() {
+            match self.conjunction(false) {
                 Ok(conjunction) => found.push(conjunction),
                 Err(d) => {
                     self.findings.push(d);
@@ -332,13 +340,7 @@ impl<'a> Parser<'a, '_> {
 
     fn rule(&mut self) -> Parsed<Rule> {
         let start = self.span();
-        if self.is_word("true") {
-            self.advance();
-            if !self.is("->") {
-                self.expect(",")?;
-            }
-        }
-        let guard = if self.is("->") { Vec::new() } else { self.conjunction()?.conditions };
+        let guard = if self.is("->") { Vec::new() } else { self.conjunction(true)?.conditions };
         self.expect("->")?;
         let mut updates = Vec::new();
         while !self.is(";") {
