@@ -41,6 +41,9 @@ pub struct Run {
     pub tool: String,
     /// Its options or command, before anything is filled in.
     pub command: String,
+    /// A hash of the input, its property file and the description of the tool: what changed is run again.
+    #[serde(default)]
+    pub hash: String,
     /// The limit in seconds of processor time.
     pub timeout: f64,
     /// The limit in MiB; 0: none.

@@ -121,11 +121,7 @@ pub fn check_all(
 
 /// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that share a certificate are checked against it
 /// together: going through a large set once is enough.
-pub fn check_each(
-    problem: &Problem,
-    verdicts: &[(usize, &Verdict)],
-    limits: &Limits,
-) -> Vec<(usize, Flaw)> {
+pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
     for &(i, verdict) in verdicts {

@@ -287,7 +287,8 @@ impl Question {
         let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
         let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
         if self.prop.is_none() && looks_beside && !system.targets.is_empty() {
-            let message = format!("the targets of this file are not asked for: {} has others", beside.display());
+            let message =
+                format!("the targets of this file are not asked for: {} has others", beside.display());
             let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W609", message) };
             warnings.push(Complaint::whole(&loaded.source, why));
         }

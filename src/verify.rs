@@ -43,7 +43,7 @@ use crate::engine::{Answer, Engine, Silent, Watch};
 use crate::lang::load::{Format, Loaded, Reading, Rejected, load, read};
 use crate::lang::source::{Source, render};
 use crate::limits::{Limits, memory_in_use, peak_memory};
-use crate::problem::{Problem, Target};
+use crate::problem::{Bound, Problem, Target};
 use crate::question::{Complaint, Posed, Question};
 use crate::report::{Phases, Report, Word, text};
 use crate::verdict::{Trace, Unknown, Verdict};
@@ -154,6 +154,13 @@ impl<'a> Verification<'a> {
 
     /// Searches, then checks the evidence. Running into a limit is an outcome, not an error.
     pub fn run(mut self) -> Result<Outcome, Error> {
+        if let Bound::Threads(bound) = self.problem.bound
+            && let Some(least) = self.problem.initial.iter().map(|family| family.threads.size()).min()
+            && least > bound
+        {
+            let why = format!("{least} threads exist at the start, but only {bound} are allowed");
+            return Err(Error::Impossible(Unknown::NotForThisModel(why)));
+        }
         let began = Instant::now();
         let auto = Auto::default();
         let engine = self.engine.unwrap_or(&auto);

@@ -183,6 +183,25 @@ fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
+/// The interpreter leaves a bystander's variable open that the engine knows: no state of the views holds all of it, but one holds each half.
+#[test]
+fn views_hold_in_halves_what_the_interpreter_leaves_whole() {
+    for text in [
+        "bool main(p) begin decl a := *; atomic { } if (p ? p$ : a$) then fi; end",
+        "void main() begin decl a := *; decl b := *;
+           a := 1 constrain (a ? 'a$ : 'b$);
+           b, b$ := b, a$ constrain (b ^ 1);
+         end",
+    ] {
+        let source = Source::new("halves", text);
+        let loaded = throng::lang::load::read(source, Format::Bp, &Reading::default())
+            .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+        let question = Question { initial: Some("any".into()), ..Question::default() };
+        let problem = problem(&loaded, Path::new(""), &question);
+        assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 3, "{text}");
+    }
+}
+
 /// The engine knows `f` with open parameters only, the interpreter knows what was passed; and `s` is open, 0 or 1. The vector counts these three shared states
 /// differently: the call is taken for one that leaves `s` as it is.
 #[test]
@@ -622,12 +641,17 @@ fn the_second_checker_reads_unusual_lines() {
         ("large.tts", "1000000000 1000000000\n0 0 -> 1 1\n1|1", "1|1"),
         ("all.tts", "3 3\n0 0 -> 1 1\n1 1 -> 0 0\n0 2 ~> 2 2\n1 0 ~> 1 0\n2|2", "2|2"),
         ("comment.ntts", "shared s t # s -> t\nlocal a b\ns a -> t b", "t | b"),
-        ("idle.spec", "vars x y rules x = 0 -> ; y >= 1 -> y' = y - 1; init x = 1, y = 1 target x >= 2", "|x,x"),
+        (
+            "idle.spec",
+            "vars x y rules x = 0 -> ; y >= 1 -> y' = y - 1; init x = 1, y = 1 target x >= 2",
+            "|x,x",
+        ),
         ("tool.pnml", &tool, "|b"),
     ] {
         let (input, certificate) = (scratch.file(name, input), scratch.0.join(format!("{name}.json")));
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-        let (status, out, err) = throng(&["check", "-q", input, "--target", target, "--certificate", certificate]);
+        let (status, out, err) =
+            throng(&["check", "-q", input, "--target", target, "--certificate", certificate]);
         assert!(matches!(status, Some(0 | 10)), "{name}: {out}{err}");
         let (status, out, err) = throng(&["certify", input, certificate]);
         assert_eq!(status, Some(0), "{name}: {out}{err}");

@@ -251,6 +251,7 @@ fn the_command_counts_keeps_and_repeats() {
         kind: Kind::Disagreement,
         who: vec!["somebody".into()],
         what: "long mended".into(),
+        sort: String::new(),
     };
     let found = Found { seed: 1, number: 1, size: 2, failure, original: case.clone(), case };
     let path = folder.0.join("kept.json");

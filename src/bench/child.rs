@@ -8,6 +8,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often limits are looked at.
 const LOOK: Duration = Duration::from_millis(40);
 /// More output than this is dropped.
-const MOST_OUTPUT: u64 = 64 << 20;
+const MOST_OUTPUT: usize = 64 << 20;
 
 /// Runs a command line within an allowance. `stop` is asked now and then whether to end it.
 pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> io::Result<Measured> {
@@ -100,21 +101,45 @@ pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> 
         wall,
         peak: used.rusage.maxrss,
         status: used.status.code(),
-        out: out.join().unwrap_or_default(),
-        err: err.join().unwrap_or_default(),
+        out: out.text(),
+        err: err.text(),
         exceeded,
     })
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
-            let _ = io::copy(&mut pipe, &mut io::sink());
+/// What comes out of a pipe.
+struct Drained {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: thread::JoinHandle<()>,
+}
+
+impl Drained {
+    /// All of it. A process that has left the group may keep the pipe open for ever; it is not waited for long.
+    fn text(self) -> String {
+        let until = Instant::now() + GRACE;
+        while !self.reader.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
         }
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
-    })
+    }
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Drained {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let kept = bytes.clone();
+    let reader = thread::spawn(move || {
+        let Some(mut pipe) = pipe else { return };
+        let mut part = vec![0; 1 << 16];
+        while let Ok(n) = pipe.read(&mut part)
+            && n > 0
+        {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = MOST_OUTPUT.saturating_sub(kept.len());
+            kept.extend_from_slice(&part[..n.min(room)]);
+        }
+    });
+    Drained { bytes, reader }
 }
 
 fn over(id: u32, began: Instant, allowance: &Allowance) -> Option<Exceeded> {
@@ -229,6 +254,13 @@ mod tests {
         let done = shell("trap '' INT; sleep 50", Allowance { wall, ..PLENTY });
         assert_eq!(done.exceeded, Some(Exceeded::Wall));
         assert!(done.wall < Duration::from_secs(20) && done.cpu < Duration::from_secs(1), "{done:?}");
+    }
+
+    #[test]
+    fn who_leaves_is_not_waited_for() {
+        let done = shell("setsid sleep 30 & sleep 0.2; echo said", PLENTY);
+        assert_eq!(done.out, "said\n");
+        assert!(done.wall < Duration::from_secs(10));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Two benchmarks are never made under the same load, so a tool's runs are first compared with each other: let r be the ratio of new to old processor time of
 //! an instance. The median of r says how the machine (or the whole tool) changed; the median deviation of log r from it says how
 //! much it scatters. A run is a regression if r lies above the median by three standard deviations of that scatter, and by a quarter at
-//! least, and by a tenth of a second. The median itself counts as one if it is above 1.5 over at least ten runs.
+//! least, and by a tenth of a second. The median itself counts as one if it is above 1.5 over at least ten runs; with fewer, it says nothing, and runs
+//! are compared as they are.
 
 use super::{Question, Run, names};
 
@@ -14,6 +15,8 @@ const MEBIBYTES: f64 = 16.0;
 const RATIO: f64 = 1.25;
 /// Runs shorter than this say nothing about noise.
 const SHORT: f64 = 0.05;
+/// From so many runs on, the median says how the machine or the whole tool changed.
+const MANY: usize = 10;
 
 /// What changed for one tool.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,7 +51,7 @@ pub struct Regression {
 impl Change {
     /// Whether the tool as a whole became slower.
     pub fn slower(&self) -> bool {
-        self.measured >= 10 && self.median > 1.5
+        self.measured >= MANY && self.median > 1.5
     }
 }
 
@@ -67,7 +70,8 @@ fn change(tool: &str, new: &[Run], old: &[Run]) -> Change {
         new.iter().filter_map(|n| Some((n, *before.get(&n.question())?))).collect();
     let long = pairs.iter().filter(|(n, o)| n.solved() && o.solved() && n.cpu.max(o.cpu) >= SHORT);
     let logs: Vec<f64> = long.map(|(n, o)| (n.cpu.max(1e-3) / o.cpu.max(1e-3)).ln()).collect();
-    let middle = median(&logs);
+    let measured = logs.len();
+    let middle = if measured >= MANY { median(&logs) } else { 0.0 };
     // 1.4826 times the median deviation estimates the standard deviation of a normal distribution.
     let scatter = 1.4826 * median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
     let noise = (3.0 * scatter).exp().max(RATIO);
@@ -78,7 +82,7 @@ fn change(tool: &str, new: &[Run], old: &[Run]) -> Change {
         tool: tool.into(),
         common: pairs.len(),
         median: middle.exp(),
-        measured: logs.len(),
+        measured,
         noise,
         regressions: Vec::new(),
         better: 0,
@@ -148,6 +152,13 @@ mod tests {
             [("f3", "slower"), ("f5", "no longer solved"), ("f7", "wrong now"), ("f9", "more memory")]
         );
         assert_eq!(change.better, 1);
+    }
+
+    #[test]
+    fn a_few_runs_that_are_all_slower_are_regressions() {
+        let few = |load: f64| twenty(load).into_iter().take(5).collect::<Vec<_>>();
+        assert_eq!(compare(&few(19.0), &few(1.0))[0].regressions.len(), 5);
+        assert!(compare(&few(1.1), &few(1.0))[0].regressions.is_empty());
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, std:
         let taken = path.extension().is_some_and(|e| EXTENSIONS.iter().any(|&known| e == known));
         if kind.is_dir() {
             collect(&path, files)?;
-        } else if taken {
+        } else if taken && path.is_file() {
             files.push(path);
         }
     }

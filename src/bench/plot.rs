@@ -1,5 +1,6 @@
 //! Pictures as SVG, each self-contained: scatter plots, curves, bars. One place that draws, for every benchmark of this project.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Side of the area inside the frame, and what is left around it.
@@ -158,11 +159,12 @@ pub fn bars(title: &str, x: &str, y: &str, groups: &[&str], values: &[(u64, usiz
     let lowest = values.iter().map(|v| v.0).min().unwrap_or(0);
     let count = |value: u64, group: usize| values.iter().filter(|v| **v == (value, group)).count();
     let total = |value: u64| values.iter().filter(|v| v.0 == value).count();
-    let most = (lowest..=highest).map(total).max().unwrap_or(0).max(1);
+    let distinct: BTreeSet<u64> = values.iter().map(|v| v.0).collect();
+    let most = distinct.iter().map(|&value| total(value)).max().unwrap_or(0).max(1);
     let x = Axis { label: x.into(), from: lowest as f64 - 0.6, to: highest as f64 + 0.6, log: false };
     let y = Axis { label: y.into(), from: 0.0, to: most as f64 * 1.08, log: false };
     let mut svg = begin(title, &x, &y, if groups.len() > 1 { groups.len() } else { 0 });
-    for value in lowest..=highest {
+    for value in distinct {
         let (left, right) = (x.at(value as f64 - 0.38), x.at(value as f64 + 0.38));
         let mut below = 0;
         for (group, name) in groups.iter().enumerate() {

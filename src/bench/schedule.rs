@@ -3,11 +3,14 @@
 //! Instance by instance, all tools one after the other: what is compared is measured under the same load. Runs that the store has are not made
 //! again.
 
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use rustc_hash::FxHasher;
 
 use super::child::{self, Allowance, Exceeded, Measured};
 use super::instances::Instance;
@@ -116,7 +119,7 @@ fn gave_up(store: &Store, instance: &Instance, tool: &Tool, plan: &Plan) -> bool
 }
 
 /// A run that has not been made.
-fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
+pub fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
     Run {
         file: instance.file.clone(),
         property: instance.property.clone(),
@@ -126,6 +129,7 @@ fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
         expected: instance.expected.clone(),
         tool: tool.name.clone(),
         command: tool.template(),
+        hash: fingerprint(instance, tool),
         timeout: plan.timeout,
         memory: plan.memory,
         result: Ending::Unknown,
@@ -137,6 +141,18 @@ fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
         value: None,
         note: String::new(),
     }
+}
+
+fn fingerprint(instance: &Instance, tool: &Tool) -> String {
+    let mut hasher = FxHasher::default();
+    let beside = ["prop", "xml"].map(|extension| instance.path.with_extension(extension));
+    for path in [&instance.path].into_iter().chain(&instance.targets).chain(&beside) {
+        if path.is_file() {
+            std::fs::read(path).unwrap_or_default().hash(&mut hasher);
+        }
+    }
+    format!("{tool:?}").hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Makes one run; none if it was stopped on the way.
@@ -162,7 +178,7 @@ fn one(
     let output = Output { status: measured.status, out: &measured.out, err: &measured.err };
     let said = tool.read(&output);
     Ok(Some(Run {
-        result: ending(&measured, &said),
+        result: ending(&measured, &said, tool.options().is_some()),
         cpu: measured.cpu.as_secs_f64(),
         wall: measured.wall.as_secs_f64(),
         peak: measured.peak as f64 / 1048576.0,
@@ -177,10 +193,10 @@ fn one(
     }))
 }
 
-/// A verdict counts even if it was said when time was up; without one, the limit is what ended the run.
-fn ending(measured: &Measured, said: &Said) -> Ending {
+/// This program says what it has established when time is up; others that are stopped say nothing: their exit status may mean anything then.
+fn ending(measured: &Measured, said: &Said, own: bool) -> Ending {
     match (said.ending, measured.exceeded) {
-        (Some(ending), _) if ending.is_verdict() => ending,
+        (Some(ending), exceeded) if ending.is_verdict() && (own || exceeded.is_none()) => ending,
         (_, Some(Exceeded::Memory)) => Ending::Memory,
         (_, Some(_)) => Ending::Timeout,
         (ending, None) => ending.unwrap_or(Ending::Crash),

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Ending, Run};
+use super::{Ending, Question, Run};
 
 /// The file of JSON lines in a folder of results.
 pub const LINES: &str = "runs.jsonl";
@@ -52,8 +52,26 @@ impl Store {
 }
 
 /// What must be the same for a run not to be made again.
-fn key(run: &Run) -> impl PartialEq + '_ {
-    (run.question(), &run.tool, &run.command, run.timeout.to_bits(), run.memory)
+fn key(run: &Run) -> Key<'_> {
+    (run.question(), &run.tool, &run.command, run.timeout.to_bits(), run.memory, &run.hash)
+}
+
+type Key<'a> = (Question<'a>, &'a str, &'a str, u64, u64, &'a str);
+
+/// For each of `asked` (made or not) the best run that was made just so, with the expectation of the former.
+pub fn counted(runs: &[Run], asked: &[Run]) -> Vec<Run> {
+    let mut made: BTreeMap<Key<'_>, &Run> = BTreeMap::new();
+    for run in runs {
+        let place = made.entry(key(run)).or_insert(run);
+        if better(run, place) {
+            *place = run;
+        }
+    }
+    let of = |like: &Run| {
+        let Run { expected, family, .. } = like.clone();
+        made.get(&key(like)).map(|&run| Run { expected, family, ..run.clone() })
+    };
+    asked.iter().filter_map(of).collect()
 }
 
 fn parse(text: &str) -> Result<Vec<Run>, String> {
@@ -120,6 +138,7 @@ pub(super) mod tests {
             expected: "safe".into(),
             tool: tool.into(),
             command: "--engine auto".into(),
+            hash: String::new(),
             timeout: 10.0,
             memory: 0,
             result,
@@ -166,6 +185,10 @@ pub(super) mod tests {
         let best = best(&runs);
         assert_eq!(best.len(), 2);
         assert_eq!((best[0].cpu, best[0].solved()), (2.0, true));
+        let asked = Run { expected: "unsafe".into(), ..run("a", "x", Ending::Unknown, 0.0) };
+        let counted = counted(&runs, &[asked.clone(), Run { hash: "other".into(), ..asked }]);
+        assert_eq!(counted.len(), 1, "what changed was not run");
+        assert!(counted[0].wrong(), "what is expected now counts");
         assert!(best[1].wrong());
     }
 }

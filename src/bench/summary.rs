@@ -82,11 +82,17 @@ fn families(runs: &[Run]) -> String {
 
 /// Questions that got verdicts which contradict each other or what is expected.
 pub fn contested(runs: &[Run]) -> Vec<Vec<&Run>> {
-    let mut by_question: BTreeMap<Question, Vec<&Run>> = BTreeMap::new();
+    let mut by_question: BTreeMap<_, Vec<&Run>> = BTreeMap::new();
     for run in runs.iter().filter(|r| r.result.is_verdict()) {
-        by_question.entry(run.question()).or_default().push(run);
+        let (file, _, initial, property) = run.question();
+        by_question.entry((file, initial, property)).or_default().push(run);
     }
-    let odd = |runs: &Vec<&Run>| runs.iter().any(|r| r.wrong() || r.result != runs[0].result);
+    // What is safe for some number of threads is safe for fewer.
+    let contradicts = |safe: &Run, bug: &Run| {
+        (safe.result, bug.result) == (Ending::Safe, Ending::Unsafe) && bug.question().1 <= safe.question().1
+    };
+    let odd =
+        |runs: &Vec<&Run>| runs.iter().any(|r| r.wrong() || runs.iter().any(|other| contradicts(r, other)));
     by_question.into_values().filter(odd).collect()
 }
 
@@ -97,7 +103,12 @@ fn disagreements(runs: &[Run]) -> String {
     }
     let mut text = "\n**Verdicts that contradict each other or the expected one:**\n\n".to_string();
     for runs in contested {
-        let said: Vec<String> = runs.iter().map(|r| format!("{} says {}", r.tool, r.result)).collect();
+        let bound = |r: &Run| match r.threads {
+            Some(n) if runs.iter().any(|other| other.threads != r.threads) => format!(" for {n} threads"),
+            _ => String::new(),
+        };
+        let said: Vec<String> =
+            runs.iter().map(|r| format!("{} says {}{}", r.tool, r.result, bound(r))).collect();
         _ = writeln!(text, "- {}: expected {}; {}", runs[0].title(), runs[0].expected, said.join(", "));
     }
     text

@@ -58,15 +58,23 @@ impl<'a> Parts<'a> {
             return Some(vec![half(ZERO), half(ONE)]);
         }
         config.threads.entries().iter().find_map(|&(l, n)| {
-            let (point, masks) = cubes.local_cube(l);
-            let i = open(&masks, known.local.get(&point)?)?;
-            let half = |value| {
-                let mut masks = masks.clone();
-                masks[i] = value;
-                cubes.local_word(point, &masks)
-            };
-            Some(shares(config, l, n, half(ZERO), half(ONE)))
+            let [zero, one] = self.halves(l)?;
+            Some(shares(config, l, n, zero, one))
         })
+    }
+
+    /// A local state in two, if some member knows a value that it does not.
+    pub(super) fn halves(&self, l: Local) -> Option<[Local; 2]> {
+        let cubes = self.cubes?;
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
+        let (point, masks) = cubes.local_cube(l);
+        let i = open(&masks, known.local.get(&point)?)?;
+        let half = |value| {
+            let mut masks = masks.clone();
+            masks[i] = value;
+            cubes.local_word(point, &masks)
+        };
+        Some([half(ZERO), half(ONE)])
     }
 }
 

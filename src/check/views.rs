@@ -225,12 +225,22 @@ impl<'a> Closed<'a> {
         let mut options: Vec<Vec<u32>> = Vec::new();
         let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for b in bystanders.iter() {
-            for fate in self.raw_fates(step, self.locals[b as usize]) {
+            let mut todo: Vec<Local> = self.raw_fates(step, self.locals[b as usize]).collect();
+            while let Some(fate) = todo.pop() {
                 ticker.ticks(16)?;
                 let wider = |&n: &u32| self.holds(self.locals[b as usize], fate, self.locals[n as usize]);
                 let with = |&n: &u32| numbers.iter().all(|&p| after.pair(p, n));
+                let found: Vec<u32> = after.all.iter().filter(wider).filter(with).collect();
+                // Nobody holds all of it: perhaps somebody holds each half.
+                if let (true, Some(halves)) = (found.is_empty(), self.parts.halves(fate)) {
+                    todo.extend(halves);
+                    continue;
+                }
                 fates.entry(b).or_default().push(options.len());
-                options.push(after.all.iter().filter(wider).filter(with).collect());
+                options.push(found);
+                if options.len() > MOST {
+                    return Ok(false);
+                }
             }
         }
         let mut together: FxHashSet<(usize, usize)> = FxHashSet::default();

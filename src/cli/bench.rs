@@ -127,7 +127,8 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     let mut go = |pairs: &[(Instance, Tool)], plan: &Plan| {
         let done = schedule::run(pairs, plan, &mut store, &stop, &|now| progress.tell(now));
         progress.end();
-        done.map(|done| (done, counted(&store.runs, pairs))).map_err(Failure::Other)
+        let asked: Vec<Run> = pairs.iter().map(|(i, t)| schedule::blank(i, t, plan)).collect();
+        done.map(|done| (done, store::counted(&store.runs, &asked))).map_err(Failure::Other)
     };
     let (mut complete, mut runs) = go(&pairs, &plan)?;
     let mut changes = changed(&runs, old.as_deref());
@@ -144,7 +145,13 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     if !complete {
         console.note("stopped before the end; the same command goes on");
     }
-    let worse = changes.iter().any(|c| c.slower() || !c.regressions.is_empty());
+    let nothing_in_common = old.is_some() && changes.iter().all(|c| c.common == 0);
+    if nothing_in_common {
+        console.note(
+            "note: the earlier benchmark has no run of these tools on these inputs: nothing was compared",
+        );
+    }
+    let worse = nothing_in_common || changes.iter().any(|c| c.slower() || !c.regressions.is_empty());
     Ok(match () {
         () if !contested(&runs).is_empty() => 10,
         () if worse || !complete => 1,
@@ -202,19 +209,34 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Instance>, Failure> {
     if found.is_empty() {
         return Err(Failure::Other("no instance has such a name".into()));
     }
+    let mut questions = BTreeMap::new();
+    for instance in &found {
+        let other = questions.insert(instance.question(), &instance.path);
+        if let Some(other) = other.filter(|&other| *other != instance.path) {
+            return Err(Failure::Other(format!(
+                "{} and {} would both be called {}: give a folder above both",
+                other.display(),
+                instance.path.display(),
+                instance.file
+            )));
+        }
+    }
     if !args.threads.is_empty() {
         found = with_bounds(&found, &args.threads);
     }
     Ok(found)
 }
 
+/// Seconds; longer is for ever.
+const LONGEST: f64 = 1e9;
+
 fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     let throng =
         std::env::current_exe().map_err(|why| Failure::Other(format!("where is this program? {why}")))?;
     Ok(Plan {
         throng,
-        timeout: args.timeout.as_secs_f64(),
-        wall: args.wall.unwrap_or(args.timeout * 10).as_secs_f64(),
+        timeout: args.timeout.as_secs_f64().min(LONGEST),
+        wall: args.wall.map_or(args.timeout.as_secs_f64() * 10.0, |wall| wall.as_secs_f64()).min(LONGEST),
         memory: args.memory.unwrap_or(0),
         jobs: args.jobs as usize,
         repeat: args.repeat as usize,
@@ -225,13 +247,6 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
 fn newer(one: &Path, other: &Path) -> bool {
     let changed = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
     matches!((changed(one), changed(other)), (Some(one), Some(other)) if one > other)
-}
-
-/// The runs that count for what was asked now, in that order; a folder may hold others.
-fn counted(runs: &[Run], pairs: &[(Instance, Tool)]) -> Vec<Run> {
-    let best = store::best(runs);
-    let by: BTreeMap<_, &Run> = best.iter().map(|r| ((r.question(), r.tool.as_str()), r)).collect();
-    pairs.iter().filter_map(|(i, t)| by.get(&(i.question(), t.name.as_str())).map(|r| (*r).clone())).collect()
 }
 
 fn changed(runs: &[Run], old: Option<&[Run]>) -> Vec<Change> {

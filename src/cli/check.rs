@@ -34,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
     let outputs = || args.html.iter().chain(&args.sarif).chain(&args.certificate);
-    files::apart(&args.input.file, outputs())?;
+    files::apart(&args.input.file, outputs().chain(&args.checkpoint))?;
     outputs().try_for_each(|path| files::probe(path))?;
     let loaded = console.load(&args.input.file, &args.input.reading())?;
     let Posed { problem, left_out, .. } =
@@ -96,15 +96,14 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         quiet: console.output.quiet,
         verbose: console.output.verbose,
     };
-    console.print(&if args.json { json::write(&report) } else { text::write(&report, options) })?;
-    unwritten.map_or(Ok(()), Err)?;
-    if let Some(path) = &args.html {
-        let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
-        files::replace(path, &page::write(&report, input))?;
-    }
-    if let Some(path) = &args.sarif {
-        files::replace(path, &sarif::write(&report))?;
-    }
+    // One that fails does not take the others along.
+    let printed =
+        console.print(&if args.json { json::write(&report) } else { text::write(&report, options) });
+    let input = page::Input { text: &loaded.source.text, language: &loaded.format.to_string() };
+    let html = args.html.as_ref().map(|path| files::replace(path, &page::write(&report, input)));
+    let sarif = args.sarif.as_ref().map(|path| files::replace(path, &sarif::write(&report)));
+    let written = [Some(printed), unwritten.map(Err), html, sarif];
+    written.into_iter().flatten().try_for_each(|written| written)?;
     if let Some(kept) = console.checkpoint() {
         let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
         let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());

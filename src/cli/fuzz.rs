@@ -86,8 +86,7 @@ pub(super) fn run(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
         patience: Duration::from_secs(300),
         contestants: Arc::new(everybody()),
     });
-    let before = (kept.state.total(), kept.state.failures.values().sum::<u64>());
-    console.note(&format!("seed {seed}, size {}, {} cases before", args.size, before.0));
+    console.note(&format!("seed {seed}, size {}, {} cases before", args.size, kept.state.total()));
     let stopped = limits.clone();
     let stop: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || stopped.check().is_err());
     let mut unkept = Ok(());
@@ -98,7 +97,8 @@ pub(super) fn run(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
                 if !last {
                     console.note(&format!("{} cases", state.total()));
                 }
-                save(&path, seed, state)
+                let told = files::replace(&args.out.join("summary.txt"), &summary(state));
+                save(&path, seed, state).and(told)
             }
         };
         if unkept.is_ok() {
@@ -107,12 +107,10 @@ pub(super) fn run(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
     });
     unkept?;
     let text = summary(&state);
-    files::replace(&args.out.join("summary.txt"), &text)?;
     let shown = if console.output.quiet { text.lines().take(1).collect::<String>() + "\n" } else { text };
     console.print(&shown)?;
-    let more = state.failures.values().sum::<u64>() > before.1;
     Ok(match () {
-        () if more => 10,
+        () if !state.failures.is_empty() => 10,
         () if stop() => 1,
         () => 0,
     })

@@ -32,7 +32,9 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let written = match (&loaded.input, args.to) {
         (Input::Program(program), Language::Bp) => {
-            if !(question.error_labels.is_empty() && question.mutex.is_empty() && question.invariants.is_empty())
+            if !(question.error_labels.is_empty()
+                && question.mutex.is_empty()
+                && question.invariants.is_empty())
             {
                 console.note("note: the program is written as it is; ask for labels and invariants again");
             }

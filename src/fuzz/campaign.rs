@@ -23,7 +23,7 @@ use crate::testing::programs::Rng;
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;
 
-/// More failures of one kind are counted but not kept.
+/// More failures of one kind are counted but not kept, in one call.
 const MOST_ALIKE: usize = 5;
 
 /// What to run.
@@ -217,19 +217,19 @@ impl Campaign {
         }
         drop(send);
         let mut kept = Instant::now();
+        let mut alike = BTreeMap::new();
         loop {
             match receive.recv_timeout(Duration::from_secs(1)) {
-                Ok(done) => self.count(&mut state, &done, tell),
+                Ok(done) => self.count(&mut state, &done, &mut alike, tell),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(done) = busy.iter().find_map(|busy| self.hangs(busy)) {
-                        self.count(&mut state, &done, tell);
-                        // Nobody can end that thread; the process will.
-                        break;
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => {}
             }
             if kept.elapsed() > Duration::from_secs(10) {
+                if let Some(done) = busy.iter().find_map(|busy| self.hangs(busy)) {
+                    self.count(&mut state, &done, &mut alike, tell);
+                    // Nobody can end that thread; the process will.
+                    break;
+                }
                 tell(News::Counted(&state, false));
                 kept = Instant::now();
             }
@@ -238,11 +238,18 @@ impl Campaign {
         state
     }
 
-    fn count(&self, state: &mut State, done: &Done, tell: &mut dyn FnMut(News<'_>)) {
+    fn count(
+        &self,
+        state: &mut State,
+        done: &Done,
+        alike: &mut BTreeMap<String, usize>,
+        tell: &mut dyn FnMut(News<'_>),
+    ) {
         state.add(self, done);
-        if let Err(found) = &done.result
-            && state.failures.get(&found.title()).is_none_or(|&n| n <= MOST_ALIKE as u64)
-        {
+        let Err(found) = &done.result else { return };
+        let kept = alike.entry(found.title()).or_default();
+        *kept += 1;
+        if *kept <= MOST_ALIKE {
             tell(News::Found(found));
             tell(News::Counted(state, false));
         }
@@ -306,7 +313,8 @@ impl Campaign {
         }
         let case = self.case(number);
         let what = format!("the case does not come to an end within {} s", self.patience.as_secs());
-        let failure = Failure { kind: Kind::Overrun, who: vec!["somebody".into()], what };
+        let failure =
+            Failure { kind: Kind::Overrun, who: vec!["somebody".into()], what, sort: String::new() };
         let Campaign { seed, size, .. } = *self;
         let found = Found { seed, number, size, failure, case: case.clone(), original: case.clone() };
         Some(Done { number, case, result: Err(Box::new(found)), took: since.elapsed() })

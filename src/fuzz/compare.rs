@@ -70,12 +70,22 @@ pub struct Failure {
     pub who: Vec<String>,
     /// What exactly.
     pub what: String,
+    /// What it is about, if that matters for telling failures apart.
+    #[serde(default)]
+    pub sort: String,
 }
 
 impl Failure {
+    fn new(who: &str, trouble: Trouble) -> Failure {
+        let Trouble { kind, what } = trouble;
+        let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let sort = if kind == Kind::Panic { letters(&what) } else { String::new() };
+        Failure { kind, who: vec![who.into()], what, sort }
+    }
+
     /// Whether it is the same failure, on another case.
     pub fn is_like(&self, other: &Failure) -> bool {
-        self.kind == other.kind && self.who == other.who
+        self.kind == other.kind && self.who == other.who && self.sort == other.sort
     }
 }
 
@@ -131,15 +141,14 @@ impl Tally {
 
 /// Asks everybody; what they said, or the first thing that is wrong.
 pub fn compare(case: &Case, contestants: &[Contestant], effort: &Effort) -> Result<Tally, Failure> {
-    let reader = |t: Trouble| Failure { kind: t.kind, who: vec!["reader".into()], what: t.what };
     let asked = guarded(|| Asked::with(case, |asked| Ok(compare_asked(asked, contestants, effort))));
-    asked.map_err(reader)?
+    asked.map_err(|trouble| Failure::new("reader", trouble))?
 }
 
 fn compare_asked(asked: &Asked<'_>, contestants: &[Contestant], effort: &Effort) -> Result<Tally, Failure> {
     let mut all: Vec<(&str, Vec<Said>)> = Vec::new();
     for contestant in contestants {
-        let trouble = |t: Trouble| Failure { kind: t.kind, who: vec![contestant.name.into()], what: t.what };
+        let trouble = |trouble: Trouble| Failure::new(contestant.name, trouble);
         let limits = Limits::none().work(effort.work).timeout(effort.time);
         let began = processor_time();
         let said = guarded(|| (contestant.ask)(asked, &limits)).map_err(trouble)?;
@@ -185,7 +194,9 @@ fn compare_two(
         if one.contradicts(other) {
             let target = asked.problem.targets.get(i).map_or("all targets", |t| t.name.as_str());
             let what = format!("about {target}: {a} says {one:?}, {b} says {other:?}");
-            return Err(Failure { kind: Kind::Disagreement, who: vec![a.into(), b.into()], what });
+            // Verdicts that differ are not to be shrunk to numbers that differ.
+            let sort = format!("{:?} {:?}", one.safe(), other.safe());
+            return Err(Failure { kind: Kind::Disagreement, who: vec![a.into(), b.into()], what, sort });
         }
         if one.safe().is_some() && other.safe().is_some() {
             *tally.agreed.entry(Tally::pair(a, b)).or_default() += 1;

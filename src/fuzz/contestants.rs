@@ -119,6 +119,7 @@ pub fn engines() -> Vec<Entry> {
         Entry::new("guided", Guided::default()),
         Entry::new("guided, contracted", Smaller(Guided::default())),
         Entry::new("auto", Auto { por: false, ..Auto::default() }),
+        Entry::new("auto, 2 jobs", Auto { por: false, jobs: 2, ..Auto::default() }),
         Entry::new("auto, reduced", Auto::default()).reduced(),
     ]
 }
@@ -143,26 +144,37 @@ impl Entry {
 
     fn contestant(self) -> Contestant {
         Contestant::new(self.name, move |asked, limits| {
-            let verdicts = answers(&*self.engine, asked.problem, limits)?;
+            let Answered { verdicts, complete } = answers(&*self.engine, asked.problem, limits)?;
             if self.certificates && verdicts.iter().any(|v| !matches!(v, Verdict::Unknown(_))) {
                 certified(asked, &verdicts)?;
             }
             // Whoever ran out of time may have had none left to look for a shorter run.
             let shortest = self.shortest && limits.check().is_ok();
-            let said = verdicts.iter().map(|v| said(asked, v, self.fewest, shortest));
-            Ok(Some(with_overall(said.collect())))
+            let said = |v: &Verdict| match (v, complete) {
+                (Verdict::Unknown(_), Some(most)) if asked.counts() => Said::none_up_to(most),
+                _ => said(asked, v, self.fewest, shortest),
+            };
+            Ok(Some(with_overall(verdicts.iter().map(said).collect())))
         })
     }
 }
 
-/// What an engine answers; its evidence stands.
-fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Vec<Verdict>, Trouble> {
+/// What an engine says; its evidence stands.
+struct Answered {
+    verdicts: Vec<Verdict>,
+    /// With so many threads or fewer, nothing that is open can be reached.
+    complete: Option<u32>,
+}
+
+fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
     let flawed = |why: String| Trouble::new(Kind::Evidence, why);
     let mut answer = engine.run(problem, limits, &Silent);
     if let Some(flaw) = answer.flaw {
         return Err(flawed(flaw));
     }
+    let mut complete = answer.statistics.complete_up_to;
     if let Some(why) = problem.model.gave_up() {
+        complete = None;
         for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
             *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
         }
@@ -178,12 +190,17 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Ve
     for (i, flaw) in check::check_each(problem, &all, &patience()) {
         match flaw {
             // As `throng check` does.
-            check::Flaw::Limit(why @ Unknown::Inconclusive(_)) => answer.verdicts[i] = Verdict::Unknown(why),
+            check::Flaw::Limit(why @ Unknown::Inconclusive(_)) => {
+                answer.statistics.complete_up_to = complete;
+                answer.statistics.withdraw(&answer.verdicts[i]);
+                complete = answer.statistics.complete_up_to;
+                answer.verdicts[i] = Verdict::Unknown(why);
+            }
             check::Flaw::Limit(_) => {}
             flaw => return Err(flawed(format!("about `{}`: {flaw}", problem.targets[i].name))),
         }
     }
-    Ok(answer.verdicts)
+    Ok(Answered { verdicts: answer.verdicts, complete })
 }
 
 /// What checkers may take: more than any case should need.
@@ -320,7 +337,7 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         model,
     };
     let engine = Explicit { max_threads: Some(4), por: false, ..Explicit::default() };
-    let verdicts = answers(&engine, &own, limits)?;
+    let verdicts = answers(&engine, &own, limits)?.verdicts;
     Ok(Some(with_overall(verdicts.iter().map(|v| said(asked, v, true, false)).collect())))
 }
 
@@ -397,32 +414,38 @@ fn translated(asked: &Asked<'_>, limits: &Limits, format: write::Format) -> Answ
     }
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, format).map_err(trouble)?;
-    all_together(asked, &problem, &written.text, limits)
+    elsewhere(asked, &problem, &written.text, limits)
 }
 
 /// A net with numbers that are very large and otherwise the same.
 fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
-    const TIMES: u32 = 1 << 26;
+    const TIMES: [u32; 4] = [1 << 26, 127, 256, 1 << 16];
     let Body::Net(net) = &asked.case.body else { return Ok(None) };
-    let Some(net) = net.scaled(TIMES).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
+    let times = TIMES[asked.loaded.source.text.len() % TIMES.len()];
+    let Some(net) = net.scaled(times).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
     let written = Written { text: net.text(), companion: None, initial: None, notes: Vec::new() };
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, write::Format::Spec).map_err(trouble)?;
-    all_together(asked, &problem, &written.text, limits)
+    elsewhere(asked, &problem, &written.text, limits)
 }
 
-/// What is said about all targets together, if somebody asks in another way.
-fn all_together(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
-    let verdicts = answers(&Auto::default(), problem, limits)
+/// What is said if somebody asks in another way: about each target where formats have one for each, and about all of them together.
+fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
+    let answered = answers(&Auto::default(), problem, limits)
         .map_err(|t| Trouble::new(t.kind, format!("{}\n{text}", t.what)))?;
-    let said = verdicts.iter().map(|v| match v {
+    let said = answered.verdicts.iter().map(|v| match v {
         Verdict::Safe(_) => Said::SAFE,
         Verdict::Unsafe(_) => Said::hit(Said::UNCOUNTED),
         Verdict::Unknown(_) => Said::UNKNOWN,
     });
-    let overall = Said::overall(&said.collect::<Vec<_>>());
+    let said: Vec<Said> = said.collect();
+    // Some formats have a line for each configuration.
+    let single = |problem: &Problem| problem.targets.iter().all(|t| t.configs.len() == 1);
+    if single(problem) && single(asked.problem) && said.len() == asked.problem.targets.len() {
+        return Ok(Some(with_overall(said)));
+    }
     let mut all = vec![Said::UNKNOWN; asked.problem.targets.len()];
-    all.push(overall);
+    all.push(Said::overall(&said));
     Ok(Some(all))
 }
 

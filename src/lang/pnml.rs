@@ -48,7 +48,8 @@ fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element>
     let kind = net.attribute("type").unwrap_or("ptnet");
     let known = ["ptnet", "pt-net", "ptnetb", "p/t net", "p/t", "pntd/ptnet"];
     let ends_so = |k: &str| {
-        let before = kind.to_lowercase().strip_suffix(k).map(|before| before.ends_with(char::is_alphanumeric));
+        let before =
+            kind.to_lowercase().strip_suffix(k).map(|before| before.ends_with(char::is_alphanumeric));
         before == Some(false)
     };
     if !known.into_iter().any(ends_so) {

@@ -37,19 +37,26 @@ impl Source {
 #[derive(Clone, Debug, Default)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    /// Bytes that begin no character.
+    inner: Vec<u32>,
 }
 
 impl LineIndex {
     /// Reads the text once.
     pub fn new(text: &str) -> LineIndex {
         let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
-        LineIndex { starts: std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect() }
+        let starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
+        let is_inner = |&(_, b): &(usize, u8)| b & 0xc0 == 0x80;
+        let inner = text.bytes().enumerate().filter(is_inner).map(|(i, _)| i as u32).collect();
+        LineIndex { starts, inner }
     }
 
-    /// Line and column of a byte offset, both from 1; the column counts bytes.
+    /// Line and column of a byte offset, both from 1; the column counts characters.
     pub fn position(&self, offset: u32) -> (u32, u32) {
         let line = self.starts.partition_point(|&s| s <= offset);
-        (line as u32, offset - self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0) + 1)
+        let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0);
+        let inner_before = |at: u32| self.inner.partition_point(|&i| i < at) as u32;
+        (line as u32, offset - start - (inner_before(offset) - inner_before(start)) + 1)
     }
 }
 

@@ -303,7 +303,7 @@ impl Model for Table {
             &Origin::Text { line, start, end } => {
                 let passage = self.source.get(start as usize..end as usize).unwrap_or_default();
                 let before = self.source.get(..start as usize).unwrap_or_default();
-                let column = start - before.rfind('\n').map_or(0, |i| i as u32 + 1) + 1;
+                let column = before[before.rfind('\n').map_or(0, |i| i + 1)..].chars().count() as u32 + 1;
                 Place { line, column, text: one_line(passage), ..Place::default() }
             }
         }

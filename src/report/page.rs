@@ -112,10 +112,11 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
 
 /// Whether there is evidence, and whether anybody has looked at it.
 fn checked(report: &Report) -> &'static str {
-    match (Word::overall(&report.answer.verdicts), report.checked) {
-        (Word::Unknown, _) => "none",
-        (_, true) => "checked",
-        (_, false) => "NOT checked",
+    let none = report.answer.verdicts.iter().all(|v| Word::of(v) == Word::Unknown);
+    match (none, report.checked) {
+        (true, _) => "none",
+        (false, true) => "checked",
+        (false, false) => "NOT checked",
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::story::{Culprit, Event, Story, tell};
 use super::text::effects;
-use super::{Report, Word, bound_text, detail, evidence};
+use super::{Report, Word, bound_text, detail, evidence, plural};
 use crate::verdict::Verdict;
 
 /// Where the schema lives.
@@ -95,7 +95,11 @@ fn result(report: &Report, target: &str, verdict: &Verdict, story: Option<&Story
             result["relatedLocations"] = json!([related]);
         }
         result["codeFlows"] = json!([{
-            "message": { "text": format!("{} threads, {} steps", story.threads, story.length) },
+            "message": { "text": format!(
+                "{}, {}",
+                plural(story.threads.into(), report.unit),
+                plural(story.length as u64, "step")
+            ) },
             "threadFlows": flows(report, story),
         }]);
     }

@@ -67,7 +67,8 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     let verdicts = &report.answer.verdicts;
     let overall = Word::overall(verdicts);
     let targets = &report.problem.targets;
-    let unchecked = if report.checked || overall == Word::Unknown { "" } else { "  (unchecked)" };
+    let mark = |word: Word| if report.checked || word == Word::Unknown { "" } else { "  (unchecked)" };
+    let unchecked = mark(overall);
     if let ([target], [verdict]) = (&targets[..], &verdicts[..]) {
         let word = paint(overall, &overall.to_string(), options.colour);
         let head = format!("{overall}  {}  ", target.name);
@@ -87,8 +88,9 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     let widest = targets.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).min(40);
     for (target, verdict) in targets.iter().zip(verdicts) {
         let word = Word::of(verdict);
+        let unchecked = mark(word);
         let word = paint(word, &format!("{word:7}"), options.colour);
-        out.push_str(&format!("{word} {:widest$}  {}\n", target.name, detail(report, verdict)));
+        out.push_str(&format!("{word} {:widest$}  {}{unchecked}\n", target.name, detail(report, verdict)));
     }
     out
 }

@@ -3,7 +3,7 @@
 //! The queue is cut into chunks. Workers expand chunks against the store as it is and keep the successors that are
 //! not in it; then one thread stores what they kept, chunk by chunk. A chunk for which something must be compiled first
 //! is left to that thread, since ids are given in order. So the store is filled in the very order in which one thread alone would
-//! fill it: verdicts, traces and numbers do not depend on how many threads there are.
+//! fill it: verdicts and traces do not depend on how many threads there are.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

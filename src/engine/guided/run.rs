@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Bag, Config, Local, Step, semantics};
+use crate::model::{Bag, Config, Local, Step, UNCOUNTABLE, semantics};
 use crate::problem::{Initial, Problem, Target};
 use crate::verdict::{Taken, Trace};
 
@@ -81,7 +81,7 @@ fn replay(
 ) -> Option<Trace> {
     let mut threads: Bag = family.threads.clone();
     extra.iter().for_each(|(&l, &n)| threads.insert(l, n));
-    if !threads.is_countable() {
+    if threads.size() >= UNCOUNTABLE {
         return None;
     }
     let start = Config::new(family.shared, threads);

@@ -9,9 +9,8 @@ use crate::lang::source::Diagnostic;
 /// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores what was before its `{`.
 pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let mut inside: Vec<Option<bool>> = vec![None; program.points.len()];
-    let is_enter = |p: &Point| {
-        matches!(resolved.functions[p.function].nodes[p.node].kind, Kind::AtomicEnter { .. })
-    };
+    let is_enter =
+        |p: &Point| matches!(resolved.functions[p.function].nodes[p.node].kind, Kind::AtomicEnter { .. });
     let entered: FxHashMap<(usize, usize), usize> = (program.points.iter().enumerate())
         .filter_map(|(i, p)| is_enter(p).then_some(((p.instance, p.node), i)))
         .collect();
@@ -31,7 +30,9 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
             Kind::AtomicBegin { .. } | Kind::AtomicEnter { .. } => true,
             Kind::AtomicEnd { .. } if !now => return error("`atomic_end` outside an atomic section"),
             Kind::AtomicEnd { .. } => false,
-            Kind::AtomicLeave { .. } if !now => return error("the section of this block has ended inside it"),
+            Kind::AtomicLeave { .. } if !now => {
+                return error("the section of this block has ended inside it");
+            }
             Kind::AtomicLeave { enter, .. } => {
                 // Jumps into blocks are refused, so the `{` was seen before its `}`.
                 entered.get(&(point.instance, *enter)).and_then(|&i| inside[i]).unwrap_or(false)

@@ -41,8 +41,12 @@ pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagn
             .label("expected `<property-set>`"));
     }
     if let Some(odd) = root.children.iter().find(|c| c.name != "property") {
-        return Err(Diagnostic::error("E510", odd.span, format!("`{}` is no property", shortened(&odd.name)))
-            .label("expected `<property>`"));
+        return Err(Diagnostic::error(
+            "E510",
+            odd.span,
+            format!("`{}` is no property", shortened(&odd.name)),
+        )
+        .label("expected `<property>`"));
     }
     let reader = Reader::new(table);
     Ok(root
