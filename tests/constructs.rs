@@ -31,7 +31,7 @@
 //! | `start_thread goto L`, `start_thread L` | `a_child_starts_at_the_label_with_a_copy_of_all_locals`, `parent_and_child_agree_on_an_uninitialised_local`, `listed_thread_states_need_exact_copies` |
 //! | `start_thread f(e)` | `arguments_of_a_started_call_are_evaluated_by_the_child` |
 //! | `start_thread S` | `a_started_statement_is_executed_by_a_thread_that_then_ends` |
-//! | `ASYNC_` | `an_async_label_starts_its_statement` |
+//! | `ASYNC_` | `an_async_label_starts_its_statement`, `a_declaration_is_no_statement_to_start` |
 //! | `end_thread` | `a_thread_that_ends_frees_its_slot_unless_told_otherwise`, `at_the_bound_start_thread_is_skip` |
 //! | `atomic_begin`, `atomic_end` | `nobody_else_moves_during_an_atomic_section`, `children_wait_for_the_end_of_the_section`, `an_assertion_inside_a_section_is_checked`, `a_failed_assumption_inside_a_section_stops_everything` |
 //! | `atomic { }` | `an_inner_section_has_no_effect`, `sections_must_be_proper` |
@@ -308,6 +308,8 @@ fn enforce_constrains_results_but_not_callees() {
     assert_eq!(reaches(&text("1"), 1, "L"), None);
     let inner = "decl x := 0; void main() begin enforce !x; f(); end void f() begin x := 1; assert(!x); end";
     assert_eq!(fails(inner, 1), Some(3));
+    let nothing = "decl x := 1; void main() begin enforce x; f(); assert(x); end void f() begin x := 0; end";
+    assert_eq!(fails(nothing, 1), Some(4), "a call without targets assigns nothing");
 }
 
 // ── names ──
@@ -389,6 +391,12 @@ fn elsewhere_they_are_statements() {
     assert_eq!(fails_from(text, 2), Some(4), "both execute x := 0");
     let mixed = "decl x; void main() begin x := 0; 1: assert(!x); x := 1; end";
     assert_eq!(fails_from(mixed, 2), Some(4), "not every statement has a number");
+    for inside in ["if 1 then x := 1; assert(x); fi;", "while 1 do x := 1; assert(x); od;"] {
+        let nested = format!("decl x; void main() begin x := 0; 1: {inside} end");
+        assert!(fails_from(&nested, 2).is_some(), "what is nested has none: {inside}");
+    }
+    let jump = "decl x; void main() begin x := 0; 1: if x then goto 2; fi; 2: assert(!x); end";
+    assert_eq!(fails_from(jump, 1), None, "a `goto` behind `then` needs none");
     assert_eq!(fails("decl x := 0; void main() begin x := 1; end", 1), None);
 }
 
@@ -645,6 +653,18 @@ fn sections_must_be_proper() {
     assert!(main("atomic_begin; end_thread;").contains("ends inside"));
     assert!(main("if * then atomic_begin; fi; skip; goto L; L: skip;").contains("section"));
     assert!(main("atomic { goto L; } L: skip;").contains("out of"));
+    assert!(main("atomic { atomic_end; g := 1; }").contains("ended inside"));
+    let called = "decl x := 0, y; void main() begin atomic { f(); x := 1; x := 0; } end
+        void f() begin atomic_begin; y := 1; atomic_end; end";
+    assert!(refused(called).contains("ended inside"));
+}
+
+#[test]
+fn a_declaration_is_no_statement_to_start() {
+    assert!(
+        refused("void f() begin skip; end void main() begin ASYNC_1: decl y; f(); end")
+            .contains("declaration")
+    );
 }
 
 // ── waiting ──

@@ -142,6 +142,34 @@ fn billions_are_not_counted_one_by_one() {
     }
 }
 
+/// A run that needs 2³² tokens is no answer, but the run into the other target is; a search that was kept goes on with the step that it could not count.
+#[test]
+fn what_cannot_be_counted_is_left_open_and_nothing_else() {
+    let taking = |targets: &str| {
+        format!(
+            "vars x y rules x >= 1073741824 -> x' = x - 1073741824, y' = y + 1; init x >= 0, y = 0 target {targets}"
+        )
+    };
+    for (engine, answer) in said("four.spec", &taking("y >= 4"), "2") {
+        assert_eq!(answer, "UNKNOWN", "{engine}");
+    }
+    for (engine, answer) in said("one-four.spec", &taking("y >= 1\ny >= 4"), "2") {
+        let finds = ["auto", "karp-miller", "backward", "guided"].contains(&engine);
+        assert!(!finds || answer == "UNSAFE", "{engine}: {answer}");
+    }
+    let net =
+        "vars x w rules x >= 1 -> x' = x + 1073741824; x >= 1073741824 -> x' = x - 1073741824, w' = w + 1;
+        init x = 1073741824, w = 0 target w >= 2";
+    let (net, kept) = (file("kept.spec", net), file("kept.checkpoint", ""));
+    std::fs::remove_file(&kept).expect("removed");
+    let (net, kept) = (net.to_str().expect("UTF-8"), kept.to_str().expect("UTF-8"));
+    for _ in 0..2 {
+        let options = ["check", net, "--engine", "karp-miller", "--checkpoint", kept, "--no-check"];
+        let (status, out, err) = throng(&options);
+        assert!(status == Some(1) && out.starts_with("UNKNOWN"), "{out}{err}");
+    }
+}
+
 /// Many bystanders that each have a choice.
 #[test]
 fn a_crowd_with_choices_does_not_hang_anybody() {

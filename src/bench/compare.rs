@@ -71,7 +71,8 @@ fn change(tool: &str, new: &[Run], old: &[Run]) -> Change {
     let long = pairs.iter().filter(|(n, o)| n.solved() && o.solved() && n.cpu.max(o.cpu) >= SHORT);
     let logs: Vec<f64> = long.map(|(n, o)| (n.cpu.max(1e-3) / o.cpu.max(1e-3)).ln()).collect();
     let measured = logs.len();
-    let middle = if measured >= MANY { median(&logs) } else { 0.0 };
+    let middle = median(&logs);
+    let typical = if measured >= MANY { middle } else { 0.0 };
     // 1.4826 times the median deviation estimates the standard deviation of a normal distribution.
     let scatter = 1.4826 * median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
     let noise = (3.0 * scatter).exp().max(RATIO);
@@ -92,11 +93,11 @@ fn change(tool: &str, new: &[Run], old: &[Run]) -> Change {
             (_, _) if n.wrong() && !o.wrong() => Some("wrong now"),
             (true, false) => Some("no longer solved"),
             (true, true) if n.result != o.result => Some("another verdict"),
-            (true, true) if slower(n, o, middle.exp()) => Some("slower"),
+            (true, true) if slower(n, o, typical.exp()) => Some("slower"),
             (true, true) if n.peak > RATIO * o.peak && n.peak - o.peak > MEBIBYTES => Some("more memory"),
             _ => None,
         };
-        let better = !o.solved() && n.solved() || n.solved() && slower(o, n, (-middle).exp());
+        let better = !o.solved() && n.solved() || n.solved() && slower(o, n, (-typical).exp());
         found.better += usize::from(why.is_none() && better);
         found.regressions.extend(why.map(|why| Regression { new: n.clone(), old: o.clone(), why }));
     }
