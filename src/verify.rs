@@ -170,7 +170,13 @@ impl<'a> Verification<'a> {
         }
         // Not even unchecked: where the model listed too few steps, nothing is safe.
         if let Some(why) = self.problem.model.gave_up() {
-            let is_moot = |v: &Verdict| matches!(v, Verdict::Safe(_) | Verdict::Unknown(Unknown::Bound(_)));
+            let is_moot = |v: &Verdict| match v {
+                Verdict::Safe(_) => true,
+                Verdict::Unsafe(_) => false,
+                Verdict::Unknown(why) => {
+                    matches!(why, Unknown::Bound(_) | Unknown::Inconclusive(_) | Unknown::NotForThisModel(_))
+                }
+            };
             for verdict in answer.verdicts.iter_mut().filter(|v| is_moot(v)) {
                 *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
             }
