@@ -28,9 +28,10 @@ pub fn check(program: &Program, resolved: &Resolved) -> Result<(), Diagnostic> {
 /// Whether it reads or assigns `x$` of a thread-local variable.
 fn is_about_all(others: &OtherEffect, thread_locals: usize) -> bool {
     let mut found = others.assigns.iter().any(|(i, _)| (*i as usize) < thread_locals);
-    let mut see = |v: &Var| match v {
-        Var::Other(i) => found |= (*i as usize) < thread_locals,
-        _ => {}
+    let mut see = |v: &Var| {
+        if let Var::Other(i) = v {
+            found |= (*i as usize) < thread_locals;
+        }
     };
     others.guards.iter().for_each(|(e, _)| e.each_var(&mut see));
     others.assigns.iter().for_each(|(_, e)| e.each_var(&mut see));
