@@ -92,6 +92,9 @@ fn program_constructs(program: &Program, found: &mut Found) {
     if program.globals.iter().any(|d| d.thread_local) {
         found.insert("bp thread_local");
     }
+    if program.globals.iter().flat_map(|d| &d.variables).count() > 16 {
+        found.insert("bp many variables");
+    }
     if program.globals.iter().flat_map(|d| &d.variables).any(|v| v.initial.is_some()) {
         found.insert("bp decl x := c");
     }

@@ -201,6 +201,7 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
             (synonyms(rng, &text), None)
         }
     };
+    let text = if rng.one_in(15) { padded(rng, &text) } else { text };
     let initial = match rng.below(4) {
         0 | 1 => None,
         n => Some(n as u32 - 1),
@@ -232,6 +233,31 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
         }
     }
     Case { body: Body::Program(asked), threads, known }
+}
+
+/// With so many further variables that states do not fit into one word; some of them are assigned instead of skipping.
+fn padded(rng: &mut Rng, text: &str) -> String {
+    let mut declared = |name: &str| {
+        let count = 20 + rng.below(40);
+        let all: Vec<String> = (0..count).map(|i| format!("{name}{i} := {}", i % 2)).collect();
+        format!("decl {};", all.join(", "))
+    };
+    let (shared, locals) = (declared("z"), declared("y"));
+    let mut lines = vec![shared];
+    let mut in_main = false;
+    for line in text.lines() {
+        in_main |= line.contains(" main(");
+        if line.trim_start() == "end" {
+            in_main = false;
+        }
+        let x = if in_main && rng.one_in(2) { "y" } else { "z" };
+        let assignment = format!("{x}{} := !z{};", rng.below(20), rng.below(20));
+        lines.push(if line.contains("$") { line.into() } else { line.replacen("skip;", &assignment, 1) });
+        if line == "begin" && in_main {
+            lines.push(format!("  {locals}"));
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 fn shared_variables(text: &str) -> Vec<String> {
