@@ -659,6 +659,13 @@ fn the_second_checker_reads_unusual_lines() {
             None => println!("skipped: python3 cannot be run"),
             Some(told) => assert!(told.contains("  VALID"), "{name}: {told}"),
         }
+        if name == "header.tts" {
+            // A name that is no name of a state, though it means the same number.
+            let text = std::fs::read_to_string(&proof).expect("a certificate").replace("\"1\"", "\"01\"");
+            let forged = scratch.file("forged.json", &text);
+            let told = second(less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8"));
+            assert!(told.is_none_or(|told| told.contains("INVALID")), "{text}");
+        }
         if ["header.tts", "feed.tts"].contains(&name) {
             let told = second(input, proof.to_str().expect("UTF-8"));
             assert!(told.is_none_or(|told| told.contains("INVALID")), "{name}");

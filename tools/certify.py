@@ -53,7 +53,10 @@ class Numbers:
         self.n = n
 
     def __contains__(self, name):
-        return name.isdigit() and int(name) < self.n
+        return name.isascii() and name.isdigit() and name == str(int(name)) and int(name) < self.n
+
+    def __iter__(self):
+        raise Unreadable("`*` is for named states")
 
 
 def lines_of(text):

@@ -111,8 +111,16 @@ pub fn run(
 fn gave_up(store: &Store, instance: &Instance, tool: &Tool, plan: &Plan) -> bool {
     let like = blank(instance, tool, plan);
     store.runs.iter().any(|r| {
-        let same = (&r.file, &r.initial, &r.property, &r.tool, &r.command)
-            == (&like.file, &like.initial, &like.property, &like.tool, &like.command);
+        let same = (&r.file, &r.initial, &r.property, &r.tool, &r.command, &r.hash, r.memory)
+            == (
+                &like.file,
+                &like.initial,
+                &like.property,
+                &like.tool,
+                &like.command,
+                &like.hash,
+                like.memory,
+            );
         let limit = matches!(r.result, Ending::Timeout | Ending::Memory | Ending::Unknown);
         same && limit && r.threads.is_some() && r.threads < like.threads && r.timeout == plan.timeout
     })

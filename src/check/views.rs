@@ -236,21 +236,22 @@ impl<'a> Closed<'a> {
                     todo.extend(halves);
                     continue;
                 }
-                fates.entry(b).or_default().push(options.len());
-                options.push(found);
-                if options.len() > MOST {
+                if found.is_empty() || options.len() > MOST {
                     return Ok(false);
                 }
+                fates.entry(b).or_default().push(options.len());
+                options.push(found);
             }
         }
         let mut together: FxHashSet<(usize, usize)> = FxHashSet::default();
         for (&b, mine) in &fates {
             for theirs in group.row(b).into_iter().flat_map(|row| row.iter()).filter_map(|c| fates.get(&c)) {
-                ticker.tick()?;
+                let pairs = mine.len() * theirs.len();
+                ticker.ticks(pairs as u32)?;
+                if together.len() + pairs > MOST {
+                    return Ok(false);
+                }
                 together.extend(mine.iter().flat_map(|&i| theirs.iter().map(move |&j| (i, j))));
-            }
-            if together.len() > MOST {
-                return Ok(false);
             }
         }
         let mut agree = |options: &mut [Vec<u32>]| -> Result<bool, Unknown> {

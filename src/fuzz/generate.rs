@@ -246,9 +246,9 @@ fn padded(rng: &mut Rng, text: &str) -> String {
     let mut lines = vec![shared];
     let mut in_main = false;
     for line in text.lines() {
-        in_main |= line.contains(" main(");
-        if line.trim_start() == "end" {
-            in_main = false;
+        // Everything inside a function is indented, also calls of `main`.
+        if !line.starts_with(' ') && line.contains('(') {
+            in_main = line.contains(" main(");
         }
         let x = if in_main && rng.one_in(2) { "y" } else { "z" };
         let assignment = format!("{x}{} := !z{};", rng.below(20), rng.below(20));

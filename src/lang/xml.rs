@@ -18,7 +18,7 @@ const DEEPEST: usize = 200;
 pub(crate) struct Element {
     /// Name without its namespace prefix.
     pub name: String,
-    /// Attributes that have no prefix.
+    /// Attributes, names without prefix; those about the document (`xml:`, `xmlns:`, `xsi:`) are left out.
     pub attributes: Vec<(String, String)>,
     /// All text directly inside.
     pub text: String,
@@ -116,8 +116,9 @@ fn element(tag: &BytesStart<'_>, span: Span) -> Result<Element, Diagnostic> {
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|e| malformed(span, &e.to_string()))?;
-        if attribute.key.prefix().is_some() {
-            continue; // of another vocabulary: `xml:id`, `xsi:schemaLocation`
+        let prefix = attribute.key.prefix().map(|prefix| text(prefix.as_ref()));
+        if prefix.is_some_and(|prefix| ["xml", "xmlns", "xsi"].contains(&prefix.as_str())) {
+            continue; // about the document: `xml:id`, `xsi:schemaLocation`
         }
         let value = attribute.unescape_value().map_err(|e| malformed(span, &e.to_string()))?;
         attributes.push((text(attribute.key.local_name().as_ref()), value.into_owned()));

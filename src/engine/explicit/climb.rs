@@ -138,7 +138,8 @@ impl<'p> Climb<'p> {
     }
 
     /// Looks once more, without reduction, for what has been found at `level`, and tells the watcher. If a limit is hit meanwhile, runs that
-    /// have no shorter one yet stay as they are, and the climb stops here: a later process goes on with this.
+    /// have no shorter one yet stay as they are, and the climb stops here: a later process goes on with this. Only memory that is free again is no
+    /// reason to stop.
     fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
         if new.is_empty() {
@@ -172,7 +173,11 @@ impl<'p> Climb<'p> {
             }
         }
         self.tell(&new);
-        stopped
+        drop(shorter);
+        match stopped {
+            Err(Stop::Limit(Unknown::Memory(_))) if self.limits.check().is_ok() => Ok(()),
+            stopped => stopped,
+        }
     }
 
     /// A search for shorter runs into these targets.

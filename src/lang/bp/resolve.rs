@@ -485,7 +485,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
             self.resolver.error("E206", callee.span, message);
         }
         let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
-        // An `enforce` concerns assignments; a call that drops all results is none.
+        // An `enforce` concerns assignments; a call without `:=` is none.
         let constraints = if targets.is_empty() { Vec::new() } else { Vec::clone(&context.enforced) };
         Kind::Call { callee: index, arguments, targets: names, constraints, next }
     }
