@@ -319,6 +319,10 @@ mod tests {
             (net("<place id='a'><capacity/></place>"), "E505 places with a capacity are not supported"),
             (arc("<type value='inhibitor'/>"), "E505 arcs of type `inhibitor` are not supported"),
             (arc("<arctype><text>reset</text></arctype>"), "E505 arcs of type `reset` are not supported"),
+            (
+                net("<place id='a'/><transition id='t'/><arc x:type='inhibitor' source='a' target='t'/>"),
+                "E505 arcs of type `inhibitor` are not supported",
+            ),
             (arc("<hlinscription/>"), "E505 coloured nets are not supported"),
             (
                 arc("<inscription><text>1</text></inscription><inscription><text>2</text></inscription>"),
