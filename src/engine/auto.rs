@@ -55,7 +55,7 @@ const FIRST_SHARE: u64 = 1 << 18;
 /// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pairs either prove soon or not at all.
+/// Pairs either prove soon or not at all. With a bound `explicit` proves, too, and they share alike.
 const WEIGHT_OF_PAIRS: u64 = 16;
 
 /// How much larger the next round is.
@@ -84,9 +84,10 @@ impl Engine for Auto {
         let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
         let backward = Pruned { shelf: shelf.clone() };
         let guided = Guided { shelf };
-        let mut prove: Vec<Player> = vec![Player { engine: &pairs, weight: WEIGHT_OF_PAIRS }];
+        let mut prove: Vec<Player> = vec![player(&pairs)];
         let mut refute: Vec<Player> = vec![player(&explicit)];
         if problem.bound == Bound::Any {
+            prove[0].weight = WEIGHT_OF_PAIRS;
             prove.extend([player(&equations), player(&backward), player(&triples)]);
             refute.extend([player(&guided), player(&karp_miller)]);
         }
