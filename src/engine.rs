@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
 use crate::limits::Limits;
-use crate::problem::Problem;
+use crate::problem::{Bound, Problem};
 use crate::verdict::Verdict;
 
 /// One way to answer.
@@ -43,6 +43,8 @@ pub struct Answer {
     pub statistics: Statistics,
     /// Who answered, per target, if several engines searched.
     pub by: Vec<Option<&'static str>>,
+    /// Per target, whether its run, if there is one, was looked for with fewer threads first, without finding any; see [`Answer::has_fewest`].
+    pub fewest: Vec<bool>,
     /// What each of several engines did, in order.
     pub attempts: Vec<Attempt>,
     /// Whether the verdicts have been checked already.
@@ -58,6 +60,7 @@ impl Answer {
     pub fn new(verdicts: Vec<Verdict>, statistics: Statistics) -> Answer {
         Answer {
             by: vec![None; verdicts.len()],
+            fewest: vec![false; verdicts.len()],
             verdicts,
             statistics,
             attempts: Vec::new(),
@@ -65,6 +68,21 @@ impl Answer {
             checking: Duration::ZERO,
             flaw: None,
         }
+    }
+
+    /// The answer of an engine that looks with fewer threads first.
+    pub fn ascending(verdicts: Vec<Verdict>, statistics: Statistics) -> Answer {
+        Answer { fewest: vec![true; verdicts.len()], ..Answer::new(verdicts, statistics) }
+    }
+
+    /// Whether it is known that no run to this target has fewer threads at once than the one of this answer.
+    pub fn has_fewest(&self, problem: &Problem, target: usize) -> bool {
+        let Some(Verdict::Unsafe(trace)) = self.verdicts.get(target) else { return false };
+        let starts = problem.initial.iter().map(|family| family.threads.size()).min();
+        let ends = problem.targets[target].configs.iter().map(|config| config.threads.size()).min();
+        // Levels of tokens are about initial markings.
+        let searched = self.fewest[target] && !matches!(problem.bound, Bound::Tokens(_));
+        searched || Some(trace.threads()) <= starts.max(ends)
     }
 }
 

@@ -182,6 +182,7 @@ impl<'a> Verification<'a> {
             }
             let parts = answer.attempts.iter_mut().map(|attempt| &mut attempt.statistics);
             parts.chain([&mut answer.statistics]).for_each(|told| told.complete_up_to = None);
+            answer.fewest.fill(false);
         }
         if self.checks && !answer.checked {
             let began = Instant::now();
@@ -192,6 +193,7 @@ impl<'a> Verification<'a> {
         for (name, why) in self.left_out {
             self.problem.targets.push(Target { name, configs: Vec::new() });
             answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
+            answer.fewest.push(false);
             if !answer.by.is_empty() {
                 answer.by.push(None);
             }

@@ -133,3 +133,40 @@ fn outputs_do_not_take_each_other_along() {
     let (status, _, err) = throng("check", &path, &options);
     assert_eq!(status, Some(2), "{err}");
 }
+
+/// Runs come with whether fewer threads were ruled out. Karp-Miller's run has more than needed here.
+#[test]
+fn a_run_says_whether_it_has_the_fewest_threads() {
+    let example = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/ticketlock-broken.bp");
+    let names: Vec<String> = (0..40).map(|i| format!("s{i}")).collect();
+    let (sum, all) = (names.join(" ^ "), names[..39].join(" & "));
+    let race = "l := a; assert(!(l ^ a)); a := !a;";
+    let declared = names.join(", ");
+    let cases = format!(
+        "decl a, {declared}; void main() begin decl l; if (*) then l := {sum}; assert(!(l & {all})); else {race} fi; end"
+    );
+    let (race, cases) = (
+        file("race.bp", &format!("decl a; void main() begin decl l; {race} end")),
+        file("race-cases.bp", &cases),
+    );
+    // A run of one thread into a target of one thread cannot be better, whoever found it.
+    let alone = file("alone.bp", "void main() begin assert(0); end");
+    for (path, options, fewest) in [
+        (&example, &["--engine", "karp-miller"][..], false),
+        (&example, &["--engine", "explicit"], true),
+        (&example, &["--engine", "symbolic"], true),
+        (&example, &["--jobs", "1"], true),
+        (&race, &["--engine", "explicit"], true),
+        (&race, &["--engine", "backward"], false),
+        (&cases, &["--engine", "explicit"], false),
+        (&alone, &["--engine", "karp-miller"], true),
+    ] {
+        let (status, out, err) = throng("check", path, options);
+        assert_eq!(status, Some(10), "{path:?} {options:?}: {out}{err}");
+        let told = out.contains("perhaps with more threads than needed");
+        assert_eq!(told, !fewest, "{path:?} {options:?}: {out}");
+        let (_, json, _) = throng("check", path, &[options, &["--json"]].concat());
+        let report: serde_json::Value = serde_json::from_str(&json).expect("a report");
+        assert_eq!(report["targets"][0]["fewest"], fewest, "{path:?} {options:?}");
+    }
+}

@@ -237,16 +237,17 @@ impl Engine for Reusing<'_> {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
         }
-        let mut found = answer.verdicts.into_iter().zip(answer.by);
-        let (mut verdicts, mut by) = (Vec::new(), Vec::new());
+        let mut found = answer.verdicts.into_iter().zip(answer.by).zip(answer.fewest);
+        let (mut verdicts, mut by, mut fewest) = (Vec::new(), Vec::new(), Vec::new());
         for old in old {
-            let (verdict, who) = match old {
-                Some(verdict) => (verdict, Some(self.name())),
-                None => found.next().unwrap_or((Verdict::Unknown(Unknown::Cancelled), None)),
+            let ((verdict, who), few) = match old {
+                Some(verdict) => ((verdict, Some(self.name())), false),
+                None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
             };
             verdicts.push(verdict);
             by.push(who.or(Some(self.then.name())));
+            fewest.push(few);
         }
-        Answer { verdicts, by, checking: answer.checking + checking, ..answer }
+        Answer { verdicts, by, fewest, checking: answer.checking + checking, ..answer }
     }
 }

@@ -55,8 +55,11 @@ const FIRST_SHARE: u64 = 1 << 18;
 /// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pairs either prove soon or not at all. With a bound `explicit` proves, too, and they share alike.
+/// Pairs either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and they share alike.
 const WEIGHT_OF_PAIRS: u64 = 16;
+
+/// The same if all take turns.
+const TURNS_OF_PAIRS: u64 = 4;
 
 /// How much larger the next round is.
 const GROWTH: u64 = 4;
@@ -87,7 +90,7 @@ impl Engine for Auto {
         let mut prove: Vec<Player> = vec![player(&pairs)];
         let mut refute: Vec<Player> = vec![player(&explicit)];
         if problem.bound == Bound::Any {
-            prove[0].weight = WEIGHT_OF_PAIRS;
+            prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
             prove.extend([player(&equations), player(&backward), player(&triples)]);
             refute.extend([player(&guided), player(&karp_miller)]);
         }
@@ -130,8 +133,16 @@ struct Board<'a> {
     state: Mutex<State>,
 }
 
+/// What is known about a target.
+struct Decided {
+    verdict: Verdict,
+    by: &'static str,
+    /// Whether its run was looked for with fewer threads first.
+    fewest: bool,
+}
+
 struct State {
-    verdicts: Vec<Option<(Verdict, &'static str)>>,
+    verdicts: Vec<Option<Decided>>,
     attempts: Vec<Attempt>,
     /// Why the engines stopped, if they did: the most telling reason.
     why: Option<Unknown>,
@@ -146,7 +157,10 @@ struct State {
 impl<'a> Board<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Board<'a> {
         let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
-        let trivial = |t: &Target| t.configs.is_empty().then(|| (nothing_bad.clone(), "auto"));
+        let trivial = |t: &Target| {
+            let decided = Decided { verdict: nothing_bad.clone(), by: "auto", fewest: false };
+            t.configs.is_empty().then_some(decided)
+        };
         let state = State {
             verdicts: problem.targets.iter().map(trivial).collect(),
             attempts: Vec::new(),
@@ -222,7 +236,7 @@ impl<'a> Board<'a> {
 
     fn is_decided(&self) -> bool {
         let state = self.state();
-        let found = |v: &Option<(Verdict, _)>| matches!(v, Some((Verdict::Unsafe(_), _)));
+        let found = |d: &Option<Decided>| matches!(d, Some(Decided { verdict: Verdict::Unsafe(_), .. }));
         state.verdicts.iter().all(|v| v.is_some())
             || self.auto.stop_at_first && state.verdicts.iter().any(found)
     }
@@ -253,8 +267,8 @@ impl<'a> Board<'a> {
                 self.state().withdrawn.push(verdict.clone());
                 continue;
             }
-            let verdict = self.polish(i, verdict, engine);
-            self.state().verdicts[i].get_or_insert((verdict, engine));
+            let decided = self.polish(i, verdict, engine);
+            self.state().verdicts[i].get_or_insert(decided);
         }
         if self.is_decided() {
             self.limits.stopper().stop();
@@ -262,8 +276,9 @@ impl<'a> Board<'a> {
     }
 
     /// A run with the fewest threads instead of just any, if that is quickly found.
-    fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Verdict {
-        let Verdict::Unsafe(trace) = verdict else { return verdict.clone() };
+    fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Decided {
+        let decided = |verdict: &Verdict, fewest| Decided { verdict: verdict.clone(), by: engine, fewest };
+        let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
         let explicit = Explicit {
             max_threads: Some(trace.threads()),
             stop_at_first: true,
@@ -271,16 +286,16 @@ impl<'a> Board<'a> {
             ..Explicit::default()
         };
         if engine == explicit.name() {
-            return verdict.clone();
+            return decided(verdict, true);
         }
         let targets = vec![self.problem.targets[target].clone()];
         let problem = Problem { targets, ..self.problem.clone() };
         let better = explicit.run(&problem, &self.limits.part().work(POLISH), &super::Silent);
-        match better.verdicts.into_iter().next() {
-            Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], &better).is_ok() => {
-                better
+        match better.verdicts.first() {
+            Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], better).is_ok() => {
+                decided(better, true)
             }
-            _ => verdict.clone(),
+            _ => decided(verdict, false),
         }
     }
 
@@ -291,11 +306,12 @@ impl<'a> Board<'a> {
                 state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
             Unknown::Inconclusive(told.join("; "))
         });
-        let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|v| v.as_ref().map(|v| v.1)).collect();
+        let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
+        let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
         let verdicts = state
             .verdicts
             .into_iter()
-            .map(|v| v.map_or_else(|| Verdict::Unknown(why.clone()), |v| v.0))
+            .map(|d| d.map_or_else(|| Verdict::Unknown(why.clone()), |d| d.verdict))
             .collect();
         let told = by.iter().flatten().next().copied().unwrap_or("explicit");
         let of = |name: &str| state.attempts.iter().rev().find(|a| a.engine == name);
@@ -307,6 +323,7 @@ impl<'a> Board<'a> {
             verdicts,
             statistics,
             by,
+            fewest,
             attempts: state.attempts,
             checked: true,
             checking: state.checking,

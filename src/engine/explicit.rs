@@ -109,7 +109,7 @@ impl Engine for Explicit {
         let mut climb = Climb::new(problem, self, limits, &quiet, reduction);
         let outcome = climb.run();
         let statistics = climb.statistics();
-        Answer::new(verdicts(climb.search, outcome, reduced), statistics)
+        Answer::ascending(verdicts(climb.search, outcome, reduced), statistics)
     }
 }
 

@@ -32,6 +32,8 @@ pub fn run_on(
     let smaller = Problem { targets: problem.targets.clone(), ..contracted.problem.clone() };
     let mut answer = engine.run(&smaller, limits, &Lifting { contracted, watch });
     answer.verdicts = answer.verdicts.iter().map(|v| contracted.lift(v)).collect();
+    // Threads that are nobody in the smaller problem are somebody again.
+    answer.fewest.fill(false);
     answer
 }
 

@@ -81,7 +81,7 @@ impl Engine for Symbolic {
             self.attempt(problem, coded, nodes, limits, told, &mut statistics)
         });
         let mut answer = match attempted {
-            Ok(verdicts) => Answer::new(verdicts, statistics),
+            Ok(verdicts) => Answer::ascending(verdicts, statistics),
             Err(why) => Answer { statistics, ..unknown(problem, why) },
         };
         if shortens {

@@ -87,9 +87,7 @@ pub struct Entry {
     pub name: &'static str,
     /// The engine.
     pub engine: Box<dyn Engine + Send>,
-    /// Its runs have the fewest threads.
-    fewest: bool,
-    /// And of those the fewest steps.
+    /// Of the runs with the fewest threads, its have the fewest steps.
     shortest: bool,
     /// Its evidence can be written to a file.
     certificates: bool,
@@ -104,7 +102,7 @@ pub fn engines() -> Vec<Entry> {
         Entry::new("explicit, reduced", Explicit { por: true, ..explicit.clone() }).shortest().reduced(),
         Entry::new("explicit, 2 jobs", Explicit { jobs: 2, ..explicit.clone() }).shortest(),
         Entry::new("explicit", explicit).shortest(),
-        Entry::new("explicit, not counting", uncounted).fewest(),
+        Entry::new("explicit, not counting", uncounted),
         Entry::new("symbolic, reduced", Symbolic { por: true, ..symbolic.clone() }).shortest().reduced(),
         Entry::new("symbolic", symbolic).shortest(),
         Entry::new("karp-miller", KarpMiller::default()),
@@ -126,15 +124,11 @@ pub fn engines() -> Vec<Entry> {
 
 impl Entry {
     fn new(name: &'static str, engine: impl Engine + Send + 'static) -> Entry {
-        Entry { name, engine: Box::new(engine), fewest: false, shortest: false, certificates: true }
-    }
-
-    fn fewest(self) -> Entry {
-        Entry { fewest: true, ..self }
+        Entry { name, engine: Box::new(engine), shortest: false, certificates: true }
     }
 
     fn shortest(self) -> Entry {
-        Entry { shortest: true, ..self.fewest() }
+        Entry { shortest: true, ..self }
     }
 
     /// Whoever leaves out interleavings has evidence that a file cannot prove.
@@ -144,17 +138,14 @@ impl Entry {
 
     fn contestant(self) -> Contestant {
         Contestant::new(self.name, move |asked, limits| {
-            let Answered { verdicts, complete } = answers(&*self.engine, asked.problem, limits)?;
+            let answered = answers(&*self.engine, asked.problem, limits)?;
+            let verdicts = &answered.verdicts;
             if self.certificates && verdicts.iter().any(|v| !matches!(v, Verdict::Unknown(_))) {
-                certified(asked, &verdicts)?;
+                certified(asked, verdicts)?;
             }
             // Whoever ran out of time may have had none left to look for a shorter run.
             let shortest = self.shortest && limits.check().is_ok();
-            let said = |v: &Verdict| match (v, complete) {
-                (Verdict::Unknown(_), Some(most)) if asked.counts() => Said::none_up_to(most),
-                _ => said(asked, v, self.fewest, shortest),
-            };
-            Ok(Some(with_overall(verdicts.iter().map(said).collect())))
+            Ok(Some(answered.said(asked, shortest)))
         })
     }
 }
@@ -162,8 +153,27 @@ impl Entry {
 /// What an engine says; its evidence stands.
 struct Answered {
     verdicts: Vec<Verdict>,
+    /// Per target, whether its run is said to have the fewest threads.
+    fewest: Vec<bool>,
     /// With so many threads or fewer, nothing that is open can be reached.
     complete: Option<u32>,
+}
+
+impl Answered {
+    /// What it says about each target, and overall.
+    fn said(&self, asked: &Asked<'_>, shortest: bool) -> Vec<Said> {
+        let said = |(verdict, &fewest): (&Verdict, &bool)| match (verdict, self.complete) {
+            (Verdict::Safe(_), _) => Said::SAFE,
+            (Verdict::Unsafe(_), _) if !asked.counts() => Said::hit(Said::UNCOUNTED),
+            (Verdict::Unsafe(trace), _) if fewest => {
+                Said::fewest(trace.threads(), shortest.then_some(trace.steps.len()))
+            }
+            (Verdict::Unsafe(trace), _) => Said::hit(trace.threads()),
+            (Verdict::Unknown(_), Some(most)) if asked.counts() => Said::none_up_to(most),
+            (Verdict::Unknown(_), _) => Said::UNKNOWN,
+        };
+        with_overall(self.verdicts.iter().zip(&self.fewest).map(said).collect())
+    }
 }
 
 fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
@@ -175,6 +185,7 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<An
     let mut complete = answer.statistics.complete_up_to;
     if let Some(why) = problem.model.gave_up() {
         complete = None;
+        answer.fewest.fill(false);
         for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
             *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
         }
@@ -200,25 +211,13 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<An
             flaw => return Err(flawed(format!("about `{}`: {flaw}", problem.targets[i].name))),
         }
     }
-    Ok(Answered { verdicts: answer.verdicts, complete })
+    let fewest = (0..answer.verdicts.len()).map(|i| answer.has_fewest(problem, i)).collect();
+    Ok(Answered { verdicts: answer.verdicts, fewest, complete })
 }
 
 /// What checkers may take: more than any case should need.
 fn patience() -> Limits {
     Limits::none().timeout(Duration::from_secs(5))
-}
-
-fn said(asked: &Asked<'_>, verdict: &Verdict, fewest: bool, shortest: bool) -> Said {
-    match verdict {
-        Verdict::Safe(_) => Said::SAFE,
-        Verdict::Unsafe(_) if !asked.counts() => Said::hit(Said::UNCOUNTED),
-        Verdict::Unsafe(trace) if fewest => {
-            Said::fewest(trace.threads(), shortest.then_some(trace.steps.len()))
-        }
-        Verdict::Unsafe(trace) => Said::hit(trace.threads()),
-        Verdict::Unknown(Unknown::Bound(n)) if fewest && asked.counts() => Said::none_up_to(*n),
-        Verdict::Unknown(_) => Said::UNKNOWN,
-    }
 }
 
 fn with_overall(mut said: Vec<Said>) -> Vec<Said> {
@@ -337,8 +336,7 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         model,
     };
     let engine = Explicit { max_threads: Some(4), por: false, ..Explicit::default() };
-    let verdicts = answers(&engine, &own, limits)?.verdicts;
-    Ok(Some(with_overall(verdicts.iter().map(|v| said(asked, v, true, false)).collect())))
+    Ok(Some(answers(&engine, &own, limits)?.said(asked, false)))
 }
 
 // ── translations ──

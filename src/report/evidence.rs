@@ -1,6 +1,6 @@
 //! Evidence in words: what kind it is, what it says, and why that proves the verdict.
 
-use super::plural;
+use super::{Report, plural};
 use crate::verdict::{Certificate, Products, Relative, Verdict, Views};
 
 /// A certificate explained.
@@ -214,13 +214,19 @@ fn products(products: &Products) -> Explained {
 }
 
 /// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
-pub fn line(verdict: &Verdict) -> String {
-    match verdict {
+pub fn line(report: &Report, target: usize) -> String {
+    match &report.answer.verdicts[target] {
         Verdict::Safe(certificate) => {
             let told = explain(certificate);
             format!("{}: {}", told.kind, plural(told.size as u64, told.member))
         }
-        Verdict::Unsafe(trace) => format!("run: {}", plural(trace.steps.len() as u64, "step")),
+        Verdict::Unsafe(trace) => {
+            let mut told = format!("run: {}", plural(trace.steps.len() as u64, "step"));
+            if !report.answer.has_fewest(report.problem, target) {
+                told.push_str(&format!(", perhaps with more {}s than needed", report.unit));
+            }
+            told
+        }
         Verdict::Unknown(_) => "none".into(),
     }
 }

@@ -51,6 +51,8 @@ struct TargetDocument<'a> {
     evidence: Option<Evidence>,
     checked: bool,
     threads: Option<u32>,
+    /// Whether no run has fewer: known, or not.
+    fewest: Option<bool>,
     steps: Option<usize>,
     trace: Option<Story>,
 }
@@ -192,6 +194,7 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                 evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
+                fewest: trace.as_ref().map(|_| report.answer.has_fewest(report.problem, i)),
                 steps: trace.as_ref().map(|t| t.length),
                 trace,
             }

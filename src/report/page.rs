@@ -130,7 +130,7 @@ fn targets(report: &Report) -> (Vec<Target>, Vec<Proof>) {
             name: target.name.clone(),
             verdict: Word::of(verdict).lower(),
             detail: detail(report, verdict),
-            evidence: evidence::line(verdict),
+            evidence: evidence::line(report, i),
             by: report.answer.by.get(i).copied().flatten(),
             run: None,
             proof: None,

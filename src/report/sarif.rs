@@ -30,14 +30,14 @@ const RULES: [(&str, &str, &str); 5] = [
 /// The whole log, pretty-printed.
 pub fn write(report: &Report) -> String {
     let word = Word::overall(&report.answer.verdicts);
-    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
+    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts).enumerate();
     let results: Vec<Value> = pairs
-        .map(|(target, verdict)| {
+        .map(|(i, (target, verdict))| {
             let story = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
-            result(report, &target.name, verdict, story.as_ref())
+            result(report, i, story.as_ref())
         })
         .collect();
     let log = json!({
@@ -70,7 +70,8 @@ pub fn write(report: &Report) -> String {
     super::json::to_text(&log)
 }
 
-fn result(report: &Report, target: &str, verdict: &Verdict, story: Option<&Story>) -> Value {
+fn result(report: &Report, i: usize, story: Option<&Story>) -> Value {
+    let (target, verdict) = (&report.problem.targets[i].name, &report.answer.verdicts[i]);
     let rule = rule(target);
     let (kind, level) = match verdict {
         Verdict::Unsafe(_) => ("fail", "error"),
@@ -86,7 +87,7 @@ fn result(report: &Report, target: &str, verdict: &Verdict, story: Option<&Story
         "locations": [story.map_or_else(|| file(report), |s| place(report, s).0)],
         "partialFingerprints": { "throngTarget/v1": target },
         "properties": {
-            "evidence": evidence::line(verdict),
+            "evidence": evidence::line(report, i),
             "checked": report.checked && !matches!(verdict, Verdict::Unknown(_)),
         },
     });

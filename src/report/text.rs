@@ -162,8 +162,9 @@ const INDENT: usize = 9;
 /// The evidence, and whether anybody has checked it.
 fn evidence(report: &Report) -> String {
     let mut kinds: Vec<String> = Vec::new();
-    for verdict in report.answer.verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))) {
-        let line = evidence::line(verdict);
+    let verdicts = report.answer.verdicts.iter().enumerate();
+    for (i, _) in verdicts.filter(|(_, v)| !matches!(v, Verdict::Unknown(_))) {
+        let line = evidence::line(report, i);
         if !kinds.contains(&line) {
             kinds.push(line);
         }
