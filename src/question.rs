@@ -206,18 +206,20 @@ impl Question {
     ) -> Result<Vec<Target>, Vec<Complaint>> {
         let mut targets: Vec<Target> = program.assertions().into_iter().collect();
         let mut complaints = Vec::new();
-        let no_label = |option: &str, label: &str, why: String| wrong(option, label, "E606", why, None);
-        for label in &self.error_labels {
-            match program.error_label(label) {
-                Ok(target) => targets.push(target),
-                Err(why) => complaints.push(no_label("--error-label", label, why)),
+        let mut at_label = |option: &str, label: &str, found: Result<Target, String>| match found {
+            Ok(target) => {
+                if target.configs.is_empty() {
+                    warnings.push(Complaint::whole(&loaded.source, unreachable(label)));
+                }
+                targets.push(target);
             }
+            Err(why) => complaints.push(wrong(option, label, "E606", why, None)),
+        };
+        for label in &self.error_labels {
+            at_label("--error-label", label, program.error_label(label));
         }
         for label in &self.mutex {
-            match program.mutex(label) {
-                Ok(target) => targets.push(target),
-                Err(why) => complaints.push(no_label("--mutex", label, why)),
-            }
+            at_label("--mutex", label, program.mutex(label));
         }
         for text in &self.invariants {
             match program.invariant_text(text) {
@@ -326,6 +328,11 @@ fn nothing_asserted() -> Diagnostic {
     let message = "there is nothing to check: control reaches no assertion in this program";
     Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
         .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR")
+}
+
+fn unreachable(label: &str) -> Diagnostic {
+    let message = format!("label `{label}` is only in code that control cannot reach");
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W610", message) }
 }
 
 /// The targets of a property file, and warnings about it.

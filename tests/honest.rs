@@ -170,3 +170,22 @@ fn a_run_says_whether_it_has_the_fewest_threads() {
         assert_eq!(report["targets"][0]["fewest"], fewest, "{path:?} {options:?}");
     }
 }
+
+/// `--error-label L` is `assert(0)` in front of L, and nobody gets there. Every engine says so, and both ways to check agree.
+#[test]
+fn a_label_that_control_cannot_reach_is_safe() {
+    let text = "void main() begin skip; return; E: skip; end void unused() begin M: skip; end";
+    let path = file("unreachable.bp", text);
+    let certificate = path.with_extension("json");
+    for engine in ["auto", "explicit", "symbolic", "karp-miller", "backward", "views", "equations"] {
+        let asked = ["--error-label", "E", "--mutex", "M", "--engine", engine, "--certificate"];
+        let file = certificate.to_str().expect("a name");
+        let (status, out, err) = throng("check", &path, &[&asked[..], &[file, "--initial", "1"]].concat());
+        assert_eq!(status, Some(0), "{engine}: {out}{err}");
+        assert_eq!(err.matches("W610").count(), 2, "{engine}: {err}");
+        let (status, out, err) = throng("certify", &path, &[file]);
+        assert_eq!(status, Some(0), "{engine}: {out}{err}");
+    }
+    let (status, _, err) = throng("check", &path, &["--error-label", "G"]);
+    assert!(status == Some(2) && err.contains("E606") && err.contains("its labels: E, M"), "{err}");
+}

@@ -543,12 +543,14 @@ impl Interpreter {
     }
 
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
+        let functions = &self.program().functions;
+        let written = functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels).any(|l| l == label);
         let has = |i: &usize| {
             let (function, node) = self.control.spots[*i].top();
-            self.program().functions[function].nodes[node].labels.iter().any(|l| l == label)
+            functions[function].nodes[node].labels.iter().any(|l| l == label)
         };
-        let found: Vec<u32> = (0..self.control.spots.len()).filter(has).map(|i| i as u32).collect();
-        if found.is_empty() { Err(format!("control reaches no label `{label}`")) } else { Ok(found) }
+        let found = (0..self.control.spots.len()).filter(has).map(|i| i as u32).collect();
+        if written { Ok(found) } else { Err(format!("there is no label `{label}`")) }
     }
 
     /// The shared state with this name.

@@ -197,26 +197,23 @@ impl Jit {
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
+    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
-        let found: Vec<u32> = (0..self.program.points.len() as u32).filter(has).collect();
-        if !found.is_empty() {
-            return Ok(found);
+        let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
+        if written.clone().any(|l| l == label) {
+            return Ok((0..self.program.points.len() as u32).filter(has).collect());
         }
-        let written =
-            self.program.functions.iter().flat_map(|f| &f.nodes).any(|n| n.labels.iter().any(|l| l == label));
-        Err(if written {
-            format!("label `{label}` is only in code that control cannot reach")
-        } else {
-            let mut names: Vec<&str> = Vec::new();
-            for name in self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels) {
-                if !names.contains(&name.as_str()) && names.len() < 12 {
-                    names.push(name);
-                }
+        let mut names: Vec<&str> = Vec::new();
+        while names.len() < 12
+            && let Some(name) = written.next()
+        {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
             }
-            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-            format!("no label `{label}` in the program; its labels: {known}")
-        })
+        }
+        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+        Err(format!("no label `{label}` in the program; its labels: {known}"))
     }
 
     fn free_shared(&self) -> Cube {
