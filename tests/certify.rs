@@ -646,6 +646,12 @@ fn the_second_checker_reads_unusual_lines() {
             "vars x y rules x = 0 -> ; y >= 1 -> y' = y - 1; init x = 1, y = 1 target x >= 2",
             "|x,x",
         ),
+        // The first in the list leads, not the first by name.
+        (
+            "order.spec",
+            "vars x3 x22 y rules x3 >= 1, x22 >= 1 -> x3' = x3 - 1, x22' = x22 - 1, y' = y + 1; init x3 = 1, x22 = 1, y = 0 target y >= 1",
+            "|y",
+        ),
         ("tool.pnml", &tool, "|b"),
     ] {
         let (input, certificate) = (scratch.file(name, input), scratch.0.join(format!("{name}.json")));

@@ -302,9 +302,11 @@ class Court:
             threads = self.config([f["shared"], f["threads"]])
             self.families.append((threads, [self.local(l) for l in f["any"]]))
 
-        self.led = {}  # rules by shared state and leader, one of the local states that they take
+        numbered = isinstance(system.local, Numbers)
+        order = int if numbered else {l: i for i, l in enumerate(system.local)}.get
+        self.led = {}  # rules by shared state and leader, the first local state that they take
         for r in system.rules:
-            leader = min(r.take) if r.take else None
+            leader = min(r.take, key=order) if r.take else None
             self.led.setdefault((r.src, leader), []).append(r)
 
     def rules_from(self, shared, locals):
