@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
 use crate::limits::Limits;
+use crate::model::{Local, Step};
 use crate::problem::{Bound, Problem};
 use crate::verdict::Verdict;
 
@@ -80,10 +81,25 @@ impl Answer {
         let Some(Verdict::Unsafe(trace)) = self.verdicts.get(target) else { return false };
         let starts = problem.initial.iter().map(|family| family.threads.size()).min();
         let ends = problem.targets[target].configs.iter().map(|config| config.threads.size()).min();
-        // Levels of tokens are about initial markings.
-        let searched = self.fewest[target] && !matches!(problem.bound, Bound::Tokens(_));
-        searched || Some(trace.threads()) <= starts.max(ends)
+        let mut wanted = problem.targets[target].configs.iter().flat_map(|c| c.threads.entries());
+        // Levels of tokens are about initial markings; and a token that marks that a target was hit is nobody.
+        let counts = !matches!(problem.bound, Bound::Tokens(_)) && !wanted.any(|e| is_mark(problem, e.0));
+        let searched = self.fewest.get(target).is_some_and(|&searched| searched);
+        searched && counts || Some(trace.threads()) <= starts.max(ends)
     }
+}
+
+/// Whether a local state only says that something was hit: every step into it is blocked by whoever is there.
+fn is_mark(problem: &Problem, l: Local) -> bool {
+    let mut out = Vec::new();
+    let mut is_blocked = |step: &Step| {
+        out.clear();
+        problem.model.bystander(step, l, &mut out);
+        out.is_empty()
+    };
+    let puts = |step: &&Step| step.put.entries().iter().any(|e| e.0 == l);
+    let mut steps = problem.model.listed().unwrap_or_default().iter().filter(puts).peekable();
+    steps.peek().is_some() && steps.all(&mut is_blocked)
 }
 
 /// One engine's part in a common search.

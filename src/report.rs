@@ -139,7 +139,9 @@ pub fn bound_text(bound: Bound) -> String {
         Bound::Any => "any number".into(),
         Bound::Threads(n) => format!("at most {n}"),
         Bound::Tokens(n) => {
-            format!("at most {n} initial tokens in each place that may start with any number")
+            format!(
+                "at most {n} initial tokens, or the least allowed, in each place that may start with any number"
+            )
         }
     }
 }

@@ -193,7 +193,9 @@ impl<'a> Verification<'a> {
         for (name, why) in self.left_out {
             self.problem.targets.push(Target { name, configs: Vec::new() });
             answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
-            answer.fewest.push(false);
+            if !answer.fewest.is_empty() {
+                answer.fewest.push(false);
+            }
             if !answer.by.is_empty() {
                 answer.by.push(None);
             }

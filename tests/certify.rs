@@ -674,6 +674,12 @@ fn the_second_checker_reads_unusual_lines() {
         <place id='b'/><transition id='t'/><arc id='1' source='a' target='t'/><arc id='2' source='t' target='b'/>
         <toolspecific tool='x' version='1'><arc id='3' source='a' target='t'/></toolspecific></page></net></pnml>"
     );
+    // Places are listed in the order of the text.
+    let nested = format!(
+        "<pnml><net id='n' type='{kind}'><page id='g'><page id='h'><place id='b'><initialMarking><text>1</text></initialMarking></place></page>
+        <place id='a'><initialMarking><text>1</text></initialMarking></place><place id='c'/><transition id='t'/>
+        <arc id='1' source='a' target='t'/><arc id='2' source='b' target='t'/><arc id='3' source='t' target='c'/></page></net></pnml>"
+    );
     for (name, input, target) in [
         ("header.tts", "2 2 0 0 -> 1 1\n1|1", "1|1"),
         ("feed.tts", "2 2\n0 0 ->\u{c}1 1\n1|1", "1|1"),
@@ -693,6 +699,7 @@ fn the_second_checker_reads_unusual_lines() {
             "|y",
         ),
         ("tool.pnml", &tool, "|b"),
+        ("nested.pnml", &nested, "|c"),
     ] {
         let (input, certificate) = (scratch.file(name, input), scratch.0.join(format!("{name}.json")));
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));

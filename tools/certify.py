@@ -187,11 +187,12 @@ def read_pnml(text):
 
     places, arcs, transitions = [], [], []
     elements = [tree.fromstring(text)]
-    for e in elements:
+    while elements:  # in the order of the text
+        e = elements.pop()
         tag = e.tag.split("}")[-1]
         if tag in ("toolspecific", "graphics", "name"):
             continue
-        elements.extend(e)
+        elements.extend(reversed(e))
         number = lambda i: next((t.text for t in i if t.tag.endswith("text")), i.text)
         written = [number(i) for i in e if i.tag.endswith("inscription")]
         if tag.startswith("reference"):

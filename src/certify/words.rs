@@ -8,7 +8,9 @@ pub(super) fn bound_text(bound: Most) -> String {
         Most::Any => "any number".into(),
         Most::Threads(n) => format!("at most {n}"),
         Most::Tokens(n) => {
-            format!("at most {n} initial tokens in each place that may start with any number")
+            format!(
+                "at most {n} initial tokens, or the least allowed, in each place that may start with any number"
+            )
         }
     }
 }

@@ -109,7 +109,11 @@ impl Engine for Explicit {
         let mut climb = Climb::new(problem, self, limits, &quiet, reduction);
         let outcome = climb.run();
         let statistics = climb.statistics();
-        Answer::ascending(verdicts(climb.search, outcome, reduced), statistics)
+        let verdicts = verdicts(climb.search, outcome, reduced);
+        match self.first {
+            None => Answer::ascending(verdicts, statistics),
+            Some(_) => Answer::new(verdicts, statistics),
+        }
     }
 }
 
