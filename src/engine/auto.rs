@@ -157,9 +157,13 @@ struct State {
 impl<'a> Board<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Board<'a> {
         let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
+        // Checked as everything is; if that fails nobody else can prove it either, and there is nothing to find.
         let trivial = |t: &Target| {
-            let decided = Decided { verdict: nothing_bad.clone(), by: "auto", fewest: false };
-            t.configs.is_empty().then_some(decided)
+            let verdict = || match check(problem, t, &nothing_bad) {
+                Ok(()) => nothing_bad.clone(),
+                Err(flaw) => Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())),
+            };
+            t.configs.is_empty().then(|| Decided { verdict: verdict(), by: "auto", fewest: false })
         };
         let state = State {
             verdicts: problem.targets.iter().map(trivial).collect(),
