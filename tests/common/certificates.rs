@@ -1,6 +1,7 @@
 //! Certificates for tests: who finds an answer, what its certificate looks like, and what the checker says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use throng::certificate::write::{Origin, document, write};
@@ -19,6 +20,9 @@ use throng::limits::Limits;
 use throng::problem::{Bound, Problem};
 use throng::question::Question;
 use throng::verdict::Verdict;
+
+/// How long an engine may search.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Everybody who answers, without partial orders, so that certificates can be written.
 pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
@@ -73,4 +77,57 @@ pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
 pub fn problem(loaded: &Loaded, path: &Path, question: &Question) -> Problem {
     let posed = question.pose(loaded, path);
     posed.unwrap_or_else(|c| panic!("{}: {c:?}", path.display())).problem
+}
+
+/// A folder that is gone afterwards.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("throng-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Scratch(folder)
+    }
+
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A number from the environment.
+pub fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The inputs among the examples.
+pub fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = std::fs::read_dir(folder).expect("examples").map(|e| e.expect("entry").path());
+    let known =
+        |p: &PathBuf| p.extension().is_some_and(|e| ["bp", "tts", "ntts", "spec"].iter().any(|k| e == *k));
+    let mut found: Vec<PathBuf> = files.filter(known).collect();
+    found.sort();
+    found
+}
+
+/// Exit status, standard output and error of the command.
+pub fn throng(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// What the second checker says; nothing if there is no Python.
+pub fn second(path: &str, certificate: &str) -> Option<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/certify.py");
+    let output = Command::new("python3").arg(script).args([path, certificate]).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
