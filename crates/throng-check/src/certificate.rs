@@ -1,0 +1,296 @@
+//! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md` says what each kind means.
+//!
+//! The layout is written down once, here, for both directions: writing borrows large sets ([`mod@write`]), reading owns them. States are
+//! listed once, by name ([`names`]), and referred to by their place in that list, so a certificate does not depend on
+//! how any version of the tool numbers states.
+
+mod compiled;
+pub mod names;
+mod shrink;
+pub mod write;
+
+pub use self::compiled::ProgramNames;
+pub use self::shrink::shrink;
+
+use serde::{Deserialize, Serialize};
+
+use self::names::{LocalName, SharedName};
+
+/// What a certificate calls itself.
+pub const FORMAT: &str = "throng-certificate";
+/// Version of the layout and of its meaning.
+pub const VERSION: u32 = 1;
+
+/// A whole certificate. `C` is a set of configurations: owned when read, borrowed when written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document<C = Vec<Configuration>> {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Who wrote it; for people.
+    pub tool: String,
+    /// What it is about; for people: the checker reads the input itself.
+    pub input: Input,
+    /// The question.
+    pub problem: Asked,
+    /// Every state that is mentioned, by name.
+    pub states: States,
+    /// The answers.
+    pub targets: Vec<Answered>,
+    /// Targets without an answer; for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
+    /// What the answers rest on.
+    pub evidence: Vec<Evidence<C>>,
+    /// If this is about a cutoff: what it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cutoff: Option<CutoffClaim>,
+}
+
+/// The input that was read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its format: `bp`, `tts`, `ntts`, `spec`, `pnml`.
+    pub kind: String,
+    /// FNV-1a hash of its text, 64 bits in hexadecimal.
+    pub hash: String,
+}
+
+/// The question besides its targets.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Where the system may start.
+    pub initial: Start,
+    /// How many threads there may be.
+    pub bound: Most,
+    /// Programs: whether a thread that has ended frees its slot under a thread bound.
+    pub slot_reuse: bool,
+    /// Nets: whether a variable that `init` does not mention may start with any number of tokens.
+    pub init_free: bool,
+}
+
+/// Where a system starts.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// A program: so many threads at the entry of `main`.
+    Main(Count),
+    /// A system: any of these families.
+    Families(Vec<Family>),
+}
+
+/// A family of initial configurations.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// The shared state.
+    pub shared: u32,
+    /// Exactly these threads,
+    pub threads: Vec<(u32, u32)>,
+    /// and any number in each of these states.
+    pub any: Vec<u32>,
+}
+
+/// A thread bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Most {
+    /// None.
+    Any,
+    /// So many threads at any time.
+    Threads(u32),
+    /// So many initial tokens for each open count.
+    Tokens(u32),
+}
+
+/// The states that a certificate mentions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct States {
+    /// Shared states.
+    pub shared: Vec<SharedName>,
+    /// Local states.
+    pub local: Vec<LocalName>,
+}
+
+/// One answer.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answered {
+    /// What people call the target.
+    pub name: String,
+    /// What must not be reached.
+    pub property: Property,
+    /// Whether it can be.
+    pub verdict: Claim,
+    /// Why: place in the list of evidence.
+    pub evidence: u32,
+}
+
+/// What must not happen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Property {
+    /// A program's assertion is violated.
+    Assertions,
+    /// A thread is about to execute the statement with this label.
+    ErrorLabel(String),
+    /// Two threads are at this label, nobody inside an atomic section.
+    Mutex(String),
+    /// This expression over the shared variables is false, nobody inside an atomic section.
+    Invariant(String),
+    /// Some configuration covers one of these.
+    Covers(Vec<Configuration>),
+}
+
+impl Property {
+    /// What the target of a program with this name asks for ([`throng_lang::question`] names them).
+    pub fn of_name(name: &str) -> Property {
+        let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
+        let label = after("error label ").map(Property::ErrorLabel);
+        let label = label.or_else(|| after("mutex ").map(Property::Mutex));
+        label.or_else(|| after("invariant ").map(Property::Invariant)).unwrap_or(Property::Assertions)
+    }
+}
+
+/// An answer in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Claim {
+    /// Cannot happen.
+    Safe,
+    /// Can happen.
+    Unsafe,
+}
+
+/// A shared state, and how many threads are in which local state; both by place in the list of states.
+pub type Configuration = (u32, Vec<(u32, Count)>);
+
+/// Views: a shared state, local states a and local states b. Each alone, and each a with each b, can occur; null: b is a.
+pub type Block = (u32, Vec<u32>, Option<Vec<u32>>);
+
+/// A number of threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Count {
+    /// Exactly so many.
+    Exactly(u32),
+    /// Any number.
+    Any(Omega),
+}
+
+/// Any number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Omega {
+    /// `"any"`
+    Any,
+}
+
+impl Count {
+    /// `"any"`
+    pub const ANY: Count = Count::Any(Omega::Any);
+}
+
+/// What an answer rests on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Evidence<C = Vec<Configuration>> {
+    /// A run into the target.
+    Trace {
+        /// Where it starts.
+        start: Configuration,
+        /// What happens then.
+        steps: Vec<Taken>,
+    },
+    /// Every reachable configuration within the bound.
+    Closed {
+        /// The set.
+        configurations: C,
+    },
+    /// ω-configurations that cover all that is reachable.
+    Downward {
+        /// The set.
+        configurations: C,
+    },
+    /// What is reachable is built of views, and exceeds no vector; what may reach the target besides that is above a basis.
+    Invariants {
+        /// Shared states with at most two threads that can occur together, as blocks; null: nothing is known.
+        views: Option<Vec<Block>>,
+        /// Linear functions that no possible step increases.
+        vectors: Vec<Weights>,
+        /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
+        basis: C,
+    },
+    /// Evidence about a smaller model.
+    QuotientModel {
+        /// All but these shared states are only passed through.
+        kept: Vec<u32>,
+        /// Local states that are taken for another, or for nobody.
+        merged: Vec<(Option<u32>, Vec<u32>)>,
+        /// The evidence.
+        proof: Box<Evidence<C>>,
+    },
+}
+
+/// What states count in a linear function; those that are not listed count nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// Shared states.
+    pub shared: Vec<(u32, i64)>,
+    /// Local states, never negative.
+    pub local: Vec<(u32, i64)>,
+}
+
+/// A step of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taken {
+    /// The local state of the thread that leads it; null if it takes no thread.
+    pub by: Option<u32>,
+    /// What it does; for people.
+    pub does: String,
+    /// The configuration afterwards.
+    pub after: Configuration,
+}
+
+/// What a certificate says about a cutoff.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutoffClaim {
+    /// So many threads show every reachable thread state.
+    pub threads: u32,
+    /// Runs as a forest: the place of the configuration before (null at the start), who leads the step, the configuration.
+    pub runs: Vec<(Option<u32>, Option<u32>, Configuration)>,
+    /// Every reachable thread state (shared, local) with the place in `runs` where it is reached.
+    pub reachable: Vec<(u32, u32, u32)>,
+    /// A downward set or views, as place in the list of evidence: no thread state is reachable that they do not hold.
+    pub rest: u32,
+    /// Thread states (shared, local) that they hold but that are not reachable, with the evidence for that.
+    pub except: Vec<(u32, u32, u32)>,
+    /// Why fewer threads do not suffice.
+    pub needed: Option<Needed>,
+}
+
+/// A thread state that fewer threads do not reach.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Needed {
+    /// Shared and local state.
+    pub state: (u32, u32),
+    /// Everything that fewer threads reach.
+    pub configurations: Vec<Configuration>,
+}
+
+/// FNV-1a, 64 bits.
+pub fn hash(text: &str) -> String {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}

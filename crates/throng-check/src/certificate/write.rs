@@ -1,0 +1,453 @@
+//! From an answer to a certificate. Large sets are borrowed and written one element at a time.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use serde::{Serialize, Serializer};
+
+use super::compiled::{Namer, ProgramNames};
+use super::{
+    Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
+    Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
+};
+use crate::rules::cutoff::CutoffProof;
+use throng_lang::load::{self, Loaded, Reading};
+use throng_model::concrete::concretise;
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::quotient::Contraction;
+use throng_model::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
+use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
+
+/// A product with more configurations than this is not written.
+const MOST: usize = 1 << 20;
+
+/// The states of a certificate: the place of each in the lists.
+#[derive(Default)]
+struct Numbers {
+    shared: IndexSet<Shared, FxBuildHasher>,
+    local: IndexSet<Local, FxBuildHasher>,
+}
+
+impl Numbers {
+    fn see(&mut self, config: &Config) {
+        self.shared.insert(config.shared);
+        self.local.extend(config.threads.entries().iter().map(|e| e.0));
+    }
+
+    fn see_all(&mut self, model: &dyn Model, certificate: &Certificate) {
+        match certificate {
+            Certificate::Products(products) => {
+                self.shared.extend(products.shared.iter().flatten());
+                self.local.extend(products.locals.iter().flatten());
+            }
+            Certificate::Closed(set)
+            | Certificate::Reduced(set)
+            | Certificate::Downward(set)
+            | Certificate::Upward(set) => set.iter().for_each(|c| self.see(c)),
+            Certificate::Views(views) => self.see_views(views),
+            Certificate::Relative(relative) => {
+                self.see_views(&relative.views);
+                relative.basis.iter().for_each(|c| self.see(c));
+                for vector in &relative.vectors {
+                    self.shared.extend(vector.shared.iter().map(|e| e.0));
+                    self.local.extend(vector.locals.iter().map(|e| e.0));
+                }
+            }
+            Certificate::QuotientModel(contraction, proof) => {
+                self.shared.extend(kept(model, &contraction.skipped));
+                self.local.extend(contraction.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
+                self.see_all(model, proof);
+            }
+        }
+    }
+
+    fn see_views(&mut self, views: &Views) {
+        for block in &views.blocks {
+            self.shared.insert(block.shared);
+            self.local.extend(block.left.iter().chain(block.right.iter().flatten()));
+        }
+    }
+
+    fn shared(&self, s: Shared) -> u32 {
+        self.shared.get_index_of(&s).map_or(u32::MAX, |i| i as u32)
+    }
+
+    fn local(&self, l: Local) -> u32 {
+        self.local.get_index_of(&l).map_or(u32::MAX, |i| i as u32)
+    }
+
+    fn config(&self, config: &Config) -> Configuration {
+        (self.shared(config.shared), self.bag(&config.threads).collect())
+    }
+
+    fn bag(&self, bag: &Bag) -> impl Iterator<Item = (u32, Count)> {
+        bag.entries().iter().map(|&(l, n)| (self.local(l), count(n)))
+    }
+}
+
+fn count(n: u32) -> Count {
+    if n == OMEGA { Count::ANY } else { Count::Exactly(n) }
+}
+
+/// A set of configurations, written one by one.
+pub struct Configs<'a> {
+    set: Cow<'a, [Config]>,
+    numbers: Rc<Numbers>,
+}
+
+impl Serialize for Configs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.set.iter().map(|c| self.numbers.config(c)))
+    }
+}
+
+/// Where a problem came from.
+pub struct Origin<'a> {
+    /// The input.
+    pub loaded: &'a Loaded,
+    /// How it was read.
+    pub reading: &'a Reading,
+    /// The question.
+    pub problem: &'a Problem,
+}
+
+/// The certificate of these verdicts, one per target of the problem; why there is none, if there cannot be.
+pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
+    let problem = origin.problem;
+    let traces: Vec<Option<Trace>> = problem
+        .targets
+        .iter()
+        .zip(verdicts)
+        .map(|(t, v)| concrete(problem, t, v))
+        .collect::<Result<_, _>>()?;
+    let numbers = Rc::new(number(problem, verdicts, &traces));
+    let mut targets = Vec::new();
+    let mut evidence = Vec::new();
+    let mut undecided = Vec::new();
+    let mut shared: HashMap<_, u32> = HashMap::new();
+    for ((target, verdict), trace) in problem.targets.iter().zip(verdicts).zip(&traces) {
+        let next = evidence.len() as u32;
+        let (claim, place) = match (verdict, trace) {
+            (Verdict::Unknown(_), _) => {
+                undecided.push(target.name.clone());
+                continue;
+            }
+            (Verdict::Unsafe(_), Some(trace)) => {
+                evidence.push(run(&*problem.model, trace, &numbers));
+                (Claim::Unsafe, next)
+            }
+            (Verdict::Unsafe(_), None) => return Err("a run has no values".into()),
+            (Verdict::Safe(certificate), _) => {
+                let place = *shared.entry(certificate.identity()).or_insert(next);
+                if place == next {
+                    evidence.push(set(&*problem.model, certificate, &numbers)?);
+                }
+                (Claim::Safe, place)
+            }
+        };
+        let property = property(origin, target, &numbers);
+        targets.push(Answered { name: target.name.clone(), property, verdict: claim, evidence: place });
+    }
+    Ok(whole(origin, &numbers, targets, undecided, evidence, None))
+}
+
+fn whole<'a>(
+    origin: &Origin<'_>,
+    numbers: &Numbers,
+    targets: Vec<Answered>,
+    undecided: Vec<String>,
+    evidence: Vec<Evidence<Configs<'a>>>,
+    cutoff: Option<CutoffClaim>,
+) -> Document<Configs<'a>> {
+    Document {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+        input: Input {
+            name: origin.loaded.source.name.clone(),
+            kind: origin.loaded.format.to_string(),
+            hash: hash(&origin.loaded.source.text),
+        },
+        problem: Asked {
+            initial: start(origin, numbers),
+            bound: match origin.problem.bound {
+                Bound::Any => Most::Any,
+                Bound::Threads(n) => Most::Threads(n),
+                Bound::Tokens(n) => Most::Tokens(n),
+            },
+            slot_reuse: !origin.reading.keep_ended,
+            init_free: origin.reading.init_free,
+        },
+        states: states(origin.loaded, numbers),
+        targets,
+        undecided,
+        evidence,
+        cutoff,
+    }
+}
+
+/// The certificate of a cutoff.
+pub fn cutoff_document<'a>(
+    origin: &Origin<'_>,
+    found: &'a CutoffProof,
+) -> Result<Document<Configs<'a>>, String> {
+    let problem = origin.problem;
+    let mut numbers = Numbers::default();
+    problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
+    found.runs.iter().for_each(|n| numbers.see(&n.config));
+    found.needed.iter().flat_map(|n| &n.1).for_each(|c| numbers.see(c));
+    let states = found.reachable.iter().map(|r| (r.0, r.1)).chain(found.except.iter().map(|e| (e.0, e.1)));
+    for (s, l) in states.chain(found.needed.iter().map(|n| n.0)) {
+        numbers.shared.insert(s);
+        numbers.local.insert(l);
+    }
+    let model = &*problem.model;
+    numbers.see_all(model, &found.rest);
+    found.except.iter().for_each(|e| numbers.see_all(model, &e.2));
+    let numbers = Rc::new(numbers);
+    let mut evidence = vec![set(model, &found.rest, &numbers)?];
+    let mut places: HashMap<_, u32> = HashMap::new();
+    let mut except = Vec::new();
+    for (s, l, certificate) in &found.except {
+        let next = evidence.len() as u32;
+        let place = *places.entry(certificate.identity()).or_insert(next);
+        if place == next {
+            evidence.push(set(&*problem.model, certificate, &numbers)?);
+        }
+        except.push((numbers.shared(*s), numbers.local(*l), place));
+    }
+    let runs = found.runs.iter().map(|n| {
+        let parent = n.parent.map(|p| p as u32);
+        (parent, n.by.map(|l| numbers.local(l)), numbers.config(&n.config))
+    });
+    let claim = CutoffClaim {
+        threads: found.threads,
+        runs: runs.collect(),
+        reachable: found
+            .reachable
+            .iter()
+            .map(|&(s, l, at)| (numbers.shared(s), numbers.local(l), at as u32))
+            .collect(),
+        rest: 0,
+        except,
+        needed: found.needed.as_ref().map(|((s, l), set)| Needed {
+            state: (numbers.shared(*s), numbers.local(*l)),
+            configurations: set.iter().map(|c| numbers.config(c)).collect(),
+        }),
+    };
+    Ok(whole(origin, &numbers, Vec::new(), Vec::new(), evidence, Some(claim)))
+}
+
+/// The run of an unsafe verdict, with all values chosen.
+fn concrete(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<Option<Trace>, String> {
+    let Verdict::Unsafe(trace) = verdict else { return Ok(None) };
+    let found = concretise(&*problem.model, target, trace, problem.bound.threads());
+    found.map(Some).ok_or_else(|| format!("the run into `{}` cannot be given values", target.name))
+}
+
+fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> Numbers {
+    let mut numbers = Numbers::default();
+    for family in &problem.initial {
+        numbers.see(&family.omega());
+    }
+    for trace in traces.iter().flatten() {
+        numbers.see(&trace.start);
+        for taken in &trace.steps {
+            numbers.see(&taken.after);
+        }
+    }
+    // A program's targets are given in words.
+    if throng_lang::bp::program::program_of(&*problem.model).is_none() {
+        problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
+    }
+    for verdict in verdicts {
+        if let Verdict::Safe(certificate) = verdict {
+            numbers.see_all(&*problem.model, certificate);
+        }
+    }
+    numbers
+}
+
+/// The shared states between which there are steps, without those that are only passed through.
+fn kept(model: &dyn Model, skipped: &[Shared]) -> Vec<Shared> {
+    let skipped: HashSet<&Shared> = skipped.iter().collect();
+    let steps = model.listed().unwrap_or_default().iter();
+    let mut kept: Vec<Shared> = steps.flat_map(|s| [s.from, s.to]).filter(|s| !skipped.contains(s)).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+fn set<'a>(
+    model: &dyn Model,
+    certificate: &'a Certificate,
+    numbers: &Rc<Numbers>,
+) -> Result<Evidence<Configs<'a>>, String> {
+    let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
+    let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
+                   search without them (--no-por)";
+    Ok(match certificate {
+        Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
+        Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
+        Certificate::Upward(set) => {
+            Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
+        }
+        Certificate::Views(views) => Evidence::Invariants {
+            views: Some(blocks(views, numbers)),
+            vectors: Vec::new(),
+            basis: configs(&[]),
+        },
+        Certificate::Relative(relative) => Evidence::Invariants {
+            views: Some(blocks(&relative.views, numbers)),
+            vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
+            basis: configs(&relative.basis),
+        },
+        Certificate::QuotientModel(contraction, proof) => Evidence::QuotientModel {
+            kept: kept(model, &contraction.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
+            merged: classes(contraction, numbers),
+            proof: Box::new(set(model, proof, numbers)?),
+        },
+        Certificate::Products(products) if !products.reduced => {
+            let all = products.members.iter().map(|product| products.configs(product, MOST));
+            let mut all: Vec<Config> =
+                all.collect::<Option<Vec<_>>>().ok_or("a product of sets is too large to write")?.concat();
+            all.sort_unstable();
+            all.dedup();
+            Evidence::Closed { configurations: Configs { set: Cow::Owned(all), numbers: numbers.clone() } }
+        }
+        Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
+    })
+}
+
+/// What is taken for the same, once for all.
+fn classes(contraction: &Contraction, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
+    let mut classes: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    for &(l, to) in &contraction.merged {
+        classes.entry(to.map(|to| numbers.local(to))).or_default().push(numbers.local(l));
+    }
+    classes.into_iter().collect()
+}
+
+fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
+    Weights {
+        shared: vector.shared.iter().map(|&(s, n)| (numbers.shared(s), n)).collect(),
+        local: vector.locals.iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
+    }
+}
+
+fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {
+    let locals = |list: &[Local]| list.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
+    let block =
+        |b: &verdict::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
+    views.blocks.iter().map(block).collect()
+}
+
+fn run<C>(model: &dyn Model, trace: &Trace, numbers: &Numbers) -> Evidence<C> {
+    let steps = trace.steps.iter().map(|taken| {
+        let place = model.edge_place(taken.step.edge);
+        Taken {
+            by: taken.step.take.entries().first().map(|e| numbers.local(e.0)),
+            does: if place.line == 0 { place.text } else { format!("line {}: {}", place.line, place.text) },
+            after: numbers.config(&taken.after),
+        }
+    });
+    Evidence::Trace { start: numbers.config(&trace.start), steps: steps.collect() }
+}
+
+fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
+    let problem = origin.problem;
+    if let (load::Input::Program(_), [family]) = (&origin.loaded.input, &problem.initial[..]) {
+        let n = family.threads.size();
+        return Start::Main(if family.any.is_empty() { Count::Exactly(n) } else { Count::ANY });
+    }
+    let family = |f: &throng_model::problem::Initial| Family {
+        shared: numbers.shared(f.shared),
+        threads: f.threads.entries().iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
+        any: f.any.iter().map(|&l| numbers.local(l)).collect(),
+    };
+    Start::Families(problem.initial.iter().map(family).collect())
+}
+
+fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Property {
+    if let load::Input::System(_) = origin.loaded.input {
+        return Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect());
+    }
+    Property::of_name(&target.name)
+}
+
+fn states(loaded: &Loaded, numbers: &Numbers) -> States {
+    let name = |namer: &dyn Namer| States {
+        shared: numbers.shared.iter().map(|&s| namer.shared(s)).collect(),
+        local: numbers.local.iter().map(|&l| namer.local(l)).collect(),
+    };
+    match &loaded.input {
+        load::Input::Program(jit) => name(&ProgramNames::new(jit)),
+        load::Input::System(system) => name(&*system.table),
+    }
+}
+
+/// Writes a document: one line for each state, target, step and configuration.
+pub fn write(document: &impl Serialize, out: impl Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, Lines::default());
+    document.serialize(&mut serializer)?;
+    serializer.into_inner().write_all(b"\n")
+}
+
+/// Breaks lines only where it helps the eye.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+}
+
+impl Lines {
+    /// Down to lists of configurations; what is inside those stays on one line.
+    const DEEPEST: usize = 6;
+
+    fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
+        if self.depth < Lines::DEEPEST {
+            out.write_all(b"\n")?;
+            out.write_all(&b"          "[..2 * self.depth])?;
+        }
+        Ok(())
+    }
+}
+
+impl serde_json::ser::Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        self.line(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth < 2 { self.line(out) } else { Ok(()) }
+    }
+}

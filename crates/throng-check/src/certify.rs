@@ -1,0 +1,126 @@
+//! Checks a certificate against the original input, without any engine.
+//!
+//! The input is read again, the question is put together from what the certificate says, states are looked up by name, and the rules of
+//! [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a program, statements are
+//! executed by an interpreter of its own ([`interpreter`]), which shares the parser and the meaning of names with the
+//! engines' model, and nothing that executes anything.
+//!
+//! What has to be believed for `VALID`: this module, [`crate::rules`], [`throng_model::problem`], what a step does ([`throng_model::semantics`]), and the reader
+//! of the input's language.
+
+mod decode;
+pub mod interpreter;
+mod reuse;
+mod wording;
+
+use std::fmt;
+
+pub use self::reuse::translate;
+
+use self::wording::{bound_text, initial_text};
+use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
+use throng_lang::load::{Format, Loaded, Reading};
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
+
+/// Why a certificate was not accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// It is no certificate, or not one for this kind of input.
+    Unreadable(String),
+    /// It does not prove what it says: which rule failed, and where.
+    Invalid(String),
+    /// A limit was hit before everything was checked.
+    Limit(Unknown),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unreadable(why) | Fault::Invalid(why) => f.write_str(why),
+            Fault::Limit(why) => write!(f, "checking did not finish: {why}"),
+        }
+    }
+}
+
+/// What a valid certificate says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Certified {
+    /// What is true now: target, answer, kind of evidence, its number of elements.
+    pub answers: Vec<(String, Claim, &'static str, usize)>,
+    /// What is true about a cutoff.
+    pub cutoff: Option<CertifiedCutoff>,
+    /// The initial configurations in words.
+    pub initial: String,
+    /// The thread bound in words.
+    pub bound: String,
+    /// What else somebody should know.
+    pub notes: Vec<String>,
+}
+
+/// A cutoff that was shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CertifiedCutoff {
+    /// So many threads show every reachable thread state.
+    pub threads: u32,
+    /// So many there are.
+    pub states: usize,
+    /// Whether fewer threads do not.
+    pub smallest: bool,
+}
+
+/// Reads a certificate from bytes.
+pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
+    /// Whatever else has changed, a later version says so here.
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: String,
+        version: u32,
+    }
+    let no = |why: serde_json::Error| Fault::Unreadable(format!("this is no certificate: {why}"));
+    let done = serde_json::from_slice(bytes).map_err(no);
+    let head = match &done {
+        Ok(Document { format, version, .. }) => Head { format: format.clone(), version: *version },
+        Err(_) => serde_json::from_slice(bytes).map_err(no)?,
+    };
+    if head.format != FORMAT {
+        return Err(Fault::Unreadable(format!("this is no certificate: its format is not `{FORMAT}`")));
+    }
+    if head.version != VERSION {
+        let (theirs, ours) = (head.version, VERSION);
+        let why = format!("the certificate has version {theirs}, but this checker knows version {ours}");
+        return Err(Fault::Unreadable(why));
+    }
+    done
+}
+
+/// How the input must be read for this certificate; `from` if its name does not say the format.
+pub fn reading(document: &Document, from: Option<Format>) -> Reading {
+    Reading {
+        from,
+        init_free: document.problem.init_free,
+        keep_ended: !document.problem.slot_reuse,
+        ..Reading::default()
+    }
+}
+
+/// Checks everything that a certificate says about this input, which was read as [`reading`] says.
+pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
+    let court = decode::Decoder::new(loaded, document)?;
+    let answers = court.judge(limits)?;
+    let cutoff = court.cutoff(limits)?;
+    let mut notes = Vec::new();
+    if document.input.hash != hash(&loaded.source.text) {
+        notes.push(format!("the input has changed since `{}` was certified", document.input.name));
+    }
+    if !document.undecided.is_empty() {
+        notes.push(format!("nothing is said about {}", document.undecided.join(", ")));
+    }
+    Ok(Certified {
+        answers,
+        cutoff,
+        initial: initial_text(document),
+        bound: bound_text(document.problem.bound),
+        notes,
+    })
+}

@@ -1,0 +1,389 @@
+//! Puts the question of a certificate together again and lets the rules decide.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::interpreter::Interpreter;
+use super::{CertifiedCutoff, Fault};
+use crate::certificate::names::{Found, LocalName, SharedName};
+use crate::certificate::{
+    Answered, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken, Weights,
+};
+use crate::rules::cutoff::{CutoffProof, check_cutoff};
+use crate::rules::run::{leads, led_by};
+use crate::rules::{self, Flaw};
+use throng_lang::load::{Input, Loaded};
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::quotient::Contraction;
+use throng_model::table::{Names, Table};
+use throng_model::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
+use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, UNCOUNTABLE};
+
+/// A certificate and what it is about.
+pub(super) struct Decoder<'a> {
+    pub(super) document: &'a Document,
+    pub(super) problem: Problem,
+    /// The states of the certificate; one that the input does not have is missing.
+    pub(super) shared: Found<Shared>,
+    pub(super) locals: Found<Local>,
+    pub(super) program: Option<Arc<Interpreter>>,
+    /// Leave out elements with states that the input does not have; what is left must stand all the same.
+    pub(super) lenient: bool,
+    /// How many threads a configuration may have.
+    pub(super) most: u32,
+}
+
+/// So many threads of a program are too many to look at one by one.
+const MANY: u32 = 1 << 20;
+
+/// Where states are sets, or bystanders move, threads are looked at one by one.
+pub(super) fn most_threads(model: &dyn Model) -> u32 {
+    if model.is_exact() && !model.moves_others() { UNCOUNTABLE - 1 } else { 4096 }
+}
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::Invalid(why.into()))
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(loaded: &Loaded, document: &'a Document) -> Result<Decoder<'a>, Fault> {
+        let kind = loaded.format.to_string();
+        if document.input.kind != kind {
+            let theirs = &document.input.kind;
+            return invalid(format!("the certificate is about a `{theirs}` input, and this is `{kind}`"));
+        }
+        let (shared, locals) = (&document.states.shared, &document.states.local);
+        let program = match &loaded.input {
+            Input::System(_) => None,
+            Input::Program(_) => {
+                let keep_ended = !document.problem.slot_reuse;
+                let why = "the program cannot be read a second time";
+                let found = Interpreter::new(&loaded.source.text, keep_ended, document.cutoff.is_some());
+                Some(Arc::new(found.ok_or_else(|| Fault::Unreadable(why.into()))?))
+            }
+        };
+        let (model, shared, locals): (Arc<dyn Model>, _, _) = match (&loaded.input, &program) {
+            (Input::System(system), _) => {
+                let (s, l) = system_states(&system.table, shared, locals);
+                (system.table.clone(), s, l)
+            }
+            (_, Some(program)) => {
+                let s = shared.iter().map(|n| program.shared_named(n)).collect();
+                (program.clone(), s, locals.iter().map(|n| program.local_named(n)).collect())
+            }
+            (Input::Program(_), None) => return invalid("there is no program"),
+        };
+        let bound = match document.problem.bound {
+            Most::Any => Bound::Any,
+            Most::Threads(0) => return invalid("a bound of no threads at all"),
+            Most::Threads(n) => Bound::Threads(n),
+            Most::Tokens(n) => Bound::Tokens(n),
+        };
+        if matches!(bound, Bound::Threads(_)) && loaded.format.is_net()
+            || matches!(bound, Bound::Tokens(_)) && !loaded.format.is_net()
+        {
+            return invalid("threads are bounded in programs and systems, initial tokens in nets");
+        }
+        let problem =
+            Problem { model, initial: Vec::new(), initial_text: String::new(), targets: Vec::new(), bound };
+        let most = most_threads(&*problem.model);
+        let mut court = Decoder { document, problem, shared, locals, program, lenient: false, most };
+        court.problem.initial = court.initial()?;
+        court.problem.targets = document.targets.iter().map(|t| court.target(t)).collect::<Result<_, _>>()?;
+        Ok(court)
+    }
+
+    fn initial(&self) -> Result<Vec<Initial>, Fault> {
+        match (&self.document.problem.initial, &self.program) {
+            (Start::Main(Count::Exactly(0)), _) => invalid("a program that starts with no threads"),
+            (Start::Main(Count::Exactly(MANY..)), _) => {
+                invalid("a program that starts with too many threads")
+            }
+            (Start::Main(Count::Exactly(n)), Some(program)) => Ok(vec![program.initial(Some(*n))]),
+            (Start::Main(Count::Any(_)), Some(program)) => Ok(vec![program.initial(None)]),
+            (Start::Families(families), None) => families.iter().map(|f| self.family(f)).collect(),
+            _ => invalid("programs start at `main`, systems in families of configurations"),
+        }
+    }
+
+    fn family(&self, family: &Family) -> Result<Initial, Fault> {
+        let threads = family.threads.iter().map(|&(l, n)| (l, Count::Exactly(n))).collect();
+        let Config { shared, threads } = self.config(&(family.shared, threads), false)?;
+        Ok(Initial {
+            shared,
+            threads,
+            any: family.any.iter().map(|&l| self.local(l)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn target(&self, answered: &Answered) -> Result<Target, Fault> {
+        let (property, name) = (&answered.property, answered.name.clone());
+        let configs = match (property, &self.program) {
+            (Property::Covers(configs), None) => self.configs(configs, false),
+            (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),
+            (_, None) => invalid("labels, assertions and invariants belong to programs"),
+        }?;
+        Ok(Target { name, configs })
+    }
+
+    /// Checks every answer.
+    pub(super) fn judge(&self, limits: &Limits) -> Result<Vec<(String, Claim, &'static str, usize)>, Fault> {
+        let mut decoded: HashMap<u32, Verdict> = HashMap::new();
+        for answered in &self.document.targets {
+            let name = &answered.name;
+            if let Entry::Vacant(vacant) = decoded.entry(answered.evidence) {
+                vacant.insert(self.evidence(answered.evidence).map_err(|fault| match fault {
+                    Fault::Invalid(why) => Fault::Invalid(format!("target `{name}`: {why}")),
+                    fault => fault,
+                })?);
+            }
+            let is_run = matches!(decoded[&answered.evidence], Verdict::Unsafe(_));
+            if is_run != (answered.verdict == Claim::Unsafe) {
+                return invalid(format!("target `{name}`: this is no evidence for its verdict"));
+            }
+        }
+        let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
+        let numbered: Vec<(usize, &Verdict)> = verdicts.clone().enumerate().collect();
+        rules::check_all(&self.problem, &numbered, limits).map_err(|(target, flaw)| fault(&target, flaw))?;
+        let told = |(a, verdict): (&Answered, &Verdict)| {
+            let (kind, size) = verdict.evidence().unwrap_or_default();
+            (a.name.clone(), a.verdict, kind, size)
+        };
+        Ok(self.document.targets.iter().zip(verdicts).map(told).collect())
+    }
+
+    /// Checks what is said about a cutoff.
+    pub(super) fn cutoff(&self, limits: &Limits) -> Result<Option<CertifiedCutoff>, Fault> {
+        let Some(claim) = &self.document.cutoff else { return Ok(None) };
+        if self.problem.bound != Bound::Any {
+            return invalid("a cutoff is about any number of threads");
+        }
+        let set = |place: u32| match self.evidence(place)? {
+            Verdict::Safe(certificate) => Ok(certificate),
+            _ => invalid("a run shows that something can be reached"),
+        };
+        let node = |n: &(Option<u32>, Option<u32>, Configuration)| {
+            let by = n.1.map(|l| self.local(l)).transpose()?;
+            Ok(RunNode { parent: n.0.map(|p| p as usize), by, config: self.config(&n.2, false)? })
+        };
+        let proof = CutoffProof {
+            threads: claim.threads,
+            runs: claim.runs.iter().map(node).collect::<Result<_, Fault>>()?,
+            reachable: claim
+                .reachable
+                .iter()
+                .map(|r| Ok((self.shared(r.0)?, self.local(r.1)?, r.2 as usize)))
+                .collect::<Result<_, Fault>>()?,
+            rest: set(claim.rest)?,
+            except: claim
+                .except
+                .iter()
+                .map(|e| Ok((self.shared(e.0)?, self.local(e.1)?, set(e.2)?)))
+                .collect::<Result<_, Fault>>()?,
+            needed: match &claim.needed {
+                None => None,
+                Some(needed) => {
+                    let state = (self.shared(needed.state.0)?, self.local(needed.state.1)?);
+                    Some((state, self.configs(&needed.configurations, false)?))
+                }
+            },
+        };
+        let problem = Problem { targets: Vec::new(), ..self.problem.clone() };
+        check_cutoff(&problem, &proof, limits).map_err(|flaw| fault("cutoff", flaw))?;
+        Ok(Some(CertifiedCutoff {
+            threads: claim.threads,
+            states: claim.reachable.len(),
+            smallest: claim.needed.is_some(),
+        }))
+    }
+
+    /// The piece of evidence at this place.
+    fn evidence(&self, place: u32) -> Result<Verdict, Fault> {
+        match self.document.evidence.get(place as usize) {
+            Some(evidence) => self.verdict(evidence),
+            None => invalid(format!("evidence number {place} is not there")),
+        }
+    }
+
+    pub(super) fn verdict(&self, evidence: &Evidence) -> Result<Verdict, Fault> {
+        Ok(Verdict::Safe(match evidence {
+            Evidence::Trace { start, steps } => return self.trace(start, steps).map(Verdict::Unsafe),
+            Evidence::Closed { configurations } => {
+                Certificate::Closed(Arc::new(self.configs(configurations, false)?))
+            }
+            Evidence::Downward { configurations } => {
+                Certificate::Downward(Arc::new(self.configs(configurations, true)?))
+            }
+            Evidence::Invariants { views, vectors, basis } => {
+                let basis = self.configs(basis, false)?;
+                let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
+                match views {
+                    Some(blocks) => {
+                        let views = Arc::new(self.views(blocks)?);
+                        match vectors.is_empty() && basis.is_empty() {
+                            true => Certificate::Views(views),
+                            false => Certificate::Relative(Arc::new(Relative { views, vectors, basis })),
+                        }
+                    }
+                    None if vectors.is_empty() => Certificate::Upward(Arc::new(basis)),
+                    None => return invalid("vectors without views: which steps are possible?"),
+                }
+            }
+            Evidence::QuotientModel { kept, merged, proof } => {
+                let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
+                let steps = self.problem.model.listed().unwrap_or_default().iter();
+                let skipped: HashSet<Shared> =
+                    steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
+                let mut pairs = Vec::new();
+                for (to, members) in merged {
+                    let to = to.map(|l| self.local(l)).transpose()?;
+                    pairs.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
+                }
+                pairs.sort_unstable();
+                if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
+                    return invalid("a state is taken for two others");
+                }
+                let contraction = Contraction { skipped: skipped.into_iter().collect(), merged: pairs };
+                match self.verdict(proof)? {
+                    Verdict::Safe(proof) if !matches!(proof, Certificate::QuotientModel(..)) => {
+                        Certificate::QuotientModel(Arc::new(contraction), Box::new(proof))
+                    }
+                    _ => return invalid("a model is made smaller once, and for a proof"),
+                }
+            }
+        }))
+    }
+
+    /// All of these; without those that are not there, if that is allowed.
+    fn each<I, T>(&self, items: &[I], find: impl Fn(I) -> Result<T, Fault>) -> Result<Vec<T>, Fault>
+    where
+        I: Copy,
+    {
+        items.iter().map(|&i| find(i)).filter(|found| found.is_ok() || !self.lenient).collect()
+    }
+
+    fn vector(&self, weights: &Weights) -> Result<Vector, Fault> {
+        Ok(Vector {
+            shared: self.each(&weights.shared, |(s, n)| Ok((self.shared(s)?, n)))?,
+            locals: self.each(&weights.local, |(l, n)| Ok((self.local(l)?, n)))?,
+        })
+    }
+
+    fn views(&self, blocks: &[crate::certificate::Block]) -> Result<Views, Fault> {
+        let locals = |list: &[u32]| self.each(list, |l| self.local(l));
+        let block = |(s, left, right): &crate::certificate::Block| {
+            let right = right.as_ref().map(|right| locals(right)).transpose()?;
+            Ok(Block { shared: self.shared(*s)?, left: locals(left)?, right })
+        };
+        let found = blocks.iter().map(block).filter(|b| b.is_ok() || !self.lenient);
+        Ok(Views { blocks: found.collect::<Result<_, Fault>>()? })
+    }
+
+    /// A run: which step each is, is not written, so any that fits will do. The rules replay it.
+    fn trace(&self, start: &Configuration, steps: &[Taken]) -> Result<Trace, Fault> {
+        let model = &*self.problem.model;
+        let mut trace = Trace { start: self.config(start, false)?, steps: Vec::new() };
+        for (i, taken) in steps.iter().enumerate() {
+            let after = self.config(&taken.after, false)?;
+            let now = trace.end();
+            let by = taken.by.map(|by| self.local(by)).transpose()?;
+            let mut steps = Vec::new();
+            led_by(model, now, by, &mut steps);
+            let bound = self.problem.bound.threads();
+            let mut found = None;
+            for step in steps {
+                if leads(model, now, &step, bound, &after).map_err(|why| Fault::Limit(why.into()))? {
+                    found = Some(step);
+                    break;
+                }
+            }
+            let Some(step) = found else {
+                return invalid(Flaw::LeadsElsewhere(i + 1, after.describe(model)).to_string());
+            };
+            trace.steps.push(verdict::Taken { step, after });
+        }
+        Ok(trace)
+    }
+
+    fn shared(&self, i: u32) -> Result<Shared, Fault> {
+        named(&self.shared, i, "shared")
+    }
+
+    fn local(&self, i: u32) -> Result<Local, Fault> {
+        named(&self.locals, i, "local")
+    }
+
+    pub(super) fn configs(&self, configs: &[Configuration], omega: bool) -> Result<Vec<Config>, Fault> {
+        configs.iter().map(|c| self.config(c, omega)).filter(|c| c.is_ok() || !self.lenient).collect()
+    }
+
+    fn config(&self, (shared, threads): &Configuration, omega: bool) -> Result<Config, Fault> {
+        let mut bag = Bag::new();
+        let mut total: u32 = 0;
+        for &(l, n) in threads {
+            let n = match n {
+                Count::Exactly(0 | OMEGA) => return invalid("a count is 0 or too large"),
+                Count::Exactly(n) => {
+                    total = total.saturating_add(n);
+                    n
+                }
+                Count::Any(_) if omega => OMEGA,
+                Count::Any(_) => return invalid("`any` counts only in downward sets"),
+            };
+            bag.insert(self.local(l)?, n);
+        }
+        if total > self.most {
+            return invalid(format!("a configuration has {total} threads, too many to look at"));
+        }
+        Ok(Config::new(self.shared(*shared)?, bag))
+    }
+}
+
+fn fault(target: &str, flaw: Flaw) -> Fault {
+    match flaw {
+        Flaw::Limit(why) => Fault::Limit(why),
+        flaw => Fault::Invalid(format!("target `{target}`: {flaw}")),
+    }
+}
+
+fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W, Fault> {
+    match states.get(i as usize) {
+        Some(Ok(word)) => Ok(*word),
+        Some(Err(why)) => invalid(format!("{kind} state number {i}: {why}")),
+        None => invalid(format!("there is no {kind} state number {i} in the list of states")),
+    }
+}
+
+/// The states of a system by name.
+pub(super) fn system_states(
+    table: &Table,
+    shared: &[SharedName],
+    locals: &[LocalName],
+) -> (Found<Shared>, Found<Local>) {
+    let index = |names: &Names| -> HashMap<String, u64> {
+        match names {
+            Names::Numbers(_) => HashMap::new(),
+            Names::List(list) => list.iter().cloned().zip(0..).collect(),
+        }
+    };
+    let (by_shared, by_local) = (index(table.shared()), index(table.locals()));
+    let find = |names: &Names, index: &HashMap<String, u64>, name: &str| -> Result<u64, String> {
+        let found = match names {
+            Names::List(_) => index.get(name).copied(),
+            Names::Numbers(n) => name.parse().ok().filter(|i: &u64| i < n && *name == i.to_string()),
+        };
+        found.ok_or_else(|| format!("the input has no state `{name}`"))
+    };
+    let odd = || "a state of a program, but the input is a system".to_string();
+    let shared = shared.iter().map(|n| match n {
+        SharedName::Name(name) => find(table.shared(), &by_shared, name).map(Shared),
+        SharedName::Values(_) => Err(odd()),
+    });
+    let locals = locals.iter().map(|n| match n {
+        LocalName::Name(name) => find(table.locals(), &by_local, name).map(Local),
+        LocalName::Values(_) => Err(odd()),
+    });
+    (shared.collect(), locals.collect())
+}

@@ -1,0 +1,272 @@
+//! Where control can be, and where it can go from there: every stack that can be reached, values aside.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::certificate::names::places;
+use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
+use throng_lang::bp::program::expr::Expr;
+
+/// A stack of (function, statement), outermost first; callers are at their calls.
+pub(super) type Stack = Vec<(usize, usize)>;
+
+/// A place where a thread can be.
+pub(super) struct Spot {
+    pub(super) stack: Stack,
+    /// Whether it is inside an atomic section.
+    pub(super) inside: bool,
+    /// Where the variables of the innermost call begin, and how many there are in all.
+    pub(super) base: usize,
+    pub(super) width: usize,
+    /// If it waits: where it goes when woken.
+    pub(super) woken: Option<u32>,
+    pub(super) name: String,
+}
+
+impl Spot {
+    /// The innermost call.
+    pub(super) fn top(&self) -> (usize, usize) {
+        self.stack[self.stack.len() - 1]
+    }
+}
+
+/// One way to go on from a place.
+pub(super) struct Move {
+    pub(super) from: u32,
+    /// Where the thread goes; nowhere if it ends.
+    pub(super) to: Option<u32>,
+    /// Where a new thread starts.
+    pub(super) child: Option<u32>,
+    /// The value that the condition must have.
+    pub(super) branch: bool,
+    /// Variables that thread and child may both read later.
+    pub(super) copied: Vec<usize>,
+}
+
+/// All places and moves.
+pub(super) struct Control {
+    pub(super) program: Resolved,
+    pub(super) spots: Vec<Spot>,
+    pub(super) moves: Vec<Move>,
+    /// Numbers of the moves that leave each place.
+    pub(super) out: Vec<Vec<u32>>,
+    pub(super) named: HashMap<String, u32>,
+}
+
+/// What follows a statement.
+struct Next {
+    to: Option<Stack>,
+    child: Option<Stack>,
+    branch: bool,
+}
+
+impl Control {
+    pub(super) fn new(program: Resolved, exact: bool) -> Control {
+        let of = |f: &throng_lang::bp::function::Function| {
+            places(&f.name, f.nodes.iter().map(|n| ((n.span.start, 0), &n.labels[..])))
+        };
+        let names: Vec<Vec<String>> = program.functions.iter().map(of).collect();
+        let entry = vec![(program.main, program.functions[program.main].entry)];
+        let mut control =
+            Control { program, spots: Vec::new(), moves: Vec::new(), out: Vec::new(), named: HashMap::new() };
+        let mut numbers: HashMap<Stack, u32> = HashMap::new();
+        let mut todo = VecDeque::new();
+        control.number(entry, false, &names, &mut numbers, &mut todo);
+        while let Some(at) = todo.pop_front() {
+            let stack = control.spots[at as usize].stack.clone();
+            let after = control.inside_after(at, &numbers);
+            if let Kind::Wait { next } = control.kind(&control.spots[at as usize]) {
+                let to = step_to(&stack, *next);
+                let inside = control.spots[at as usize].inside;
+                control.spots[at as usize].woken =
+                    Some(control.number(to, inside, &names, &mut numbers, &mut todo));
+            }
+            for next in control.next(&stack) {
+                let to = next.to.map(|s| control.number(s, after, &names, &mut numbers, &mut todo));
+                let child = next.child.map(|s| control.number(s, false, &names, &mut numbers, &mut todo));
+                control.out[at as usize].push(control.moves.len() as u32);
+                control.moves.push(Move { from: at, to, child, branch: next.branch, copied: Vec::new() });
+            }
+        }
+        control.tie_copies(exact);
+        control
+    }
+
+    /// What the statement at a place is.
+    pub(super) fn kind(&self, spot: &Spot) -> &Kind {
+        let (function, node) = spot.top();
+        &self.program.functions[function].nodes[node].kind
+    }
+
+    fn number(
+        &mut self,
+        stack: Stack,
+        inside: bool,
+        names: &[Vec<String>],
+        numbers: &mut HashMap<Stack, u32>,
+        todo: &mut VecDeque<u32>,
+    ) -> u32 {
+        if let Some(&number) = numbers.get(&stack) {
+            return number;
+        }
+        let number = self.spots.len() as u32;
+        let size = |&(f, _): &(usize, usize)| self.program.functions[f].variables.len();
+        let width = self.program.thread_locals.len() + stack.iter().map(size).sum::<usize>();
+        let base = width - stack.last().map_or(0, size);
+        let name = stack.iter().map(|&(f, n)| names[f][n].as_str()).collect::<Vec<_>>().join(" > ");
+        self.named.insert(name.clone(), number);
+        numbers.insert(stack.clone(), number);
+        self.spots.push(Spot { stack, inside, base, width, woken: None, name });
+        self.out.push(Vec::new());
+        todo.push_back(number);
+        number
+    }
+
+    /// Whether a thread that leaves a place is inside an atomic section. A block's end restores what was before its beginning,
+    /// which control has passed, because nobody may jump into a block.
+    fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> bool {
+        let spot = &self.spots[at as usize];
+        match self.kind(spot) {
+            Kind::AtomicBegin { .. } | Kind::AtomicEnter { .. } => true,
+            Kind::AtomicEnd { .. } => false,
+            Kind::AtomicLeave { enter, .. } => {
+                numbers.get(&step_to(&spot.stack, *enter)).is_some_and(|&n| self.spots[n as usize].inside)
+            }
+            _ => spot.inside,
+        }
+    }
+
+    fn next(&self, stack: &Stack) -> Vec<Next> {
+        let (function, node) = stack[stack.len() - 1];
+        let go = |n: usize| Next { to: Some(step_to(stack, n)), child: None, branch: true };
+        let entry = |f: usize| (f, self.program.functions[f].entry);
+        match &self.program.functions[function].nodes[node].kind {
+            Kind::Skip { next }
+            | Kind::Assume { next, .. }
+            | Kind::Assert { next, .. }
+            | Kind::Assign { next, .. }
+            | Kind::AtomicBegin { next }
+            | Kind::AtomicEnd { next }
+            | Kind::AtomicEnter { next }
+            | Kind::AtomicLeave { next, .. }
+            | Kind::Signal { next }
+            | Kind::Broadcast { next } => vec![go(*next)],
+            Kind::Goto { targets } => targets.iter().map(|&n| go(n)).collect(),
+            Kind::Branch { then, otherwise, .. } => {
+                vec![go(*then), Next { branch: false, ..go(*otherwise) }]
+            }
+            Kind::Call { callee, .. } => {
+                let deeper = [&stack[..], &[entry(*callee)]].concat();
+                vec![Next { to: Some(deeper), child: None, branch: true }]
+            }
+            Kind::TailCall { callee, .. } => {
+                vec![Next { to: Some(vec![entry(*callee)]), child: None, branch: true }]
+            }
+            Kind::Return { .. } if stack.len() > 1 => {
+                let outer = &stack[..stack.len() - 1];
+                let (caller, call) = outer[outer.len() - 1];
+                match &self.program.functions[caller].nodes[call].kind {
+                    Kind::Call { next, .. } => {
+                        vec![Next { to: Some(step_to(outer, *next)), child: None, branch: true }]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+            Kind::Return { .. } | Kind::EndThread => vec![Next { to: None, child: None, branch: true }],
+            Kind::Start { child, next } => vec![Next { child: Some(step_to(stack, *child)), ..go(*next) }],
+            Kind::Wait { .. } => Vec::new(),
+        }
+    }
+
+    /// For every spawn, the variables that some statement which parent and child can both still come to may read. A variable that one of
+    /// them never reads again need not be tied to the copy: nobody can tell.
+    fn tie_copies(&mut self, exact: bool) {
+        if self.moves.iter().all(|m| m.child.is_none()) {
+            return;
+        }
+        let mut read: Vec<Vec<bool>> = self.spots.iter().map(|spot| self.reads(spot)).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in (0..self.spots.len()).rev() {
+                let moves = self.out[at].iter().map(|&m| &self.moves[m as usize]);
+                let next: Vec<u32> =
+                    moves.flat_map(|m| m.to.into_iter().chain(m.child)).chain(self.spots[at].woken).collect();
+                for to in next {
+                    for slot in 0..read[at].len().min(read[to as usize].len()) {
+                        if read[to as usize][slot] && !read[at][slot] {
+                            (read[at][slot], changed) = (true, true);
+                        }
+                    }
+                }
+            }
+        }
+        for m in &mut self.moves {
+            if let (Some(to), Some(child)) = (m.to, m.child) {
+                let both = |&slot: &usize| exact || read[to as usize][slot] && read[child as usize][slot];
+                m.copied = (0..self.spots[m.from as usize].width).filter(both).collect();
+            }
+        }
+    }
+
+    /// The variables of a thread at a place that its statement reads, or that other threads may read there.
+    fn reads(&self, spot: &Spot) -> Vec<bool> {
+        let mut read = vec![false; spot.width];
+        let mut see = |base: usize, e: &Expr<Ref>| {
+            e.each_var(&mut |r| match r.name {
+                Name::ThreadLocal(i) => read[i as usize] = true,
+                Name::Local(i) => read[base + i as usize] = true,
+                _ => {}
+            });
+        };
+        expressions(self.kind(spot)).into_iter().for_each(|e| see(spot.base, e));
+        // A `return` also reads what constrains the call.
+        let mut base = self.program.thread_locals.len();
+        for &(function, node) in &spot.stack {
+            let f = &self.program.functions[function];
+            expressions(&f.nodes[node].kind).into_iter().for_each(|e| see(base, e));
+            base += f.variables.len();
+        }
+        for (reader, f) in self.program.functions.iter().enumerate() {
+            let mut base = self.program.thread_locals.len();
+            let mut frame = None;
+            for &(function, _) in &spot.stack {
+                if function == reader {
+                    frame = Some(base);
+                }
+                base += self.program.functions[function].variables.len();
+            }
+            for e in f.nodes.iter().flat_map(|n| expressions(&n.kind)) {
+                e.each_var(&mut |r| match (r.name, frame) {
+                    (Name::OtherThreadLocal(i), _) => read[i as usize] = true,
+                    (Name::OtherLocal(i), Some(base)) => read[base + i as usize] = true,
+                    _ => {}
+                });
+            }
+        }
+        read
+    }
+}
+
+fn step_to(stack: &[(usize, usize)], node: usize) -> Stack {
+    let mut stack = stack.to_vec();
+    if let Some(top) = stack.last_mut() {
+        top.1 = node;
+    }
+    stack
+}
+
+/// All expressions in a statement.
+fn expressions(kind: &Kind) -> Vec<&Expr<Ref>> {
+    match kind {
+        Kind::Assume { condition, .. } | Kind::Branch { condition, .. } | Kind::Assert { condition, .. } => {
+            vec![condition]
+        }
+        Kind::Assign { assigns, constraints, .. } => {
+            assigns.iter().map(|a| &a.1).chain(constraints).collect()
+        }
+        Kind::Call { arguments, constraints, .. } => arguments.iter().chain(constraints).collect(),
+        Kind::TailCall { arguments, .. } => arguments.iter().collect(),
+        Kind::Return { results } => results.iter().flatten().collect(),
+        _ => Vec::new(),
+    }
+}

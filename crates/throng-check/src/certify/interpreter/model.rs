@@ -1,0 +1,444 @@
+//! The interpreter's steps, as the rules of the checker ask for them.
+
+use super::control::{Move, Spot};
+use super::{Interpreter, Plan, Values};
+use throng_lang::bp::function::Kind;
+use throng_lang::bp::program::Cubes;
+use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
+use throng_model::{Bag, Bystanders, Edge, Local, Model, Place, Shared, Step};
+
+impl Cubes for Interpreter {
+    fn shared_cube(&self, s: Shared) -> (bool, Cube) {
+        self.shared.value(s.0)
+    }
+
+    fn local_cube(&self, l: Local) -> (u32, Cube) {
+        self.local.value(l.0)
+    }
+
+    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+        Shared(self.shared.number((inside, masks.into())))
+    }
+
+    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+        Local(self.local.number((point, masks.into())))
+    }
+}
+
+/// Moves by what they may lead to.
+#[derive(Default)]
+pub(super) struct Index {
+    /// The thread, or its child, goes to this place.
+    into: Vec<Vec<u32>>,
+    ends: Vec<u32>,
+    wakes: Vec<u32>,
+    passive: Vec<u32>,
+    /// It may change the shared state.
+    shared: Vec<u32>,
+    /// Places that a thread may be woken to.
+    woken: Vec<u32>,
+}
+
+impl Index {
+    pub(super) fn new(of: &Interpreter) -> Index {
+        let mut index = Index { into: vec![Vec::new(); of.control.spots.len()], ..Index::default() };
+        index.woken = of.control.spots.iter().filter_map(|spot| spot.woken).collect();
+        for (id, m) in (0..).zip(&of.control.moves) {
+            let plan = of.plan(m);
+            for &to in m.to.iter().chain(m.child.iter().filter(|&&c| Some(c) != m.to)) {
+                index.into[to as usize].push(id);
+            }
+            let flips = of.inside(m.to) != of.inside(Some(m.from));
+            if flips || plan.assigns.iter().any(|a| matches!(a.0, super::To::Shared(_))) {
+                index.shared.push(id);
+            }
+            if matches!(of.move_kind(m), Kind::Signal { .. } | Kind::Broadcast { .. }) {
+                index.wakes.push(id);
+            }
+            if plan.is_passive() {
+                index.passive.push(id);
+            }
+            if m.to.is_none() {
+                index.ends.push(id);
+            }
+        }
+        index
+    }
+}
+
+impl Interpreter {
+    fn spot(&self, spot: u32) -> Option<&Spot> {
+        self.control.spots.get(spot as usize)
+    }
+
+    fn inside(&self, spot: Option<u32>) -> bool {
+        spot.and_then(|s| self.spot(s)).is_some_and(|s| s.inside)
+    }
+
+    fn move_kind(&self, m: &Move) -> &Kind {
+        self.control.kind(&self.control.spots[m.from as usize])
+    }
+
+    /// The step that a move makes with these values.
+    fn step(&self, id: u32, plan: &Plan, values: &Values, from: Shared, take: Local) -> Step {
+        let m = &self.control.moves[id as usize];
+        let (shared, local) = Interpreter::after(plan, values);
+        let put = match m.to {
+            Some(to) => Bag::one(self.local_word(to, &local)),
+            None if self.keep_ended => Bag::one(self.local_word(self.control.spots.len() as u32, &[])),
+            None => Bag::new(),
+        };
+        let others = match self.move_kind(m) {
+            Kind::Signal { .. } => Bystanders::WakeOne,
+            Kind::Broadcast { .. } => Bystanders::Transfer,
+            _ if plan.is_passive() => Bystanders::Transfer,
+            _ => Bystanders::Stay,
+        };
+        let seen = if plan.is_passive() { Interpreter::seen(plan, values) } else { Values::default() };
+        Step {
+            from,
+            to: self.shared_word(self.inside(m.to), &shared),
+            take: Bag::one(take),
+            put,
+            spawn: m.child.map(|c| self.local_word(c, &values.local)).into_iter().collect(),
+            others,
+            edge: Edge(self.deeds.number((id, seen)) as u32),
+            choice: 0,
+        }
+    }
+
+    /// The steps of a move that end in these shared values with the thread at these values.
+    fn backward(&self, id: u32, flag: bool, shared: &Cube, local: &Cube, out: &mut Vec<Step>) {
+        let m = &self.control.moves[id as usize];
+        if self.inside(m.to) != flag {
+            return;
+        }
+        let plan = self.plan(m);
+        let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
+        values.local.truncate(plan.keep);
+        values.local.resize(self.control.spots[m.from as usize].width, FREE);
+        for (to, _) in &plan.assigns {
+            match *to {
+                super::To::Shared(i) => {
+                    values.new.push(shared[i]);
+                    values.shared[i] = FREE;
+                }
+                super::To::Local(i) => {
+                    values.new.push(local[i]);
+                    if i < plan.keep {
+                        values.local[i] = FREE;
+                    }
+                }
+            }
+        }
+        for values in self.solve(values, &|v| self.act(m, &plan, v, true)) {
+            let from = self.shared_word(self.control.spots[m.from as usize].inside, &values.shared);
+            let take = self.local_word(m.from, &values.local);
+            out.push(self.step(id, &plan, &values, from, take));
+        }
+    }
+
+    /// The same, wherever the thread ends up.
+    fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut Vec<Step>) {
+        let plan = self.plan(&self.control.moves[id as usize]);
+        let free = std::iter::repeat_n(FREE, plan.width).collect();
+        self.backward(id, flag, shared, &free, out);
+    }
+
+    /// Where the variables begin that a passive move sees of a bystander; `None` if it takes no part.
+    fn attends(&self, plan: &Plan, spot: u32) -> Option<usize> {
+        let spot = self.spot(spot)?;
+        if !plan.needs_frame() {
+            return Some(0);
+        }
+        let mut base = self.program().thread_locals.len();
+        for &(function, _) in &spot.stack {
+            if function == plan.function {
+                return Some(base);
+            }
+            base += self.program().functions[function].variables.len();
+        }
+        None
+    }
+
+    /// The slot of a bystander's variable.
+    fn their_slot(name: throng_lang::bp::function::Name, base: usize) -> usize {
+        use throng_lang::bp::function::Name;
+        match name {
+            Name::OtherLocal(i) | Name::Local(i) => base + i as usize,
+            Name::OtherThreadLocal(i) | Name::ThreadLocal(i) | Name::Shared(i) => i as usize,
+        }
+    }
+
+    /// Whether some bystander can have no way to take part in a move, reachable or not.
+    fn blocks(&self, m: &Move) -> bool {
+        const MOST: usize = 14;
+        let plan = self.plan(m);
+        let mut read: Vec<usize> = Vec::new();
+        let thread_locals = self.program().thread_locals.len();
+        for e in plan.passive() {
+            e.each_var(&mut |r| {
+                if r.name.is_other() {
+                    read.push(Self::their_slot(r.name, thread_locals));
+                }
+            });
+        }
+        read.sort_unstable();
+        read.dedup();
+        let only_assigns = plan.constraints.iter().all(|e| !super::is_other(e))
+            && plan.guard.is_none_or(|(e, _)| !super::is_other(e));
+        if only_assigns {
+            return false;
+        }
+        if read.len() > MOST {
+            return true;
+        }
+        let width = thread_locals + self.program().functions[plan.function].variables.len();
+        let mut values =
+            Values { shared: self.free_shared(), local: self.free_local(m.from), ..Values::default() };
+        values.new.resize(plan.assigns.len(), FREE);
+        let active = self.solve(values, &|v| self.act(m, &plan, v, false));
+        active.iter().any(|values| {
+            (0..1u32 << read.len()).any(|bits| {
+                let mut values = values.clone();
+                values.other.resize(width, FREE);
+                values.other_new.resize(plan.theirs.len(), FREE);
+                for (k, &slot) in read.iter().enumerate() {
+                    values.other[slot] = if bits >> k & 1 == 1 { ONE } else { ZERO };
+                }
+                self.solve(values, &|v| Interpreter::attend(&plan, v, thread_locals, false)).is_empty()
+            })
+        })
+    }
+}
+
+fn meet(a: &Cube, b: &Cube) -> Option<Cube> {
+    let both: Cube = a.iter().zip(b).map(|(x, y)| x & y).collect();
+    (a.len() == b.len() && both.iter().all(|&m| m != 0)).then_some(both)
+}
+
+fn within(a: &Cube, b: &Cube) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x & y == *x)
+}
+
+fn text(mask: u8) -> String {
+    ["", "0", "1", "*"][mask as usize & 3].into()
+}
+
+impl Model for Interpreter {
+    fn as_cubes(&self) -> Option<&dyn Cubes> {
+        Some(self)
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared_cube(s);
+        let (at, local) = self.local_cube(l);
+        let Some(spot) = self.spot(at).filter(|spot| spot.inside == flag) else { return };
+        debug_assert_eq!(spot.width, local.len());
+        let first = out.len();
+        for &id in &self.control.out[at as usize] {
+            let m = &self.control.moves[id as usize];
+            let plan = self.plan(m);
+            let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
+            values.new.resize(plan.assigns.len(), FREE);
+            for values in self.solve(values, &|v| self.act(m, &plan, v, false)) {
+                let step = self.step(id, &plan, &values, s, l);
+                if !out[first..].contains(&step) {
+                    out.push(step);
+                }
+            }
+        }
+    }
+
+    fn has_pre(&self) -> bool {
+        true
+    }
+
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared_cube(s);
+        let (at, local) = self.local_cube(l);
+        // A new thread has its parent's variables.
+        for &id in self.index.into.get(at as usize).into_iter().flatten() {
+            self.backward(id, flag, &shared, &local, out);
+        }
+        let ends = self.index.ends.iter().filter(|_| self.spot(at).is_none());
+        let wakes = self.index.wakes.iter().filter(|_| self.index.woken.contains(&at));
+        let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
+        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
+            self.backward_anywhere(id, flag, &shared, out);
+        }
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared_cube(s);
+        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, out));
+    }
+
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        let (id, mut values) = self.deeds.value(step.edge.0.into());
+        let plan = self.plan(&self.control.moves[id as usize]);
+        if !plan.is_passive() {
+            return out.push(Some(self.woken(l).unwrap_or(l)));
+        }
+        let (at, local) = self.local_cube(l);
+        let Some(base) = self.attends(&plan, at) else { return out.push(Some(l)) };
+        values.other = local;
+        values.other_new.resize(plan.theirs.len(), FREE);
+        for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, false)) {
+            let mut after = values.other.clone();
+            for ((name, _), &new) in plan.theirs.iter().zip(&values.other_new) {
+                after[Self::their_slot(*name, base)] = new;
+            }
+            let fate = Some(self.local_word(at, &after));
+            if !out.contains(&fate) {
+                out.push(fate);
+            }
+        }
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+        let (id, mut values) = self.deeds.value(step.edge.0.into());
+        let plan = self.plan(&self.control.moves[id as usize]);
+        if !plan.is_passive() {
+            if self.woken(l).is_none() {
+                out.push(l);
+            }
+            return self.woken_back(l, out);
+        }
+        let (at, local) = self.local_cube(l);
+        let Some(base) = self.attends(&plan, at) else { return out.push(l) };
+        let slots: Vec<usize> = plan.theirs.iter().map(|t| Self::their_slot(t.0, base)).collect();
+        values.other_new = slots.iter().map(|&slot| local[slot]).collect();
+        values.other = local;
+        slots.iter().for_each(|&slot| values.other[slot] = FREE);
+        for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, true)) {
+            let origin = self.local_word(at, &values.other);
+            if !out.contains(&origin) {
+                out.push(origin);
+            }
+        }
+    }
+
+    fn woken(&self, l: Local) -> Option<Local> {
+        let (at, local) = self.local_cube(l);
+        Some(self.local_word(self.spot(at)?.woken?, &local))
+    }
+
+    fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
+        let (at, local) = self.local_cube(l);
+        let waits = (0..self.control.spots.len() as u32)
+            .filter(|&w| self.control.spots[w as usize].woken == Some(at));
+        out.extend(waits.map(|w| self.local_word(w, &local)));
+    }
+
+    fn waiting(&self, out: &mut Vec<Local>) {
+        let waits =
+            (0..self.control.spots.len() as u32).filter(|&w| self.control.spots[w as usize].woken.is_some());
+        out.extend(waits.map(|w| self.local_word(w, &self.free_local(w))));
+    }
+
+    fn blocking(&self) -> Option<String> {
+        let mut passive = self.index.passive.iter().map(|&id| &self.control.moves[id as usize]);
+        let m = passive.find(|m| self.blocks(m))?;
+        let at = &self.control.spots[m.from as usize].name;
+        Some(format!("a thread can block `{at}` by its mere presence"))
+    }
+
+    fn gave_up(&self) -> Option<String> {
+        self.gave_up.get().cloned()
+    }
+
+    fn moves_others(&self) -> bool {
+        !self.index.passive.is_empty() || !self.index.wakes.is_empty()
+    }
+
+    fn spawns(&self) -> bool {
+        self.control.moves.iter().any(|m| m.child.is_some())
+    }
+
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
+        self.shared.compare(a.0, b.0, |a, b| a.0 == b.0 && meet(&a.1, &b.1).is_some())
+    }
+
+    fn meets_local(&self, a: Local, b: Local) -> bool {
+        self.local.compare(a.0, b.0, |a, b| a.0 == b.0 && meet(&a.1, &b.1).is_some())
+    }
+
+    fn within_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b || self.shared.compare(a.0, b.0, |a, b| a.0 == b.0 && within(&a.1, &b.1))
+    }
+
+    fn within_local(&self, a: Local, b: Local) -> bool {
+        a == b || self.local.compare(a.0, b.0, |a, b| a.0 == b.0 && within(&a.1, &b.1))
+    }
+
+    fn local_class(&self, l: Local) -> u64 {
+        self.local.compare(l.0, l.0, |l, _| l.0.into())
+    }
+
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.shared_cube(s).0
+    }
+
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        let (a, b) = (self.shared_cube(a), self.shared_cube(b));
+        let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
+        Some(self.shared_word(a.0, &both))
+    }
+
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        let (a, b) = (self.local_cube(a), self.local_cube(b));
+        let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
+        Some(self.local_word(a.0, &both))
+    }
+
+    /// Asked only about a thread that starts another and changes nothing: both have its variables.
+    fn narrow(
+        &self,
+        step: &Step,
+        _: Shared,
+        put: Option<Local>,
+        spawn: Option<Local>,
+    ) -> Option<(Shared, Local)> {
+        let (at, mut local) = self.local_cube(step.take.entries().first()?.0);
+        for l in put.into_iter().chain(spawn) {
+            local = meet(&local, &self.local_cube(l).1)?;
+        }
+        Some((step.from, self.local_word(at, &local)))
+    }
+
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        let (inside, masks) = self.shared_cube(s);
+        let mut values: Vec<(String, String)> =
+            self.program().shared.iter().zip(masks).map(|(v, m)| (v.name.clone(), text(m))).collect();
+        if inside {
+            values.push(("(atomic)".into(), "1".into()));
+        }
+        values
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        let (at, masks) = self.local_cube(l);
+        let name = self.spot(at).map_or("ended".to_string(), |spot| spot.name.clone());
+        let variables = if self.spot(at).is_some() { self.variables(at) } else { Vec::new() };
+        let mut values = vec![("at".to_string(), name)];
+        values.extend(variables.into_iter().zip(masks).map(|(v, m)| (v, text(m))));
+        values
+    }
+
+    fn place(&self, _: Local) -> Option<Place> {
+        None
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        let (id, _) = self.deeds.value(edge.0.into());
+        let spot = &self.control.spots[self.control.moves[id as usize].from as usize];
+        let (function, node) = spot.top();
+        let node = &self.program().functions[function].nodes[node];
+        Place { text: format!("{} ({})", node.text, spot.name), ..Place::default() }
+    }
+}

@@ -1,0 +1,42 @@
+//! An old certificate, tried on an input that may have changed. Nothing is checked here: that is for [`crate::rules`].
+
+use std::collections::HashMap;
+
+use super::decode::{Decoder, most_threads, system_states};
+use crate::certificate::{Answered, Document, ProgramNames, Property};
+use throng_lang::load::{Input, Loaded};
+use throng_model::problem::{Problem, Target};
+use throng_model::verdict::Verdict;
+
+/// The answers of a certificate in the words of `problem`, for those targets that ask for the same. Elements with states that the input no longer
+/// has are left out.
+pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
+    let (shared, locals) = (&document.states.shared, &document.states.local);
+    let (shared, locals) = match &loaded.input {
+        Input::System(system) => system_states(&system.table, shared, locals),
+        Input::Program(jit) => ProgramNames::new(jit).words(shared, locals),
+    };
+    let court = Decoder {
+        document,
+        problem: Problem { targets: Vec::new(), ..problem.clone() },
+        shared,
+        locals,
+        program: None,
+        lenient: true,
+        most: most_threads(&*problem.model),
+    };
+    let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
+    let of = |target: &Target| {
+        let same = |a: &&Answered| match &a.property {
+            Property::Covers(configs) => court.configs(configs, false).is_ok_and(|c| c == target.configs),
+            words => matches!(loaded.input, Input::Program(_)) && *words == Property::of_name(&target.name),
+        };
+        let answered = document.targets.iter().find(same)?;
+        let verdict = decoded.entry(answered.evidence).or_insert_with(|| {
+            let evidence = document.evidence.get(answered.evidence as usize)?;
+            court.verdict(evidence).ok()
+        });
+        verdict.clone()
+    };
+    problem.targets.iter().map(of).collect()
+}

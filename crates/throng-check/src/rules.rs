@@ -1,0 +1,149 @@
+//! The checker: whether the evidence of a verdict holds. It calls no engine and takes nothing from one on trust.
+//!
+//! Five rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
+//! `linear`); a basis is closed under predecessors (`backward`). Which configuration is in which set is one question for all of them (`sets`).
+//! What has to be believed is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
+//! `reduced` only for searches with partial orders, which certificates do not rest on.
+
+mod backward;
+mod bits;
+mod cubes;
+pub mod cutoff;
+mod flaw;
+mod forward;
+mod linear;
+mod partial_order;
+pub(crate) mod run;
+mod sets;
+mod views;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+pub use self::flaw::Flaw;
+
+use self::forward::{Kind, check_forward};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::quotient::{Contraction, QuotientModel};
+use throng_model::verdict::{Certificate, Unknown, Verdict};
+use throng_model::{Bag, Config, Model, Shared};
+
+/// Checks that the evidence of `verdict` shows what the verdict says about `target`.
+///
+/// A verdict that claims nothing passes.
+pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
+    check_within(problem, target, verdict, &Limits::none())
+}
+
+/// As [`check`], but gives up with [`Flaw::Limit`] when a limit is hit.
+pub fn check_within(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    limits: &Limits,
+) -> Result<(), Flaw> {
+    let safe = match verdict {
+        Verdict::Unsafe(trace) => return run::check_trace(problem, target, trace),
+        Verdict::Unknown(_) => return Ok(()),
+        Verdict::Safe(certificate) => certificate,
+    };
+    check_safe(problem, target, safe, &mut Ticker::new(limits))?;
+    whole(&*problem.model)
+}
+
+/// Whether the model has listed everything that it was asked for.
+fn whole(model: &dyn Model) -> Result<(), Flaw> {
+    model.gave_up().map_or(Ok(()), |why| Err(Flaw::Limit(Unknown::Inconclusive(why))))
+}
+
+fn check_safe(
+    problem: &Problem,
+    target: &Target,
+    certificate: &Certificate,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    match certificate {
+        Certificate::Closed(set) => check_forward(problem, target, set, Kind::Closed, ticker),
+        Certificate::Downward(set) => check_forward(problem, target, set, Kind::Downward, ticker),
+        Certificate::Reduced(set) => partial_order::check_reduced(problem, target, set, ticker),
+        Certificate::Products(products) => partial_order::check_products(problem, target, products, ticker),
+        Certificate::Upward(basis) => backward::check_basis(problem, target, basis, &|_| false, ticker),
+        Certificate::Views(set) => backward::check_relative(problem, target, set, &[], &[], ticker),
+        Certificate::Relative(found) => {
+            backward::check_relative(problem, target, &found.views, &found.vectors, &found.basis, ticker)
+        }
+        Certificate::QuotientModel(contraction, proof) => {
+            let (problem, target) = contracted(problem, target, contraction)?;
+            check_safe(&problem, &target, proof, ticker)
+        }
+    }
+}
+
+/// The smaller problem, if nothing starts in a shared state that is passed through and nothing bad is there.
+fn contracted(
+    problem: &Problem,
+    target: &Target,
+    contraction: &Contraction,
+) -> Result<(Problem, Target), Flaw> {
+    let model = &problem.model;
+    let matters = |s: &&Shared| {
+        problem.initial.iter().any(|family| model.meets_shared(family.shared, **s))
+            || target.configs.iter().any(|bad| model.meets_shared(bad.shared, **s))
+    };
+    if let Some(s) = contraction.skipped.iter().find(matters) {
+        return Err(Flaw::Malformed(format!("{} cannot be passed through", model.shared_name(*s))));
+    }
+    if problem.bound != Bound::Any {
+        return Err(Flaw::NotForThisModel("models are made smaller for any number of threads only".into()));
+    }
+    let through = QuotientModel::new(model.clone(), contraction).map_err(Flaw::NotForThisModel)?;
+    let initial: Vec<Initial> = problem.initial.iter().map(|family| family.merged(contraction)).collect();
+    let configs: Vec<Config> = target.configs.iter().map(|bad| contraction.merge_config(bad)).collect();
+    let mut bags = initial.iter().map(|i| &i.threads).chain(configs.iter().map(|c| &c.threads));
+    if !bags.all(Bag::is_countable) {
+        return Err(Flaw::NotForThisModel("there are too many threads to count".into()));
+    }
+    let problem = Problem { model: Arc::new(through), initial, ..problem.clone() };
+    Ok((problem, Target { configs, ..target.clone() }))
+}
+
+/// Checks verdicts about several targets, given by number. The name of a target that fails comes with the flaw.
+pub fn check_all(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Result<(), (String, Flaw)> {
+    let failing = check_each(problem, verdicts, limits).into_iter().next();
+    failing.map_or(Ok(()), |(target, flaw)| Err((problem.targets[target].name.clone(), flaw)))
+}
+
+/// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that share a certificate are checked against it
+/// together: going through a large set once is enough.
+pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
+    let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
+    let mut job_of = FxHashMap::default();
+    for &(i, verdict) in verdicts {
+        let target = &problem.targets[i];
+        let next = jobs.len();
+        let job = match verdict {
+            Verdict::Safe(certificate) => *job_of.entry(certificate.identity()).or_insert(next),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
+        };
+        match jobs.get_mut(job) {
+            Some((joint, _, targets)) => {
+                joint.configs.extend_from_slice(&target.configs);
+                targets.push(i);
+            }
+            None => jobs.push((target.clone(), verdict, vec![i])),
+        }
+    }
+    let mut failing = Vec::new();
+    for (target, verdict, targets) in jobs {
+        if let Err(flaw) = check_within(problem, &target, verdict, limits) {
+            failing.extend(targets.into_iter().map(|i| (i, flaw.clone())));
+        }
+    }
+    failing
+}

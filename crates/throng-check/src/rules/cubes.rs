@@ -1,0 +1,117 @@
+//! Where states are cubes ([`throng_lang::bp::program::Cubes`]), a configuration may be in a set without being a member: within a member,
+//! or in parts within several. A model that splits states more finely than the one that found the evidence is then still served.
+
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+
+use throng_lang::bp::program::Cubes;
+use throng_lang::bp::program::expr::{FREE, ONE, ZERO};
+use throng_model::{Config, Local, Model, OMEGA, Shared};
+
+/// How many parts of one configuration are looked at.
+const MOST_PARTS: u32 = 1 << 12;
+
+/// Takes configurations apart where members of a set know a value and they do not.
+pub(super) struct Parts<'a> {
+    cubes: Option<&'a dyn Cubes>,
+    /// The states that members have.
+    words: Box<dyn Fn() -> (Vec<Shared>, Vec<Local>) + 'a>,
+    known: OnceCell<Known>,
+}
+
+/// The variables whose value some member knows.
+struct Known {
+    shared: Vec<bool>,
+    local: FxHashMap<u32, Vec<bool>>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(model: &'a dyn Model, words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a) -> Parts<'a> {
+        Parts { cubes: model.as_cubes(), words: Box::new(words), known: OnceCell::new() }
+    }
+
+    /// Whether `config`, or else each of its parts, passes the test.
+    pub(super) fn pass(&self, config: &Config, test: &mut dyn FnMut(&Config) -> bool) -> bool {
+        self.go(config, test, &mut MOST_PARTS.clone())
+    }
+
+    fn go(&self, config: &Config, test: &mut dyn FnMut(&Config) -> bool, left: &mut u32) -> bool {
+        if test(config) {
+            return true;
+        }
+        let Some(parts) = self.cubes.and_then(|cubes| self.split(cubes, config)) else { return false };
+        parts.iter().all(|part| {
+            *left = left.saturating_sub(1);
+            *left > 0 && self.go(part, test, left)
+        })
+    }
+
+    fn split(&self, cubes: &dyn Cubes, config: &Config) -> Option<Vec<Config>> {
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
+        let (inside, masks) = cubes.shared_cube(config.shared);
+        if let Some(i) = open(&masks, &known.shared) {
+            let half = |value| {
+                let mut masks = masks.clone();
+                masks[i] = value;
+                Config::new(cubes.shared_word(inside, &masks), config.threads.clone())
+            };
+            return Some(vec![half(ZERO), half(ONE)]);
+        }
+        config.threads.entries().iter().find_map(|&(l, n)| {
+            let [zero, one] = self.halves(l)?;
+            Some(shares(config, l, n, zero, one))
+        })
+    }
+
+    /// A local state in two, if some member knows a value that it does not.
+    pub(super) fn halves(&self, l: Local) -> Option<[Local; 2]> {
+        let cubes = self.cubes?;
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
+        let (point, masks) = cubes.local_cube(l);
+        let i = open(&masks, known.local.get(&point)?)?;
+        let half = |value| {
+            let mut masks = masks.clone();
+            masks[i] = value;
+            cubes.local_word(point, &masks)
+        };
+        Some([half(ZERO), half(ONE)])
+    }
+}
+
+impl Known {
+    fn new(cubes: &dyn Cubes, (mut shared, mut locals): (Vec<Shared>, Vec<Local>)) -> Known {
+        let mut known = Known { shared: Vec::new(), local: FxHashMap::default() };
+        let see = |seen: &mut Vec<bool>, masks: &[u8]| {
+            seen.resize(masks.len().max(seen.len()), false);
+            masks.iter().zip(seen).for_each(|(&m, seen)| *seen |= m != FREE);
+        };
+        shared.sort_unstable();
+        shared.dedup();
+        locals.sort_unstable();
+        locals.dedup();
+        shared.into_iter().for_each(|s| see(&mut known.shared, &cubes.shared_cube(s).1));
+        for l in locals {
+            let (point, masks) = cubes.local_cube(l);
+            see(known.local.entry(point).or_default(), &masks);
+        }
+        known
+    }
+}
+
+/// A variable that is free here and known elsewhere.
+fn open(masks: &[u8], known: &[bool]) -> Option<usize> {
+    masks.iter().zip(known).position(|(&m, &known)| m == FREE && known)
+}
+
+/// The `n` threads at `l` are each in one half or the other.
+fn shares(config: &Config, l: Local, n: u32, zero: Local, one: Local) -> Vec<Config> {
+    let mut rest = config.threads.clone();
+    rest.remove(l, OMEGA);
+    let with = |zeros: u32, ones: u32| {
+        let mut threads = rest.clone();
+        threads.insert(zero, zeros);
+        threads.insert(one, ones);
+        Config::new(config.shared, threads)
+    };
+    if n == OMEGA { vec![with(OMEGA, OMEGA)] } else { (0..=n).map(|zeros| with(zeros, n - zeros)).collect() }
+}

@@ -1,0 +1,113 @@
+//! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
+
+use super::forward::{Kind, check_forward};
+use super::run::{countable, is_initial, led_by};
+use super::sets::{Order, Set};
+use super::{Flaw, check_within, whole};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Certificate, RunNode, Verdict};
+use throng_model::{Bag, Config, Local, Model, Shared, semantics};
+
+/// Evidence about a cutoff.
+pub struct CutoffProof {
+    /// The cutoff.
+    pub threads: u32,
+    /// Runs.
+    pub runs: Vec<RunNode>,
+    /// Every reachable thread state, and the node where it is reached.
+    pub reachable: Vec<(Shared, Local, usize)>,
+    /// A downward set or views: whatever they do not hold cannot be reached.
+    pub rest: Certificate,
+    /// Thread states that they hold, and why those cannot be reached either.
+    pub except: Vec<(Shared, Local, Certificate)>,
+    /// A thread state that fewer threads do not reach, and all that they do reach.
+    pub needed: Option<((Shared, Local), Vec<Config>)>,
+}
+
+/// Checks all of it; the targets of `problem` play no part.
+pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    let mut ticker = Ticker::new(limits);
+    for (i, node) in proof.runs.iter().enumerate() {
+        ticker.ticks(16)?;
+        check_node(problem, proof, i, node)?;
+    }
+    for &(s, l, at) in &proof.reachable {
+        ticker.tick()?;
+        let Some(node) = proof.runs.get(at) else {
+            return Err(Flaw::Malformed("a run is not there".into()));
+        };
+        let there = node.config.threads.entries().iter().any(|e| model.within_local(l, e.0));
+        if !there || !model.within_shared(s, node.config.shared) {
+            return Err(Flaw::EndIsNotBad(node.config.describe(model)));
+        }
+    }
+    let unreachable = |configs: Vec<Config>, why: &Certificate| {
+        let target = Target { name: String::new(), configs };
+        check_within(problem, &target, &Verdict::Safe(why.clone()), limits)
+    };
+    unreachable(Vec::new(), &proof.rest)?;
+    proof.except.iter().try_for_each(|(s, l, why)| unreachable(vec![state(*s, *l)], why))?;
+    let listed = proof.reachable.iter().map(|r| state(r.0, r.1));
+    let listed: Vec<Config> = listed.chain(proof.except.iter().map(|e| state(e.0, e.1))).collect();
+    let listed = Set::new(model, &listed, Order::Same);
+    if let Some(other) = held(&proof.rest)?.into_iter().find(|c| !listed.holds(c)) {
+        return Err(Flaw::BadMember(other.describe(model)));
+    }
+    let Some(((s, l), set)) = &proof.needed else { return Ok(()) };
+    // Each of its concrete states needs so many; one has to be reached.
+    if !proof.reachable.iter().any(|r| model.meets_shared(r.0, *s) && model.meets_local(r.1, *l)) {
+        return Err(Flaw::Malformed(
+            "the thread state that needs so many threads is not among those reached".into(),
+        ));
+    }
+    let fewer = Problem { bound: Bound::Threads(proof.threads.saturating_sub(1)), ..problem.clone() };
+    let target = Target { name: String::new(), configs: vec![state(*s, *l)] };
+    check_forward(&fewer, &target, set, Kind::Within, &mut Ticker::new(limits))?;
+    whole(model)
+}
+
+fn state(s: Shared, l: Local) -> Config {
+    Config::new(s, Bag::one(l))
+}
+
+/// The thread states that a downward set or a set of views holds.
+fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
+    let mut states: Vec<Config> = match certificate {
+        Certificate::Downward(set) => {
+            set.iter().flat_map(|c| c.threads.entries().iter().map(|e| state(c.shared, e.0))).collect()
+        }
+        Certificate::Views(views) => {
+            views.blocks.iter().flat_map(|b| b.locals().map(|l| state(b.shared, l))).collect()
+        }
+        _ => return Err(Flaw::Malformed("this does not hold all that is reachable".into())),
+    };
+    states.sort_unstable();
+    states.dedup();
+    Ok(states)
+}
+
+fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) -> Result<(), Flaw> {
+    let model: &dyn Model = &*problem.model;
+    countable(&node.config)?;
+    if node.config.threads.size() > proof.threads {
+        let what = format!("{} has more than {} threads", node.config.describe(model), proof.threads);
+        return Err(Flaw::Malformed(what));
+    }
+    let Some(parent) = node.parent else {
+        let initial = is_initial(problem, &node.config);
+        return if initial { Ok(()) } else { Err(Flaw::NotInitial(node.config.describe(model))) };
+    };
+    let Some(before) = proof.runs[..i].get(parent) else {
+        return Err(Flaw::Malformed("a run comes from later".into()));
+    };
+    let (mut steps, mut after) = (Vec::new(), Vec::new());
+    led_by(model, &before.config, node.by, &mut steps);
+    steps.iter().try_for_each(|step| semantics::fire(model, &before.config, step, None, &mut after))?;
+    // Where states are sets, several steps may each lead to a part.
+    if Set::new(model, &after, Order::Same).holds(&node.config) {
+        return Ok(());
+    }
+    Err(Flaw::LeadsElsewhere(i + 1, node.config.describe(model)))
+}

@@ -1,0 +1,84 @@
+//! What is wrong with evidence, in words.
+
+use std::fmt;
+
+use throng_model::semantics::TooMany;
+use throng_model::verdict::Unknown;
+
+/// What is wrong with a piece of evidence. Configurations are in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Flaw {
+    /// A run starts where the system does not.
+    NotInitial(String),
+    /// A step of a run, counted from 1, is not a step of the model.
+    NoSuchStep(usize),
+    /// A step of a run, counted from 1, does not lead where the run says, or is not enabled.
+    LeadsElsewhere(usize, String),
+    /// A run ends in a configuration that is not bad.
+    EndIsNotBad(String),
+    /// A closed set is offered for a question about infinitely many initial configurations.
+    TooManyInitial,
+    /// An initial configuration is missing in a closed set.
+    InitialMissing(String),
+    /// A member of a set has a successor outside.
+    NotClosed(String, String),
+    /// Nothing is wrong so far, but a limit was hit before everything was checked.
+    Limit(Unknown),
+    /// A member of a set is bad.
+    BadMember(String),
+    /// A bad configuration is not above any element of a basis.
+    TargetMissing(String),
+    /// An element of a basis has a predecessor above no element.
+    PredecessorMissing(String, String),
+    /// An initial configuration is above an element of a basis.
+    InitialInside(String),
+    /// A set of views lacks one that follows from it, or is no set of views.
+    ViewMissing(String),
+    /// A step, or the start, increases a vector.
+    Grows(String),
+    /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
+    NotForThisModel(String),
+    /// It is no evidence at all.
+    Malformed(String),
+}
+
+impl From<TooMany> for Flaw {
+    fn from(why: TooMany) -> Flaw {
+        Flaw::Limit(why.into())
+    }
+}
+
+impl From<Unknown> for Flaw {
+    fn from(why: Unknown) -> Flaw {
+        Flaw::Limit(why)
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::NotInitial(c) => write!(f, "the run starts in {c}, which is not initial within the bound"),
+            Flaw::NoSuchStep(i) => write!(f, "step {i} of the run is not a step of the model"),
+            Flaw::LeadsElsewhere(i, c) => write!(f, "step {i} of the run does not lead to {c}"),
+            Flaw::EndIsNotBad(c) => write!(f, "the run ends in {c}, which does not cover the target"),
+            Flaw::TooManyInitial => {
+                write!(f, "a finite set cannot hold every initial configuration of any number of threads")
+            }
+            Flaw::InitialMissing(c) => write!(f, "the set lacks the initial configuration {c}"),
+            Flaw::NotClosed(c, d) => write!(f, "the set holds {c} but not its successor {d}"),
+            Flaw::Limit(why) => write!(f, "checking did not finish: {why}"),
+            Flaw::Malformed(what) => f.write_str(what),
+            Flaw::BadMember(c) => write!(f, "the set holds {c}, which covers the target"),
+            Flaw::TargetMissing(c) => write!(f, "the bad configuration {c} is above no element of the basis"),
+            Flaw::PredecessorMissing(c, p) => {
+                write!(f, "{p} leads to {c} of the basis but is above no element")
+            }
+            Flaw::InitialInside(c) => write!(f, "an initial configuration is above {c} of the basis"),
+            Flaw::ViewMissing(v) => write!(f, "the set of views lacks {v}"),
+            Flaw::Grows(why) => write!(f, "a vector grows: {why}"),
+            Flaw::NotForThisModel(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Flaw {}

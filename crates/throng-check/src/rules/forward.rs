@@ -1,0 +1,75 @@
+//! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by induction over the length of a run, nothing
+//! outside is ever reached.
+
+use super::Flaw;
+use super::run::{Led, countable, each_initial};
+use super::sets::{Order, Set};
+use throng_model::Config;
+use throng_model::limits::Ticker;
+use throng_model::problem::{Initial, Problem, Target};
+
+/// What a set holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Every configuration that is reached within the bound.
+    Closed,
+    /// Every configuration that is reached by a run that never has more threads than the bound: a step that would create more is not taken, and does
+    /// not create fewer instead.
+    Within,
+    /// With counts up to ω, configurations that cover all that any number of threads can reach. That needs no more than that larger
+    /// configurations can do at least as much; firing handles ω exactly, or by its least upper bound. A thread bound removes
+    /// only behaviour: where a step creates nobody, what it leads to is covered by what it leads to without the bound.
+    Downward,
+}
+
+pub(super) fn check_forward(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    kind: Kind,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    check_closed(problem, target, set, kind, &mut |_, _, _| false, ticker)
+}
+
+/// The same, but members that are `exempt`, given by their number, may have successors outside.
+pub(super) fn check_closed(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    kind: Kind,
+    exempt: &mut dyn FnMut(usize, &Set, &mut Led) -> bool,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    let inside = Set::new(model, set, if kind == Kind::Downward { Order::Below } else { Order::Same });
+    let mut starts = |config: Config| {
+        if inside.holds(&config) { Ok(()) } else { Err(Flaw::InitialMissing(config.describe(model))) }
+    };
+    match (kind, model.blocking()) {
+        (Kind::Downward, Some(why)) => return Err(Flaw::NotForThisModel(why)),
+        (Kind::Downward, None) => problem.initial.iter().map(Initial::omega).try_for_each(starts)?,
+        _ => each_initial(problem, &mut starts)?,
+    }
+    let bound = problem.bound.threads();
+    let counts = |c: &Config| kind != Kind::Within || bound.is_none_or(|n| c.threads.size() <= n);
+    let bound = bound.filter(|_| kind == Kind::Closed);
+    let (mut led, mut after) = (Led::new(model), Vec::new());
+    for (i, config) in set.iter().enumerate() {
+        ticker.ticks(16)?;
+        countable(config)?;
+        if target.is_hit(config, model) {
+            return Err(Flaw::BadMember(config.describe(model)));
+        }
+        if exempt(i, &inside, &mut led) {
+            continue;
+        }
+        led.fire(config, None, bound, &mut after)?;
+        config.threads.entries().iter().try_for_each(|e| led.fire(config, Some(e.0), bound, &mut after))?;
+        ticker.ticks(after.len() as u32)?;
+        if let Some(outside) = after.drain(..).find(|c| counts(c) && !inside.holds(c)) {
+            return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Vectors that no possible step increases: see [`throng_model::verdict::Vector`]. Nothing reachable has a larger value than all initial configurations.
+
+use rustc_hash::FxHashMap;
+
+use super::Flaw;
+use super::views::Closed;
+use throng_model::problem::Problem;
+use throng_model::verdict::Vector;
+use throng_model::{Bag, Config, Local, Shared, Step};
+
+/// A vector.
+struct Linear {
+    shared: FxHashMap<Shared, i64>,
+    locals: FxHashMap<Local, i64>,
+    /// What no reachable configuration exceeds.
+    most: i128,
+}
+
+/// Vectors; [`super::views::Closed`] asks about every step that views allow whether they grow.
+pub(super) struct Vectors(Vec<Linear>);
+
+impl Vectors {
+    pub(super) fn new(problem: &Problem, vectors: &[Vector]) -> Result<Vectors, Flaw> {
+        Ok(Vectors(vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders aside.
+    pub(super) fn allow_step(&self, step: &Step, to: Shared, arrived: &Bag) -> bool {
+        self.0.iter().all(|linear| linear.value(to, arrived) <= linear.value(step.from, &step.take))
+    }
+
+    /// Whether none counts more for a thread in the second local state than in the first.
+    pub(super) fn allow_move(&self, from: Local, to: Local) -> bool {
+        from == to || self.0.iter().all(|linear| linear.of_local(to) <= linear.of_local(from))
+    }
+
+    /// Whether nothing that covers a concrete configuration of `config` is reachable.
+    pub(super) fn exclude(&self, views: &Closed, config: &Config) -> bool {
+        self.0.iter().any(|linear| linear.excludes(views, config))
+    }
+}
+
+impl Linear {
+    fn new(problem: &Problem, vector: &Vector) -> Result<Linear, Flaw> {
+        let model = &*problem.model;
+        let shared = vector.shared.iter().copied().collect();
+        let locals: FxHashMap<Local, i64> = vector.locals.iter().copied().collect();
+        let mut linear = Linear { shared, locals, most: i128::MIN };
+        if let Some((l, _)) = linear.locals.iter().find(|e| *e.1 < 0) {
+            return Err(Flaw::Grows(format!("it is negative at {}", model.local_name(*l))));
+        }
+        for family in &problem.initial {
+            if let Some(l) = family.any.iter().find(|l| linear.of_local(**l) > 0) {
+                let name = model.local_name(*l);
+                return Err(Flaw::Grows(format!("any number of threads may start at {name}, which counts")));
+            }
+            linear.most = linear.most.max(linear.value(family.shared, &family.threads));
+        }
+        Ok(linear)
+    }
+
+    fn of_shared(&self, s: Shared) -> i128 {
+        self.shared.get(&s).copied().unwrap_or(0).into()
+    }
+
+    fn of_local(&self, l: Local) -> i128 {
+        self.locals.get(&l).copied().unwrap_or(0).into()
+    }
+
+    // At most 2³² threads in each of 2³² local states, 2⁶³ each: 128 bits are enough.
+    fn value(&self, s: Shared, threads: &Bag) -> i128 {
+        let each = threads.entries().iter().map(|&(l, n)| self.of_local(l) * i128::from(n));
+        self.of_shared(s) + each.sum::<i128>()
+    }
+
+    fn excludes(&self, views: &Closed, config: &Config) -> bool {
+        let model = views.model;
+        if model.is_exact() {
+            return self.value(config.shared, &config.threads) > self.most;
+        }
+        // The states that occur are those of the views; the least any of them counts.
+        let mut meeting = views.groups.iter().filter(|(s, _)| model.meets_shared(**s, config.shared));
+        meeting.all(|(&s, group)| {
+            let least = |l: Local| {
+                let fitting = views.singles(group).filter(|&have| model.meets_local(have, l));
+                fitting.map(|have| self.of_local(have)).min().unwrap_or(0)
+            };
+            let threads = config.threads.entries().iter().map(|&(l, n)| least(l) * i128::from(n));
+            self.of_shared(s) + threads.sum::<i128>() > self.most
+        })
+    }
+}

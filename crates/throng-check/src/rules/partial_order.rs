@@ -1,0 +1,115 @@
+//! Sets that are closed only under the steps of a thread that may go first ([`throng_model::partial_order`]), where there is one; and products of sets.
+//!
+//! This asks the model which variables a statement reads and writes. Certificates in files do not rest on it.
+
+use rustc_hash::FxHashSet;
+
+use super::Flaw;
+use super::forward::{Kind, check_closed};
+use super::run::Led;
+use super::sets::Set;
+use throng_model::limits::Ticker;
+use throng_model::partial_order::Reduction;
+use throng_model::problem::{Problem, Target};
+use throng_model::verdict::{Products, Unknown};
+use throng_model::{Config, Footprint, Local, Shared};
+
+/// A product with more configurations than this is not looked at.
+const MOST: usize = 1 << 20;
+
+/// Checks a set of configurations.
+pub(super) fn check_reduced(
+    problem: &Problem,
+    target: &Target,
+    set: &[Config],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let reduction = Reduction::for_target(problem, target);
+    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
+        let each = set[i].threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect::<Vec<_>>();
+        let member = Member { configs: &set[i..=i], threads: each };
+        reduction.as_ref().is_some_and(|r| member.someone_goes_first(problem, r, inside, led))
+    };
+    check_closed(problem, target, set, Kind::Closed, &mut exempt, ticker)
+}
+
+/// Checks products: each is all of its configurations.
+pub(super) fn check_products(
+    problem: &Problem,
+    target: &Target,
+    products: &Products,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let (mut set, mut ends) = (Vec::new(), Vec::new());
+    for product in &products.members {
+        let Some(configs) = products.configs(product, MOST) else {
+            return Err(Flaw::Limit(Unknown::Inconclusive("a product of sets is too large to check".into())));
+        };
+        ticker.ticks(configs.len() as u32)?;
+        set.extend(configs);
+        ends.push(set.len());
+    }
+    let reduction = if products.reduced { Reduction::for_target(problem, target) } else { None };
+    let (mut at, mut first, mut known) = (0, 0, None);
+    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
+        let Some(reduction) = &reduction else { return false };
+        while ends[at] <= i {
+            (first, at, known) = (ends[at], at + 1, None);
+        }
+        *known.get_or_insert_with(|| {
+            let threads = products.members[at].threads.iter();
+            let threads = threads.map(|&(set, n)| (products.locals[set as usize].clone(), n)).collect();
+            let member = Member { configs: &set[first..ends[at]], threads };
+            member.someone_goes_first(problem, reduction, inside, led)
+        })
+    };
+    check_closed(problem, target, &set, Kind::Closed, &mut exempt, ticker)
+}
+
+/// A product of sets.
+struct Member<'a> {
+    /// All its configurations.
+    configs: &'a [Config],
+    /// Sets of local states, each at one place, and how many threads are in each.
+    threads: Vec<(Vec<Local>, u32)>,
+}
+
+impl Member<'_> {
+    /// Whether some thread may go first, can move whatever the shared state is, and stays inside whatever it does.
+    fn someone_goes_first(
+        &self,
+        problem: &Problem,
+        reduction: &Reduction,
+        inside: &Set,
+        led: &mut Led,
+    ) -> bool {
+        let model = &*problem.model;
+        let footprint = |(words, n): &(Vec<Local>, u32)| Some((model.footprint(*words.first()?)?, *n));
+        let Some(threads) = self.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
+        else {
+            return false;
+        };
+        (0..threads.len())
+            .filter(|&i| reduction.goes_first(&threads, i))
+            .any(|i| self.goes_first(led, &self.threads[i].0, problem.bound.threads(), inside))
+    }
+
+    fn goes_first(&self, led: &mut Led, thread: &[Local], bound: Option<u32>, inside: &Set) -> bool {
+        let mut stuck: FxHashSet<Shared> = self.configs.iter().map(|c| c.shared).collect();
+        let mut after = Vec::new();
+        for config in self.configs {
+            for &l in thread.iter().filter(|&&l| config.threads.count(l) > 0) {
+                if led.fire(config, Some(l), bound, &mut after).is_err() {
+                    return false;
+                }
+                if !after.is_empty() {
+                    stuck.remove(&config.shared);
+                }
+                if after.drain(..).any(|c| !inside.holds(&c)) {
+                    return false;
+                }
+            }
+        }
+        stuck.is_empty()
+    }
+}

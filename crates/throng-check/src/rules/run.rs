@@ -1,0 +1,147 @@
+//! Runs: where they start, what a step leads to, where they end.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::Flaw;
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::semantics::TooMany;
+use throng_model::verdict::{Trace, Unknown};
+use throng_model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
+
+/// Sums of threads may have been cut off where there are too many.
+pub(super) fn countable(config: &Config) -> Result<(), Flaw> {
+    if config.threads.is_countable() {
+        return Ok(());
+    }
+    Err(Flaw::Limit(Unknown::uncountable()))
+}
+
+pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if !is_initial(problem, &trace.start) {
+        return Err(Flaw::NotInitial(trace.start.describe(model)));
+    }
+    countable(&trace.start)?;
+    let mut now = &trace.start;
+    for (i, taken) in trace.steps.iter().enumerate() {
+        let mut listed = Vec::new();
+        match taken.step.take.entries() {
+            [] => led_by(model, now, None, &mut listed),
+            some => some.iter().for_each(|e| led_by(model, now, Some(e.0), &mut listed)),
+        }
+        if !listed.contains(&taken.step) {
+            return Err(Flaw::NoSuchStep(i + 1));
+        }
+        if !leads(model, now, &taken.step, problem.bound.threads(), &taken.after)? {
+            return Err(Flaw::LeadsElsewhere(i + 1, taken.after.describe(model)));
+        }
+        now = &taken.after;
+        countable(now)?;
+    }
+    if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
+}
+
+/// Appends the steps that a thread at `by` leads from a configuration; nobody leads a step that takes no thread.
+pub(crate) fn led_by(model: &dyn Model, from: &Config, by: Option<Local>, out: &mut Vec<Step>) {
+    match by {
+        None => model.post_shared(from.shared, out),
+        Some(by) => model.post(from.shared, by, out),
+    }
+}
+
+/// The steps of a model, asked for once per thread state: sets of configurations have the same thread states over and over.
+pub(super) struct Led<'a> {
+    model: &'a dyn Model,
+    known: FxHashMap<(Shared, Option<Local>), Rc<[Step]>>,
+}
+
+impl<'a> Led<'a> {
+    pub(super) fn new(model: &'a dyn Model) -> Led<'a> {
+        Led { model, known: FxHashMap::default() }
+    }
+
+    /// Appends what the steps that a thread at `by` leads make of a configuration; nobody leads a step that takes no thread.
+    pub(super) fn fire(
+        &mut self,
+        from: &Config,
+        by: Option<Local>,
+        bound: Option<u32>,
+        out: &mut Vec<Config>,
+    ) -> Result<(), TooMany> {
+        let steps = self.known.entry((from.shared, by)).or_insert_with(|| {
+            let mut steps = Vec::new();
+            led_by(self.model, from, by, &mut steps);
+            steps.into()
+        });
+        steps.iter().try_for_each(|step| semantics::fire(self.model, from, step, bound, out))
+    }
+}
+
+/// Whether `step` leads from one configuration to another.
+pub(crate) fn leads(
+    model: &dyn Model,
+    from: &Config,
+    step: &Step,
+    bound: Option<u32>,
+    to: &Config,
+) -> Result<bool, TooMany> {
+    let mut after = Vec::new();
+    semantics::fire(model, from, step, bound, &mut after)?;
+    Ok(after.iter().any(|c| to.is_within(c, model)))
+}
+
+/// Whether the system may start in `config`, within the bound.
+pub(super) fn is_initial(problem: &Problem, config: &Config) -> bool {
+    let fits = |family: &Initial| match problem.bound {
+        Bound::Any => true,
+        Bound::Threads(n) => config.threads.size() <= n,
+        Bound::Tokens(n) => {
+            let more = config.threads.minus(&family.threads);
+            more.is_some_and(|more| more.entries().iter().all(|e| config.threads.count(e.0) <= n))
+        }
+    };
+    config.threads.entries().iter().all(|e| e.1 != OMEGA)
+        && problem
+            .initial
+            .iter()
+            .any(|family| family.contains(&rounded(&*problem.model, family, config)) && fits(family))
+}
+
+/// Where states are sets: `config` with every state replaced by one of the family that it is within, if there is one.
+fn rounded(model: &dyn Model, family: &Initial, config: &Config) -> Config {
+    if model.is_exact() {
+        return config.clone();
+    }
+    let up = |&(l, n): &(Local, u32)| {
+        let mut starts = family.any.iter().chain(family.threads.entries().iter().map(|e| &e.0));
+        (starts.find(|&&start| model.within_local(l, start)).copied().unwrap_or(l), n)
+    };
+    let shared =
+        if model.within_shared(config.shared, family.shared) { family.shared } else { config.shared };
+    Config::new(shared, config.threads.entries().iter().map(up).collect())
+}
+
+/// Shows every initial configuration within the bound to `found`.
+pub(super) fn each_initial(
+    problem: &Problem,
+    found: &mut impl FnMut(Config) -> Result<(), Flaw>,
+) -> Result<(), Flaw> {
+    for family in &problem.initial {
+        let (least, fixed) = (family.threads.size(), family.any.is_empty());
+        match problem.bound {
+            Bound::Threads(n) if least > n => {}
+            _ if fixed => family.each_of_size(least, found)?,
+            Bound::Any => return Err(Flaw::TooManyInitial),
+            Bound::Threads(n) => (least..=n).try_for_each(|size| family.each_of_size(size, found))?,
+            Bound::Tokens(n) => {
+                let numbers = std::iter::successors(Some(0), |&most| family.next_of_tokens(Some(most)));
+                numbers
+                    .take_while(|&most| most <= n)
+                    .try_for_each(|most| family.each_of_tokens(most, found))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,597 @@
+//! The command line: what the options are. What the commands do is in the modules below.
+//!
+//! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
+//! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
+
+mod bench;
+mod certify;
+mod check;
+mod checkpoint;
+pub mod console;
+mod cutoff;
+mod explain;
+pub mod files;
+mod meter;
+mod reach;
+mod setup;
+mod simulate;
+mod translate;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+use bench::BenchArgs;
+use console::{Console, Failure};
+use throng_lang::load::{Format, Reading};
+use throng_lang::question::Question;
+use throng_model::limits::Limits;
+
+/// What `throng` alone says.
+const WELCOME: &str = "\
+Throng proves concurrent programs safe for any number of threads, or shows the
+execution that breaks them. Three commands to begin with:
+
+  throng init lock.bp                     writes a small program with comments
+  throng check lock.bp                    finds its bug, and says how it happens
+  throng check lock.bp --html lock.html   the same as a page for your browser
+
+`throng help` lists all commands.";
+
+const EXAMPLES: &str = "\
+Examples:
+  throng init lock.bp
+  throng check lock.bp
+  throng check lock.bp --html lock.html
+
+`throng COMMAND --help` explains a command and its options.
+Exit status: 0 safe, 10 unsafe, 1 unknown, 2 wrong input or call.";
+
+const CHECK_NOTES: &str = "\
+The first word of the output is SAFE, UNSAFE or UNKNOWN.
+Exit status: 0 safe, 10 unsafe, 1 unknown (a limit was hit), 2 wrong input or call.";
+
+const CERTIFY_NOTES: &str = "\
+The first word of the output is VALID or INVALID; INVALID says which rule failed on what.
+Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
+
+/// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
+#[derive(Debug, Parser)]
+#[command(name = "throng", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Is it safe, for any number of threads? (start here)
+    Check(CheckArgs),
+    /// List every reachable thread state
+    Reach(ReachArgs),
+    /// The smallest number of threads that shows every reachable thread state
+    Cutoff(CutoffArgs),
+    /// Check a certificate against its input, independently of the search that found it
+    Certify(CertifyArgs),
+    /// Write the same system in another format
+    Translate(TranslateArgs),
+    /// Walk through executions, at random or by hand
+    Simulate(SimulateArgs),
+    /// Run and compare engines, and other tools, on a folder of inputs
+    Bench(BenchArgs),
+    /// What an error or warning means, with an example
+    Explain(ExplainArgs),
+    /// Write a small program with comments, to start from
+    Init(InitArgs),
+    /// Completions for a shell, on standard output
+    Completions(CompletionsArgs),
+    /// The manual page, on standard output
+    Man(ManArgs),
+}
+
+/// Options of `throng check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_NOTES)]
+struct CheckArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Give up hunting for a bug beyond this many threads (nets: tokens for each open count)
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_threads: Option<u32>,
+    /// Stop as soon as one target is reached; the others stay unknown
+    #[arg(long, help_heading = "Limits")]
+    stop_at_first: bool,
+    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then goes on from there, whatever stopped it.
+    /// With the answer, FILE is removed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints, for tests
+    #[arg(long, hide = true, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
+    checkpoint_every: Option<Duration>,
+    /// Explore everything that can be reached and answer nothing, for benchmarks
+    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
+    exhaust: bool,
+    /// Write the whole model out as a table first, for benchmarks
+    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
+    unfold: bool,
+    /// Engines run alone: do not compose away or merge states first, for comparison
+    #[arg(long, hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    no_contract: bool,
+    /// Print verdicts without checking their evidence first
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Also write a web page to look at the run or the proof; it needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sarif: Option<PathBuf>,
+    /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
+    /// Try the evidence of this certificate first, and search only for what it no longer shows
+    #[arg(long, value_name = "CERT", help_heading = "Limits")]
+    reuse: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng certify`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = CERTIFY_NOTES)]
+struct CertifyArgs {
+    /// The input that the certificate is about
+    file: PathBuf,
+    /// The certificate, as `throng check --certificate` wrote it
+    certificate: PathBuf,
+    /// The format of the input, if its extension does not say
+    #[arg(long, value_name = "KIND", value_parser = format_parser())]
+    from: Option<Format>,
+    /// Stop after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Stop when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng reach`.
+#[derive(Debug, Args)]
+struct ReachArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    start: StartArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// List also what holds only while somebody is inside an atomic section
+    #[arg(long, help_heading = "Question")]
+    inside_atomic: bool,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng cutoff`.
+#[derive(Debug, Args)]
+struct CutoffArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems
+    #[arg(long, value_name = "CONFIG", help_heading = "Question")]
+    initial: Option<String>,
+    /// Write the cutoff and its evidence to this file, for `throng certify`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
+    /// How to know that nothing more can appear
+    #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
+    method: CutoffMethod,
+    /// Print the cutoff without checking its evidence first
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// How a cutoff is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum CutoffMethod {
+    /// Compare with the exact set, which Karp-Miller computes
+    Exact,
+    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new appears
+    Dynamic,
+}
+
+/// Options of `throng translate`.
+#[derive(Debug, Args)]
+struct TranslateArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// The format to write
+    #[arg(long, value_enum)]
+    to: Language,
+    /// Write to this file instead of standard output
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    output_file: Option<PathBuf>,
+    /// Give up after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Give up when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng simulate`.
+#[derive(Debug, Args)]
+struct SimulateArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// Choose every step yourself, reading choices from standard input
+    #[arg(long, short)]
+    interactive: bool,
+    /// Which random walk: the same number gives the same walk
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How many random steps to take
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    steps: usize,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng explain`.
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    /// The code, such as E101; without it, all of them
+    code: Option<String>,
+}
+
+/// Options of `throng init`.
+#[derive(Debug, Args)]
+struct InitArgs {
+    /// The file to write; it must not exist
+    #[arg(default_value = "lock.bp")]
+    file: PathBuf,
+}
+
+/// Options of `throng completions`.
+#[derive(Debug, Args)]
+struct CompletionsArgs {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+/// Options of `throng man`.
+#[derive(Debug, Args)]
+struct ManArgs {
+    /// The page of this command instead of that of throng
+    command: Option<String>,
+    /// Write all pages into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
+}
+
+/// What to read.
+#[derive(Debug, Args)]
+struct InputArgs {
+    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml, or `-` for standard input
+    file: PathBuf,
+    /// The format of the input, if its extension does not say
+    #[arg(long, value_name = "KIND", value_parser = format_parser())]
+    from: Option<Format>,
+    /// Nets: a variable that `init` does not mention may start with any number of tokens (mist's reading)
+    #[arg(long, help_heading = "Question")]
+    init_free: bool,
+    /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
+    #[arg(long, help_heading = "Question")]
+    no_slot_reuse: bool,
+}
+
+/// Where to start and for how many threads.
+#[derive(Debug, Args)]
+struct StartArgs {
+    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program spawns, else any).
+    /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u (default: `0/0`)
+    #[arg(long, value_name = "START", help_heading = "Question")]
+    initial: Option<String>,
+    /// At most N threads at any time, initial ones included (nets: N tokens for each open initial count);
+    /// without it, any number
+    #[arg(long, value_name = "N", help_heading = "Question")]
+    threads: Option<u32>,
+}
+
+/// What to ask.
+#[derive(Debug, Args)]
+struct QuestionArgs {
+    #[command(flatten)]
+    start: StartArgs,
+    /// Systems: is a configuration with shared state s and at least threads in l and l reachable? May be repeated
+    #[arg(long, value_name = "s|l,l", help_heading = "Question")]
+    target: Vec<String>,
+    /// Systems: read targets from this file (default: the .prop file of the same name)
+    #[arg(long, value_name = "FILE", help_heading = "Question")]
+    prop: Option<PathBuf>,
+    /// Programs: nobody may reach this label. May be repeated
+    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    error_label: Vec<String>,
+    /// Programs: no two threads may be at this label, nobody being inside an atomic section. May be repeated
+    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    mutex: Vec<String>,
+    /// Programs: this expression over the shared variables must always hold. May be repeated
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    invariant: Vec<String>,
+}
+
+/// How to search, and when to stop.
+#[derive(Debug, Args)]
+struct SearchArgs {
+    /// Who searches
+    #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
+    engine: EngineName,
+    /// Do not leave out interleavings that make no difference (partial-order reduction)
+    #[arg(long, help_heading = "Limits")]
+    no_por: bool,
+    /// `explicit`: tell threads apart instead of counting them, for comparison
+    #[arg(long, hide = true, help_heading = "Limits")]
+    no_counting: bool,
+    /// Stop after this many seconds; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Stop when the process uses more than this many MiB
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    /// How many processor cores to use; with 1 the search is deterministic
+    #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    jobs: u32,
+}
+
+/// How to talk.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Verdicts only: no warnings, no traces
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
+    /// Details on standard error, also progress; all shared variables after every step of a trace
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
+    verbose: bool,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN", help_heading = "Output")]
+    color: ColorChoice,
+    /// Progress of long searches, on standard error
+    #[arg(long, value_enum, default_value_t = meter::When::Auto, value_name = "WHEN", help_heading = "Output")]
+    progress: meter::When,
+}
+
+/// The engines there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum EngineName {
+    /// Several of the others side by side; the first checked answer wins
+    Auto,
+    /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
+    Explicit,
+    /// The coverability set of any number of threads, forward; no signals, broadcasts, transfers
+    KarpMiller,
+    /// Thread-state equations: proofs by linear arithmetic, for any number of threads
+    Equations,
+    /// Best-first search towards the target, guided by the equations: deep bugs, for any number of threads
+    Guided,
+    /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
+    Backward,
+    /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
+    Views,
+    /// The same over sets of states as decision diagrams, for Boolean programs
+    Symbolic,
+}
+
+/// The formats that can be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Language {
+    /// Boolean program
+    Bp,
+    /// Thread-transition system
+    Tts,
+    /// Thread-transition system with names
+    Ntts,
+    /// mist net
+    Spec,
+    /// Petri net in XML
+    Pnml,
+    /// Drawing for Graphviz
+    Dot,
+}
+
+impl InputArgs {
+    fn reading(&self) -> Reading {
+        Reading {
+            from: self.from,
+            init_free: self.init_free,
+            keep_ended: self.no_slot_reuse,
+            ..Reading::default()
+        }
+    }
+}
+
+impl StartArgs {
+    fn question(&self) -> Question {
+        Question { initial: self.initial.clone(), threads: self.threads, ..Question::default() }
+    }
+}
+
+impl QuestionArgs {
+    fn question(&self) -> Question {
+        Question {
+            targets: self.target.clone(),
+            prop: self.prop.clone(),
+            error_labels: self.error_label.clone(),
+            mutex: self.mutex.clone(),
+            invariants: self.invariant.clone(),
+            ..self.start.question()
+        }
+    }
+}
+
+impl SearchArgs {
+    fn limits(&self) -> Limits {
+        limits(self.timeout, self.memory)
+    }
+}
+
+fn limits(timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
+    let mut limits = Limits::none();
+    if let Some(timeout) = timeout {
+        limits = limits.timeout(timeout);
+    }
+    if let Some(mebibytes) = mebibytes {
+        limits = limits.memory(mebibytes.saturating_mul(1 << 20));
+    }
+    limits
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(Format::NAMES).try_map(|name| name.parse::<Format>())
+}
+
+/// A number of seconds, as options take it.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a number of seconds");
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+impl OutputArgs {
+    /// Whether only the first line is wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+}
+
+/// The cores of this machine.
+pub fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// Runs the command that the process was started with and returns the exit status.
+pub fn main() -> u8 {
+    if std::env::args_os().len() <= 1 {
+        console::complain(WELCOME);
+        return 2;
+    }
+    let cli = Cli::try_parse().unwrap_or_else(|why| {
+        if let Some(file) = file_as_command(&why) {
+            console::complain(&format!(
+                "error: `{file}` is no command; to check that file: throng check {file}"
+            ));
+            std::process::exit(2);
+        }
+        why.exit()
+    });
+    let console = Console::new(cli.command.output());
+    match console::with_large_stack(move || cli.run(&console)) {
+        Ok(status) => status,
+        Err(panicked) => {
+            console::complain(&format!(
+                "internal error: {panicked}\nThis is a bug in throng, not in your input. Please report it with the \
+                 command you ran, the input file and the version ({}).",
+                env!("CARGO_PKG_VERSION")
+            ));
+            2
+        }
+    }
+}
+
+/// The file that somebody named where a command belongs, if that is what is wrong.
+fn file_as_command(why: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    match (why.kind(), why.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
+            std::path::Path::new(word).is_file().then(|| word.clone())
+        }
+        _ => None,
+    }
+}
+
+impl Command {
+    fn output(&self) -> OutputArgs {
+        match self {
+            Command::Check(args) => args.output,
+            Command::Certify(args) => args.output,
+            Command::Reach(args) => args.output,
+            Command::Cutoff(args) => args.output,
+            Command::Translate(args) => args.output,
+            Command::Simulate(args) => args.output,
+            Command::Bench(args) => args.output,
+            Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
+                OutputArgs::default()
+            }
+        }
+    }
+}
+
+impl Cli {
+    fn run(&self, console: &Console) -> u8 {
+        let done = match &self.command {
+            Command::Check(args) => check::run(args, console),
+            Command::Certify(args) => certify::run(args, console),
+            Command::Reach(args) => reach::run(args, console),
+            Command::Cutoff(args) => cutoff::run(args, console),
+            Command::Translate(args) => translate::run(args, console),
+            Command::Simulate(args) => simulate::run(args, console),
+            Command::Bench(args) => bench::run(args, console),
+            Command::Explain(args) => explain::run(args, console),
+            Command::Init(args) => setup::init(args, console),
+            Command::Completions(args) => setup::completions(args, console),
+            Command::Man(args) => setup::man(args, console),
+        };
+        done.unwrap_or_else(|failure: Failure| {
+            console.fail(&failure);
+            2
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_may_have_fractions_but_must_be_times() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for text in ["-1", "nan", "inf", "", "x", "1e300"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

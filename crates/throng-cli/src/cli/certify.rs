@@ -1,0 +1,253 @@
+//! `throng certify`, and writing certificates.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::console::{Console, Failure};
+use super::{CertifyArgs, files, limits};
+use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::report::{Written, plural};
+use throng::verify::Error;
+use throng_check::certificate::write::{Origin, document, write};
+use throng_check::certificate::{Claim, shrink};
+use throng_check::certify::{Certified, Fault, certify, read, reading, translate};
+use throng_check::rules::check_all;
+use throng_lang::load::{LARGEST, Loaded, load};
+use throng_model::limits::Limits;
+use throng_model::problem::Problem;
+use throng_model::verdict::{Unknown, Verdict};
+
+/// How long smaller evidence is looked for.
+const SHRINKING: Duration = Duration::from_secs(2);
+
+pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
+    let began = Instant::now();
+    let limits = limits(args.timeout, args.memory);
+    let asked = args.clone();
+    console.begin(
+        &limits,
+        Arc::new(move |why| {
+            let told = if asked.json { json } else { text };
+            told(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
+        }),
+    );
+    let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
+    let bytes = slurp(&args.certificate).map_err(unreadable)?;
+    let size = bytes.len();
+    let done = read(&bytes).and_then(|document| {
+        drop(bytes);
+        let reading = reading(&document, args.from);
+        let loaded = load(&args.file, &reading);
+        console.has_read();
+        match loaded {
+            Err(rejected) => Ok(Err(rejected)),
+            Ok(loaded) => certify(&loaded, &document, &limits).map(Ok),
+        }
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let (word, status) = match &done {
+        Err(Fault::Unreadable(why)) => return Err(unreadable(why.clone())),
+        Ok(Err(rejected)) => return Err(rejected.clone().into()),
+        Err(Fault::Invalid(_)) => ("INVALID", 10),
+        Err(Fault::Limit(_)) => ("UNKNOWN", 1),
+        Ok(Ok(_)) => ("VALID", 0),
+    };
+    let (certified, fault) = match done {
+        Ok(done) => (done.ok(), None),
+        Err(fault) => (None, Some(fault)),
+    };
+    let told = if args.json {
+        json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
+    } else {
+        text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
+    };
+    console.print(&told)?;
+    Ok(status)
+}
+
+fn slurp(path: &Path) -> Result<Vec<u8>, String> {
+    let size = fs::metadata(path).map_err(|why| why.to_string())?;
+    if size.is_dir() || size.len() > 4 * LARGEST {
+        return Err("this is a directory or larger than 4 GiB".into());
+    }
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(4 * LARGEST + 1).read_to_end(&mut bytes));
+    match read {
+        Err(why) => Err(why.to_string()),
+        Ok(length) if length as u64 > 4 * LARGEST => Err("this is larger than 4 GiB".into()),
+        Ok(_) => Ok(bytes),
+    }
+}
+
+fn claim(claim: Claim) -> &'static str {
+    match claim {
+        Claim::Safe => "SAFE",
+        Claim::Unsafe => "UNSAFE",
+    }
+}
+
+fn text(
+    args: &CertifyArgs,
+    word: &str,
+    certified: Option<&Certified>,
+    fault: Option<&Fault>,
+    size: usize,
+    seconds: f64,
+) -> String {
+    let Some(certified) = certified else {
+        let why = fault.map(ToString::to_string).unwrap_or_default();
+        return format!("{word}  {why}\n");
+    };
+    let mut out = format!("{word}  {}\n", args.file.display());
+    for (name, verdict, kind, size) in &certified.answers {
+        let elements = plural(*size as u64, "element");
+        out.push_str(&format!("{:6} {name}  by {kind}, {elements}\n", claim(*verdict)));
+    }
+    if let Some(cutoff) = &certified.cutoff {
+        let states = plural(cutoff.states as u64, "thread state");
+        let fewer = if cutoff.smallest { "; fewer do not" } else { "" };
+        out.push_str(&format!("CUTOFF {}: shows all {states} that can be reached{fewer}\n", cutoff.threads));
+    }
+    out.push_str(&format!("initial: {}\nthreads: {}\n", certified.initial, certified.bound));
+    for note in &certified.notes {
+        out.push_str(&format!("note: {note}\n"));
+    }
+    out.push_str(&format!("checked: {} in {seconds:.3} s\n", plural(size as u64, "byte")));
+    out
+}
+
+fn json(
+    args: &CertifyArgs,
+    word: &str,
+    certified: Option<&Certified>,
+    fault: Option<&Fault>,
+    size: usize,
+    seconds: f64,
+) -> String {
+    let answers = certified.iter().flat_map(|c| &c.answers).map(|(name, verdict, kind, size)| {
+        serde_json::json!({
+            "name": name, "verdict": claim(*verdict).to_lowercase(), "kind": kind, "elements": size,
+        })
+    });
+    let document = serde_json::json!({
+        "file": args.file.display().to_string(),
+        "certificate": args.certificate.display().to_string(),
+        "result": word.to_lowercase(),
+        "why": fault.map(ToString::to_string),
+        "initial": certified.map(|c| &c.initial),
+        "threads": certified.map(|c| &c.bound),
+        "targets": answers.collect::<Vec<_>>(),
+        "cutoff": certified.and_then(|c| c.cutoff.as_ref()).map(|c| {
+            serde_json::json!({ "threads": c.threads, "states": c.states, "smallest": c.smallest })
+        }),
+        "notes": certified.map(|c| &c.notes),
+        "bytes": size,
+        "seconds": seconds,
+    });
+    format!("{document:#}\n")
+}
+
+/// Writes the certificate of these verdicts, and checks it unless told not to: one that does not stand is a bug. Nothing is written if nothing is
+/// decided.
+pub(super) fn save(
+    path: &Path,
+    origin: &Origin<'_>,
+    verdicts: &[Verdict],
+    checks: bool,
+) -> Result<Option<Written>, Failure> {
+    if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
+        return Ok(None);
+    }
+    // Not for longer than it takes to look at it.
+    let verdicts = &shrink(origin.problem, verdicts, &Limits::none().timeout(SHRINKING));
+    let document =
+        document(origin, verdicts).map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
+    save_document(path, origin, &document, checks).map(Some)
+}
+
+/// The same for a document that is made already.
+pub(super) fn save_document(
+    path: &Path,
+    origin: &Origin<'_>,
+    document: &impl serde::Serialize,
+    checks: bool,
+) -> Result<Written, Failure> {
+    files::stream(path, |out| write(document, out))?;
+    let mut written = Written { file: path.display().to_string(), bytes: 0, seconds: None };
+    // A pipe cannot be read again.
+    let Some(size) = fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()) else {
+        return Ok(written);
+    };
+    written.bytes = size;
+    if checks {
+        let began = Instant::now();
+        let bytes = slurp(path).map_err(|why| Failure::Other(format!("{}: {why}", path.display())))?;
+        let done = read(&bytes).and_then(|document| certify(origin.loaded, &document, &Limits::none()));
+        match done {
+            Ok(_) => written.seconds = Some(began.elapsed().as_secs_f64()),
+            Err(Fault::Limit(_)) => {}
+            Err(fault) => {
+                let why = format!("the certificate {} does not stand: {fault}", path.display());
+                return Err(Error::Flawed(why).into());
+            }
+        }
+    }
+    Ok(written)
+}
+
+/// Tries old evidence first; another engine searches for what that does not show.
+pub(super) struct Reusing<'a> {
+    old: Vec<Option<Verdict>>,
+    then: Box<dyn Engine + 'a>,
+}
+
+impl<'a> Reusing<'a> {
+    pub(super) fn new(
+        path: &Path,
+        loaded: &Loaded,
+        problem: &Problem,
+        then: Box<dyn Engine + 'a>,
+    ) -> Result<Reusing<'a>, Failure> {
+        let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
+        let bytes = slurp(path).map_err(unreadable)?;
+        let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
+        Ok(Reusing { old: translate(loaded, &document, problem), then })
+    }
+}
+
+impl Engine for Reusing<'_> {
+    fn name(&self) -> &'static str {
+        "reuse"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let began = Instant::now();
+        let stands = |(i, old): (usize, &Option<Verdict>)| {
+            old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
+        };
+        let old: Vec<Option<Verdict>> = self.old.iter().enumerate().map(stands).collect();
+        let checking = began.elapsed();
+        let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
+        let mut answer = Answer::new(Vec::new(), Statistics::default());
+        answer.checked = true;
+        if !open.is_empty() {
+            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
+            answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
+        }
+        let mut found = answer.verdicts.into_iter().zip(answer.by).zip(answer.fewest);
+        let (mut verdicts, mut by, mut fewest) = (Vec::new(), Vec::new(), Vec::new());
+        for old in old {
+            let ((verdict, who), few) = match old {
+                Some(verdict) => ((verdict, Some(self.name())), false),
+                None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
+            };
+            verdicts.push(verdict);
+            by.push(who.or(Some(self.then.name())));
+            fewest.push(few);
+        }
+        Answer { verdicts, by, fewest, checking: answer.checking + checking, ..answer }
+    }
+}

@@ -1,0 +1,377 @@
+//! Standard output, standard error, and the thread that the work runs on.
+
+use std::io::{self, IsTerminal, Write};
+use std::panic;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::ColorChoice;
+
+use super::OutputArgs;
+use super::checkpoint::Checkpoint;
+use super::meter::Meter;
+use throng::checkpoint::Keeper;
+use throng::engine::{Progress, Watch};
+use throng::verify::Error;
+use throng_lang::load::{Input, Loaded, Reading, Rejected, load};
+use throng_lang::question::{Complaint, Posed, Question};
+use throng_lang::source::{Diagnostic, Source, render};
+use throng_model::limits::{Limits, memory_in_use};
+use throng_model::verdict::Unknown;
+
+/// Deeply nested inputs recurse deeply; this is address space, not memory.
+const STACK: usize = 256 << 20;
+
+/// How long a stopped search may take to say what it knows.
+const GRACE: Duration = Duration::from_millis(900);
+
+/// How often limits are looked at.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How long a limit may be exceeded while the input is read,
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// and while searching: whoever searches looks at limits, too, and has something to say then.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What goes to standard output if nothing else will, and why.
+pub type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
+
+/// Where a command writes, and how.
+pub struct Console {
+    /// What the user wants to see.
+    pub output: OutputArgs,
+    /// Whether standard output shows colours.
+    pub colour: bool,
+    colour_messages: bool,
+    meter: Meter,
+    said: Arc<Mutex<Said>>,
+    doing: Arc<Mutex<Doing>>,
+    checkpoint: OnceLock<Checkpoint>,
+    /// Whether it is being written; shared with whoever loses patience.
+    writing: Arc<OnceLock<Arc<AtomicBool>>>,
+}
+
+/// What a command does.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Doing {
+    /// Nothing that limits are for.
+    #[default]
+    Else,
+    /// It reads the input, without looking at limits.
+    Reading,
+    /// It searches.
+    Searching,
+}
+
+/// Who has written to standard output: never both.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Said {
+    #[default]
+    Nothing,
+    /// The command.
+    Answer,
+    /// Whoever lost patience with a command that was asked to stop.
+    LastWords,
+}
+
+/// Why a command cannot be carried out: the exit status is 2.
+pub enum Failure {
+    /// The input or an option is wrong.
+    Wrong(Vec<Complaint>),
+    /// Something else, in one or more lines.
+    Other(String),
+    /// A file could not be written.
+    Unwritten(String),
+}
+
+impl Failure {
+    /// A result, and apart from it a file that could not be written.
+    pub fn unwritten<T: Default>(done: Result<T, Failure>) -> Result<(T, Option<Failure>), Failure> {
+        match done {
+            Ok(done) => Ok((done, None)),
+            Err(why @ Failure::Unwritten(_)) => Ok((T::default(), Some(why))),
+            Err(why) => Err(why),
+        }
+    }
+}
+
+impl From<Rejected> for Failure {
+    fn from(rejected: Rejected) -> Failure {
+        Error::from(rejected).into()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Refused(complaints) => Failure::Wrong(complaints),
+            Error::Impossible(why) => Failure::Other(why.to_string()),
+            Error::Flawed(..) => Failure::Other(format!(
+                "internal error: {error}\nThis is a bug in throng, not in your input. Please report it with the command \
+                 you ran, the input file and the version ({}).",
+                env!("CARGO_PKG_VERSION")
+            )),
+        }
+    }
+}
+
+impl From<Vec<Complaint>> for Failure {
+    fn from(complaints: Vec<Complaint>) -> Failure {
+        Failure::Wrong(complaints)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(why: io::Error) -> Failure {
+        Failure::Other(why.to_string())
+    }
+}
+
+impl Console {
+    /// A console with the colours that the options and the terminals ask for.
+    pub fn new(output: OutputArgs) -> Console {
+        Console {
+            output,
+            colour: coloured(output.color, io::stdout().is_terminal()),
+            colour_messages: coloured(output.color, io::stderr().is_terminal()),
+            meter: Meter::new(output),
+            said: Arc::default(),
+            doing: Arc::default(),
+            checkpoint: OnceLock::new(),
+            writing: Arc::default(),
+        }
+    }
+
+    /// Keeps the state of the search that comes in a file.
+    pub(super) fn keep_in(&self, checkpoint: Checkpoint) {
+        let _ = self.writing.set(checkpoint.busy());
+        let _ = self.checkpoint.set(checkpoint);
+    }
+
+    /// The file with the state of the search, if there is one.
+    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.checkpoint.get()
+    }
+
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
+    ///
+    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1; so they do if a limit is hit
+    /// before the input has been read, or if a search does not come to an end soon after one was hit. A second Ctrl-C ends the process at once.
+    pub fn begin(&self, limits: &Limits, last_words: LastWords) {
+        self.meter.start(limits);
+        self.listen(limits, Some(last_words.clone()));
+        self.now(Doing::Reading);
+        let (said, doing, limits) = (self.said.clone(), self.doing.clone(), limits.clone());
+        let writing = self.writing.clone();
+        let _ = thread::Builder::new().spawn(move || {
+            let mut over: Option<Instant> = None;
+            loop {
+                let doing = *doing.lock().unwrap_or_else(PoisonError::into_inner);
+                let patience = match doing {
+                    Doing::Else => return,
+                    Doing::Reading => MOMENT,
+                    Doing::Searching => PATIENCE,
+                };
+                // A search that is writing down how far it has come has noticed.
+                let busy = writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst));
+                match limits.check() {
+                    // Somebody else sees to that.
+                    Err(Unknown::Cancelled) => return,
+                    Err(why) if !busy => {
+                        let since = over.get_or_insert_with(Instant::now).elapsed();
+                        let far = limits.memory_limit().is_some_and(|most| memory_in_use() > 2 * most);
+                        if since >= patience || far {
+                            return give_up(&said, &|| last_words(&why));
+                        }
+                    }
+                    Ok(()) | Err(_) => over = None,
+                }
+                thread::sleep(GLANCE);
+            }
+        });
+    }
+
+    fn now(&self, doing: Doing) {
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
+    }
+
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and waits for it.
+    pub fn stoppable(&self, limits: &Limits) {
+        self.listen(limits, None);
+    }
+
+    fn listen(&self, limits: &Limits, last_words: Option<LastWords>) {
+        let stopper = limits.stopper();
+        let asked = AtomicBool::new(false);
+        let (said, writing) = (self.said.clone(), self.writing.clone());
+        let handled = ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+            stopper.stop();
+            let Some(last_words) = last_words.clone() else { return };
+            let (said, writing) = (said.clone(), writing.clone());
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(GRACE);
+                // A search that is writing down how far it has come has heard.
+                while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
+                    thread::sleep(GRACE);
+                }
+                give_up(&said, &|| last_words(&Unknown::Cancelled));
+            });
+        });
+        if let Err(why) = handled {
+            complain(&format!("warning: Ctrl-C will end throng at once: {why}"));
+        }
+    }
+
+    /// Writes to standard output. Nobody listening any more (`| head`) is not an error.
+    pub fn print(&self, text: &str) -> Result<(), Failure> {
+        self.has_answer();
+        self.meter.stop();
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
+        let mut out = io::stdout().lock();
+        forgive_closed_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// A message on standard error.
+    pub fn note(&self, text: &str) {
+        if !self.output.quiet {
+            complain(text);
+        }
+    }
+
+    /// Reads the input of a command and shows its warnings.
+    pub fn load(&self, path: &Path, reading: &Reading) -> Result<Loaded, Failure> {
+        let loaded = load(path, reading)?;
+        if !self.output.quiet {
+            self.diagnostics(&loaded.source, &loaded.warnings);
+        }
+        if self.output.verbose {
+            let what = match &loaded.input {
+                Input::Program(_) => loaded.format.description().to_string(),
+                Input::System(s) => {
+                    format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
+                }
+            };
+            self.note(&format!("{}: {what}", loaded.source.name));
+        }
+        Ok(loaded)
+    }
+
+    /// The problem that is asked about an input; shows warnings.
+    pub fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Posed, Failure> {
+        let posed = question.pose(loaded, path)?;
+        self.has_read();
+        if !self.output.quiet {
+            let warnings = posed.warnings.iter();
+            warnings.for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
+        }
+        Ok(posed)
+    }
+
+    /// From here on the command itself looks at limits.
+    pub fn has_read(&self) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        if *doing == Doing::Reading {
+            *doing = Doing::Searching;
+        }
+    }
+
+    /// There is an answer; to write it down takes as long as it takes.
+    pub fn has_answer(&self) {
+        self.now(Doing::Else);
+    }
+
+    /// Shows why a command cannot be carried out.
+    pub fn fail(&self, failure: &Failure) {
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
+        self.has_answer();
+        self.meter.stop();
+        match failure {
+            Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),
+            Failure::Wrong(complaints) => {
+                let quiet = |c: &&Complaint| !self.output.quiet || c.diagnostic.is_error();
+                for c in complaints.iter().filter(quiet) {
+                    self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
+                }
+                if let Some(first) = complaints.iter().find(|c| c.diagnostic.is_error())
+                    && io::stderr().is_terminal()
+                {
+                    self.note(&format!("`throng explain {}` says more", first.diagnostic.code));
+                }
+            }
+        }
+    }
+
+    fn diagnostics(&self, source: &Arc<Source>, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            complain(&render(diagnostic, source, self.colour_messages));
+        }
+    }
+}
+
+impl Watch for Console {
+    fn progress(&self, now: &Progress) {
+        self.meter.hear(now);
+    }
+
+    fn keeper(&self) -> Option<&dyn Keeper> {
+        self.checkpoint.get().map(|checkpoint| checkpoint as &dyn Keeper)
+    }
+}
+
+/// Ends the process with these words, unless there is an answer.
+fn give_up(said: &Mutex<Said>, last_words: &dyn Fn() -> String) {
+    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    if *said == Said::Answer {
+        return;
+    }
+    *said = Said::LastWords;
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
+    std::process::exit(1);
+}
+
+/// A closed pipe is no reason to fail.
+pub fn forgive_closed_pipe(done: io::Result<()>) -> Result<(), Failure> {
+    match done {
+        Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Other(format!("cannot write to standard output: {why}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line on standard error; if that is closed, there is nobody left to tell.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+}
+
+fn coloured(choice: ColorChoice, terminal: bool) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
+}
+
+/// Runs `work` on a thread with a large stack; a panic there becomes an `Err` with its message.
+pub fn with_large_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    let message = Arc::new(Mutex::new(String::new()));
+    let hook = message.clone();
+    panic::set_hook(Box::new(move |info| {
+        hook.lock().unwrap_or_else(PoisonError::into_inner).push_str(&info.to_string());
+    }));
+    let started = thread::Builder::new().name("throng".into()).stack_size(STACK).spawn(work);
+    match started {
+        Err(why) => Err(format!("cannot start a thread: {why}")),
+        Ok(running) => {
+            running.join().map_err(|_| message.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        }
+    }
+}

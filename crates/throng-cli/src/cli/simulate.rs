@@ -1,0 +1,37 @@
+//! `throng simulate`
+
+use std::io;
+
+use super::SimulateArgs;
+use super::console::{Console, Failure, forgive_closed_pipe};
+use crate::simulate::{Random, Walk, start};
+use throng::report::text::wrap;
+use throng::report::{bound_text, plural};
+use throng_lang::load::Reading;
+use throng_lang::question::Question;
+
+pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
+    let loaded = console.load(&args.input.file, &Reading { keep_dead: true, ..args.input.reading() })?;
+    let question = Question { may_lack_target: true, ..args.question.question() };
+    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let mut random = Random::new(args.seed);
+    let first = start(&problem, &mut random)
+        .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
+    if !console.output.quiet {
+        let size = plural(first.threads.size().into(), loaded.format.unit());
+        let initial = wrap("initial: ", &problem.initial_text, 9);
+        let bound = bound_text(problem.bound);
+        console.print(&format!("{initial}threads: {bound}; the walk starts with {size}\n"))?;
+    }
+    let mut walk = Walk::new(&problem, first);
+    let mut out = io::stdout().lock();
+    let done = if args.interactive {
+        walk.interactive(&mut random, &mut io::stdin().lock(), &mut out)
+    } else {
+        walk.random(args.steps, &mut random, &mut io::BufWriter::new(out))
+    };
+    match done {
+        Err(why) if why.kind() == io::ErrorKind::Other => Err(Failure::Other(why.to_string())),
+        done => forgive_closed_pipe(done).map(|()| 0),
+    }
+}

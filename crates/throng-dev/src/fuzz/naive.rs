@@ -1,0 +1,112 @@
+//! The search that oracles is compared with: over plain lists of numbers, one size after another, in a few lines.
+//!
+//! Systems and nets say what their states and steps are ([`Steps`]), each in its own words and without any code of the
+//! engines or readers. Programs have an interpreter of their own, see [`crate::interpreter`].
+
+use std::collections::HashSet;
+
+use super::claim::Claim;
+
+/// A configuration: whatever its owner takes the numbers for.
+pub type State = Vec<u32>;
+
+/// States and steps of a system that is small.
+pub trait Steps {
+    /// Every initial state with exactly so many threads or tokens.
+    fn starts(&self, size: u32) -> Vec<State>;
+    /// Every initial state with at most so many tokens in each place that may start with any number.
+    fn starts_of_tokens(&self, most: u32) -> Vec<State>;
+    /// The size of the largest initial state; none if any number may start.
+    fn largest_start(&self) -> Option<u32>;
+    /// All states that are one step away; with `bound` threads, nobody is created.
+    fn after(&self, state: &State, bound: Option<u32>) -> Vec<State>;
+    /// How many threads or tokens there are.
+    fn size(&self, state: &State) -> u32;
+    /// How many targets there are.
+    fn targets(&self) -> usize;
+    /// Whether a state is one of those that a target speaks of.
+    fn hits(&self, state: &State, target: usize) -> bool;
+}
+
+/// More states than this are not looked at.
+const MOST_STATES: usize = 4_000;
+
+/// What is true about each target: for `bound` threads or any number, looking at runs of at most `most` at once.
+pub fn by_size(system: &dyn Steps, bound: Option<u32>, most: u32) -> Vec<Claim> {
+    let mut said = vec![Claim::UNKNOWN; system.targets()];
+    let last = bound.map_or(most, |bound| bound.min(most));
+    for size in 0..=last {
+        let starts: Vec<State> = (0..=size).flat_map(|n| system.starts(n)).collect();
+        let Some(found) = search(system, starts, bound, Some(size)) else { break };
+        // Nothing larger can start, and nothing became larger: later sizes are the same.
+        let closed = !found.left_out && system.largest_start().is_some_and(|largest| largest <= size);
+        for (said, hit) in said.iter_mut().zip(&found.hit) {
+            match hit {
+                _ if said.hit.is_some() => {}
+                Some(steps) => *said = Claim::fewest(size, Some(*steps)),
+                None if closed || bound == Some(size) => *said = Claim::SAFE,
+                None => *said = Claim::none_up_to(size),
+            }
+        }
+        if closed {
+            break;
+        }
+    }
+    said
+}
+
+/// What is true about each target if each place that is open starts with at most `most` tokens.
+pub fn by_tokens(system: &dyn Steps, most: u32) -> Vec<Claim> {
+    match search(system, system.starts_of_tokens(most), None, None) {
+        None => vec![Claim::UNKNOWN; system.targets()],
+        Some(found) => {
+            let said = |hit: &Option<usize>| hit.map_or(Claim::SAFE, |_| Claim::hit(Claim::UNCOUNTED));
+            found.hit.iter().map(said).collect()
+        }
+    }
+}
+
+struct Found {
+    /// For each target, after how many steps it can be hit first.
+    hit: Vec<Option<usize>>,
+    /// Whether a step was not taken because it leads to something too large.
+    left_out: bool,
+}
+
+fn search(system: &dyn Steps, starts: Vec<State>, bound: Option<u32>, within: Option<u32>) -> Option<Found> {
+    let mut found = Found { hit: vec![None; system.targets()], left_out: false };
+    let mut seen: HashSet<State> = HashSet::new();
+    let (mut level, mut depth) = (starts, 0);
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for state in level {
+            if !seen.insert(state.clone()) {
+                continue;
+            }
+            if seen.len() > MOST_STATES {
+                return None;
+            }
+            for (target, hit) in found.hit.iter_mut().enumerate() {
+                if hit.is_none() && system.hits(&state, target) {
+                    *hit = Some(depth);
+                }
+            }
+            for after in system.after(&state, bound) {
+                if within.is_some_and(|within| system.size(&after) > within) {
+                    found.left_out = true;
+                } else {
+                    next.push(after);
+                }
+            }
+        }
+        (level, depth) = (next, depth + 1);
+    }
+    Some(found)
+}
+
+/// Every way to take one element of each.
+pub(super) fn product(sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    sets.iter().fold(vec![Vec::new()], |rows, set| {
+        rows.iter().flat_map(|row| set.iter().map(move |&v| [&row[..], &[v]].concat())).collect()
+    })
+}

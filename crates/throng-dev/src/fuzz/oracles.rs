@@ -1,0 +1,470 @@
+//! Everybody who answers: engines in all their variants, naive searches, the checker's interpreter, translations.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::case::{Body, Case, Program};
+use super::claim::Claim;
+use super::compare::{Asked, Kind, Trouble};
+use super::naive::{by_size, by_tokens};
+use crate::interpreter::{self, Naive};
+use crate::uncounted_symbolic::UncountedSymbolic;
+use throng::engine::auto::Auto;
+use throng::engine::backward::{Backward, Pruned};
+use throng::engine::equations::Equations;
+use throng::engine::explicit::Explicit;
+use throng::engine::guided::Guided;
+use throng::engine::karp_miller::KarpMiller;
+use throng::engine::on_quotient::OnQuotient;
+use throng::engine::symbolic::Symbolic;
+use throng::engine::views::Views;
+use throng::engine::{Engine, Silent};
+use throng_check::certificate::write::{Origin, document, write};
+use throng_check::certificate::{self, Property};
+use throng_check::certify::interpreter::Interpreter;
+use throng_check::certify::{self, Fault};
+use throng_check::rules;
+use throng_lang::bp::parser;
+use throng_lang::load::{self, Input, Loaded, Reading};
+use throng_lang::question::Question;
+use throng_lang::source::Source;
+use throng_lang::system::System;
+use throng_lang::write::{self, Written};
+use throng_lang::{configuration, pnml};
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::unfold::unfold;
+use throng_model::verdict::{Unknown, Verdict};
+
+/// What somebody answers: about each target, then about all of them together. Who does not take such cases says nothing.
+pub type Answers = Result<Option<Vec<Claim>>, Trouble>;
+
+/// How somebody answers.
+pub type Ask = dyn Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync;
+
+/// Somebody who answers.
+pub struct Contestant {
+    /// Who.
+    pub name: &'static str,
+    /// What they say about a case.
+    pub ask: Box<Ask>,
+}
+
+impl Contestant {
+    /// Whoever answers like this.
+    pub fn new(
+        name: &'static str,
+        ask: impl Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync + 'static,
+    ) -> Contestant {
+        Contestant { name, ask: Box::new(ask) }
+    }
+}
+
+/// Everybody.
+pub fn oracles() -> Vec<Contestant> {
+    let mut all: Vec<Contestant> = engines().into_iter().map(Entry::contestant).collect();
+    for por in [false, true] {
+        let name = if por { "plain, reduced" } else { "plain" };
+        all.push(Contestant::new(name, move |asked, limits| plain(asked, limits, por)));
+    }
+    all.push(Contestant::new("naive", |asked, _| Ok(naive(asked))));
+    all.push(Contestant::new("hidden answer", |asked, _| {
+        let names: Vec<String> = asked.problem.targets.iter().map(|t| t.name.clone()).collect();
+        Ok(asked.case.known.as_ref().and_then(|known| known.said(asked.case, &names)).map(with_overall))
+    }));
+    all.push(Contestant::new("interpreter", interpreted));
+    for (name, format) in TRANSLATIONS {
+        all.push(Contestant::new(name, move |asked, limits| translated(asked, limits, format)));
+    }
+    all.push(Contestant::new("very many tokens", scaled));
+    all
+}
+
+/// An engine and what it promises.
+pub struct Entry {
+    /// What the comparison calls it.
+    pub name: &'static str,
+    /// The engine.
+    pub engine: Box<dyn Engine + Send>,
+    /// Of the runs with the fewest threads, its have the fewest steps.
+    shortest: bool,
+    /// Its evidence can be written to a file.
+    certificates: bool,
+}
+
+/// Every engine, with and without what makes it faster.
+pub fn engines() -> Vec<Entry> {
+    let explicit = Explicit { max_threads: Some(5), por: false, ..Explicit::default() };
+    let symbolic = Symbolic { max_threads: Some(4), por: false, ..Symbolic::default() };
+    let uncounted = Explicit { counting: false, shortest: false, ..explicit.clone() };
+    vec![
+        Entry::new("explicit, reduced", Explicit { por: true, ..explicit.clone() }).shortest().reduced(),
+        Entry::new("explicit, 2 jobs", Explicit { jobs: 2, ..explicit.clone() }).shortest(),
+        Entry::new("explicit", explicit).shortest(),
+        Entry::new("explicit, not counting", uncounted),
+        Entry::new("symbolic, reduced", Symbolic { por: true, ..symbolic.clone() }).shortest().reduced(),
+        Entry::new("symbolic", symbolic).shortest(),
+        Entry::new("karp-miller", KarpMiller::default()),
+        Entry::new("karp-miller, contracted", OnQuotient(KarpMiller::default())),
+        Entry::new("backward, plain", Backward),
+        Entry::new("backward", Pruned::default()),
+        Entry::new("backward, contracted", OnQuotient(Pruned::default())),
+        Entry::new("views", Views::default()),
+        Entry::new("views, contracted", OnQuotient(Views::default())),
+        Entry::new("equations", Equations::default()),
+        Entry::new("equations, contracted", OnQuotient(Equations::default())),
+        Entry::new("guided", Guided::default()),
+        Entry::new("guided, contracted", OnQuotient(Guided::default())),
+        Entry::new("auto", Auto { por: false, ..Auto::default() }),
+        Entry::new("auto, 2 jobs", Auto { por: false, jobs: 2, ..Auto::default() }),
+        Entry::new("auto, reduced", Auto::default()).reduced(),
+    ]
+}
+
+impl Entry {
+    fn new(name: &'static str, engine: impl Engine + Send + 'static) -> Entry {
+        Entry { name, engine: Box::new(engine), shortest: false, certificates: true }
+    }
+
+    fn shortest(self) -> Entry {
+        Entry { shortest: true, ..self }
+    }
+
+    /// Whoever leaves out interleavings has evidence that a file cannot prove.
+    fn reduced(self) -> Entry {
+        Entry { certificates: false, ..self }
+    }
+
+    fn contestant(self) -> Contestant {
+        Contestant::new(self.name, move |asked, limits| {
+            let answered = answers(&*self.engine, asked.problem, limits)?;
+            let verdicts = &answered.verdicts;
+            if self.certificates && verdicts.iter().any(|v| !matches!(v, Verdict::Unknown(_))) {
+                certified(asked, verdicts)?;
+            }
+            // Whoever ran out of time may have had none left to look for a shorter run.
+            let shortest = self.shortest && limits.check().is_ok();
+            Ok(Some(answered.said(asked, shortest)))
+        })
+    }
+}
+
+/// What an engine says; its evidence stands.
+struct Answered {
+    verdicts: Vec<Verdict>,
+    /// Per target, whether its run is said to have the fewest threads.
+    fewest: Vec<bool>,
+    /// With so many threads or fewer, nothing that is open can be reached.
+    complete: Option<u32>,
+}
+
+impl Answered {
+    /// What it says about each target, and overall.
+    fn said(&self, asked: &Asked<'_>, shortest: bool) -> Vec<Claim> {
+        let said = |(verdict, &fewest): (&Verdict, &bool)| match (verdict, self.complete) {
+            (Verdict::Safe(_), _) => Claim::SAFE,
+            (Verdict::Unsafe(_), _) if !asked.counts() => Claim::hit(Claim::UNCOUNTED),
+            (Verdict::Unsafe(trace), _) if fewest => {
+                Claim::fewest(trace.threads(), shortest.then_some(trace.steps.len()))
+            }
+            (Verdict::Unsafe(trace), _) => Claim::hit(trace.threads()),
+            (Verdict::Unknown(_), Some(most)) if asked.counts() => Claim::none_up_to(most),
+            (Verdict::Unknown(_), _) => Claim::UNKNOWN,
+        };
+        with_overall(self.verdicts.iter().zip(&self.fewest).map(said).collect())
+    }
+}
+
+fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
+    let flawed = |why: String| Trouble::new(Kind::Evidence, why);
+    let mut answer = engine.run(problem, limits, &Silent);
+    if let Some(flaw) = answer.flaw {
+        return Err(flawed(flaw));
+    }
+    let mut complete = answer.statistics.complete_up_to;
+    if let Some(why) = problem.model.gave_up() {
+        complete = None;
+        answer.fewest.fill(false);
+        for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
+            *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
+        }
+    }
+    for verdict in &answer.verdicts {
+        if let Verdict::Unknown(Unknown::NotForThisModel(why)) = verdict
+            && why.contains("internal")
+        {
+            return Err(flawed(why.clone()));
+        }
+    }
+    let all: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    for (i, flaw) in rules::check_each(problem, &all, &patience()) {
+        match flaw {
+            // As `throng check` does.
+            rules::Flaw::Limit(why @ Unknown::Inconclusive(_)) => {
+                answer.statistics.complete_up_to = complete;
+                answer.statistics.withdraw(&answer.verdicts[i]);
+                complete = answer.statistics.complete_up_to;
+                answer.verdicts[i] = Verdict::Unknown(why);
+            }
+            rules::Flaw::Limit(_) => {}
+            flaw => return Err(flawed(format!("about `{}`: {flaw}", problem.targets[i].name))),
+        }
+    }
+    let fewest = (0..answer.verdicts.len()).map(|i| answer.has_fewest(problem, i)).collect();
+    Ok(Answered { verdicts: answer.verdicts, fewest, complete })
+}
+
+/// What checkers may take: more than any case should need.
+fn patience() -> Limits {
+    Limits::none().timeout(Duration::from_secs(5))
+}
+
+fn with_overall(mut said: Vec<Claim>) -> Vec<Claim> {
+    said.push(Claim::overall(&said));
+    said
+}
+
+/// The evidence goes into a file and comes back, and the other checker looks at it.
+fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
+    let trouble = |why: String| Trouble::new(Kind::Certificate, why);
+    let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
+    let mut bytes = Vec::new();
+    // As the command does it.
+    let verdicts = &certificate::shrink(asked.problem, verdicts, &patience());
+    let written = document(&origin, verdicts).map_err(|why| trouble(why.to_string()))?;
+    write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
+    let read = certify::read(&bytes).map_err(|why| trouble(why.to_string()))?;
+    let reading = certify::reading(&read, Some(asked.loaded.format));
+    let source = Source::new("again", asked.loaded.source.text.clone());
+    let again = load::read(source, asked.loaded.format, &reading);
+    let again = again.map_err(|r| trouble(format!("{:?}", r.diagnostics)))?;
+    match certify::certify(&again, &read, &patience()) {
+        Ok(certified) => {
+            let wanted = verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))).count();
+            if certified.answers.len() == wanted {
+                Ok(())
+            } else {
+                Err(trouble(format!("{} answers of {wanted} are certified", certified.answers.len())))
+            }
+        }
+        Err(Fault::Limit(_)) => Ok(()),
+        Err(fault) => Err(trouble(fault.to_string())),
+    }
+}
+
+fn plain(asked: &Asked<'_>, limits: &Limits, por: bool) -> Answers {
+    let Bound::Threads(bound) = asked.problem.bound else { return Ok(None) };
+    let Ok(outcome) = (UncountedSymbolic { por }).search(asked.problem, limits) else { return Ok(None) };
+    let said = |hit: &bool| if *hit { Claim::hit(bound) } else { Claim::SAFE };
+    Ok(Some(with_overall(outcome.hit.iter().map(said).collect())))
+}
+
+// ── naive searches ──
+
+/// Runs with more threads or tokens are not looked for.
+const MOST_THREADS: u32 = 4;
+const MOST_TOKENS: u32 = 6;
+
+fn naive(asked: &Asked<'_>) -> Option<Vec<Claim>> {
+    let said = match (&asked.case.body, asked.case.threads) {
+        (Body::Threads(threads), bound) => by_size(threads, bound, MOST_THREADS),
+        (Body::Net(net), Some(most)) => by_tokens(net, most),
+        (Body::Net(net), None) => {
+            let said = by_size(net, None, MOST_TOKENS);
+            if net.counts() { said } else { said.into_iter().map(Claim::uncounted).collect() }
+        }
+        (Body::Program(program), bound) => naive_program(asked, program, bound),
+    };
+    Some(with_overall(said))
+}
+
+fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Vec<Claim> {
+    let (tree, _) = parser::parse(&program.text);
+    let naive = Naive::new(&program.text, &tree);
+    let question = interpreter::Question {
+        bound: bound.map_or(usize::MAX, |n| n as usize),
+        initial: program.initial.map(|n| n as usize),
+        keep_ended: program.keep_ended,
+        limit: 1_500,
+    };
+    let targets = &asked.problem.targets;
+    let mut said = vec![Claim::UNKNOWN; targets.len()];
+    let last = bound.unwrap_or(3).min(3);
+    for within in 0..=last {
+        let (label, invariant) = (program.label.as_deref(), program.invariant.as_deref());
+        let Some(found) = naive.search_within(&question, within as usize, label, invariant) else { break };
+        let closed = !found.left_out && program.initial.is_some_and(|n| n <= within);
+        for (said, target) in said.iter_mut().zip(targets) {
+            let steps = match target.name.split(' ').next() {
+                Some("assertions") => found.violated,
+                Some("error") => found.error_label,
+                Some("mutex") => found.mutex,
+                _ => found.invariant,
+            };
+            match steps {
+                _ if said.hit.is_some() => {}
+                Some(steps) => *said = Claim::fewest(within, Some(steps)),
+                None if closed || bound == Some(within) => *said = Claim::SAFE,
+                None => *said = Claim::none_up_to(within),
+            }
+        }
+        if closed {
+            break;
+        }
+    }
+    said
+}
+
+/// The checker's interpreter as the model.
+fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
+    let Body::Program(program) = &asked.case.body else { return Ok(None) };
+    let trouble = |why: String| Trouble::new(Kind::Refused, why);
+    let model = Interpreter::new(&program.text, program.keep_ended, false);
+    let model = model.ok_or_else(|| trouble("the interpreter does not take it".into()))?;
+    let model = Arc::new(model);
+    let mut targets = Vec::new();
+    for Target { name, .. } in &asked.problem.targets {
+        let configs = model.bad(&Property::of_name(name)).map_err(trouble)?;
+        targets.push(Target { name: name.clone(), configs });
+    }
+    let own = Problem {
+        initial: vec![model.initial(program.initial)],
+        initial_text: String::new(),
+        targets,
+        bound: asked.problem.bound,
+        model,
+    };
+    let engine = Explicit { max_threads: Some(4), por: false, ..Explicit::default() };
+    Ok(Some(answers(&engine, &own, limits)?.said(asked, false)))
+}
+
+// ── translations ──
+
+const TRANSLATIONS: [(&str, write::Format); 5] = [
+    ("as .bp", write::Format::Bp),
+    ("as .tts", write::Format::Tts),
+    ("as .ntts", write::Format::Ntts),
+    ("as .spec", write::Format::Spec),
+    ("as .pnml", write::Format::Pnml),
+];
+
+/// The problem as a table of steps, if it is one or can be written out.
+pub fn as_system(loaded: &Loaded, problem: &Problem, limits: &Limits) -> Result<System, String> {
+    match &loaded.input {
+        Input::Program(_) => unfold(problem, limits).map(System::from).map_err(|why| why.to_string()),
+        Input::System(system) => Ok(System {
+            initial: problem.initial.clone(),
+            initial_text: problem.initial_text.clone(),
+            targets: problem.targets.clone(),
+            ..system.clone()
+        }),
+    }
+}
+
+/// Reads what was written and poses what it asks, with its initial configuration and its second file.
+pub fn reread(written: &Written, format: write::Format) -> Result<(Loaded, Problem), String> {
+    let source = Source::new("written", written.text.clone());
+    let format = match format {
+        write::Format::Bp => load::Format::Bp,
+        write::Format::Tts => load::Format::Tts,
+        write::Format::Ntts => load::Format::Ntts,
+        write::Format::Spec => load::Format::Spec,
+        write::Format::Pnml => load::Format::Pnml,
+        write::Format::Dot => return Err("nobody reads drawings".into()),
+    };
+    let loaded = load::read(source, format, &Reading::default())
+        .map_err(|r| format!("{:?}\n{}", r.diagnostics, written.text))?;
+    let question =
+        Question { initial: written.initial.clone(), may_lack_target: true, ..Question::default() };
+    let posed = question.pose(&loaded, Path::new("no such folder/written"));
+    let mut problem = posed.map_err(|c| format!("{c:?}\n{}", written.text))?.problem;
+    if let (Some(companion), Input::System(system)) = (&written.companion, &loaded.input) {
+        let table = &system.table;
+        problem.targets = if format == load::Format::Pnml {
+            let properties =
+                pnml::read_properties(&companion.text, table).map_err(|why| format!("{why:?}"))?;
+            let targets = properties.into_iter().map(|p| p.query.map(|q| q.target));
+            targets.collect::<Result<_, _>>().map_err(|why| format!("{why:?}\n{}", companion.text))?
+        } else {
+            let (targets, found) = configuration::read_prop(&companion.text, table.shared(), table.locals());
+            if !found.is_empty() {
+                return Err(format!("{found:?}\n{}", companion.text));
+            }
+            targets
+        };
+    }
+    Ok((loaded, problem))
+}
+
+/// Written in another format and answered there. Translations are for any number of threads, and threads are not counted: one may need a helper.
+fn translated(asked: &Asked<'_>, limits: &Limits, format: write::Format) -> Answers {
+    if asked.case.threads.is_some() {
+        return Ok(None);
+    }
+    let Ok(system) = as_system(asked.loaded, asked.problem, limits) else { return Ok(None) };
+    if system.table.steps().len() > 150 {
+        return Ok(None);
+    }
+    let Ok(written) = write::write(&system, format) else { return Ok(None) };
+    if written.text.len() > 20_000 {
+        return Ok(None);
+    }
+    let trouble = |why: String| Trouble::new(Kind::Translation, why);
+    let (_, problem) = reread(&written, format).map_err(trouble)?;
+    elsewhere(asked, &problem, &written.text, limits)
+}
+
+/// A net with numbers that are very large and otherwise the same.
+fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
+    const TIMES: [u32; 4] = [1 << 26, 127, 256, 1 << 16];
+    let Body::Net(net) = &asked.case.body else { return Ok(None) };
+    let times = TIMES[asked.loaded.source.text.len() % TIMES.len()];
+    let Some(net) = net.scaled(times).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
+    let written = Written { text: net.text(), companion: None, initial: None, notes: Vec::new() };
+    let trouble = |why: String| Trouble::new(Kind::Translation, why);
+    let (_, problem) = reread(&written, write::Format::Spec).map_err(trouble)?;
+    elsewhere(asked, &problem, &written.text, limits)
+}
+
+/// What is said if somebody asks in another way: about each target where formats have one for each, and about all of them together.
+fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
+    let answered = answers(&Auto::default(), problem, limits)
+        .map_err(|t| Trouble::new(t.kind, format!("{}\n{text}", t.what)))?;
+    let said = answered.verdicts.iter().map(|v| match v {
+        Verdict::Safe(_) => Claim::SAFE,
+        Verdict::Unsafe(_) => Claim::hit(Claim::UNCOUNTED),
+        Verdict::Unknown(_) => Claim::UNKNOWN,
+    });
+    let said: Vec<Claim> = said.collect();
+    // Some formats have a line for each configuration.
+    let single = |problem: &Problem| problem.targets.iter().all(|t| t.configs.len() == 1);
+    if single(problem) && single(asked.problem) && said.len() == asked.problem.targets.len() {
+        return Ok(Some(with_overall(said)));
+    }
+    let mut all = vec![Claim::UNKNOWN; asked.problem.targets.len()];
+    all.push(Claim::overall(&said));
+    Ok(Some(all))
+}
+
+impl Asked<'_> {
+    /// Whether numbers of threads mean the same to oracles.
+    fn counts(&self) -> bool {
+        let net_counts = !matches!(&self.case.body, Body::Net(net) if !net.counts());
+        net_counts && !matches!(self.problem.bound, Bound::Tokens(_))
+    }
+
+    /// The case as a problem, or what is wrong with it.
+    pub(super) fn with<T>(
+        case: &Case,
+        then: impl FnOnce(&Asked<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let trouble = |why: String| Trouble::new(Kind::Refused, why);
+        let reading = case.reading();
+        let loaded = load::read(Source::new("case", case.text()), case.format(), &reading)
+            .map_err(|r| trouble(format!("{:?}", r.diagnostics)))?;
+        let posed = case.question().pose(&loaded, Path::new("no such folder/case"));
+        let problem = posed.map_err(|c| trouble(format!("{c:?}")))?.problem;
+        then(&Asked { case, loaded: &loaded, reading, problem: &problem })
+    }
+}

@@ -1,0 +1,71 @@
+//! What a campaign came to, as text.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::campaign::State;
+use super::compare::Tally;
+
+/// Who knew the answer beforehand.
+const HIDDEN: &str = "hidden answer";
+
+/// The summary: cases, who said what, which pairs agreed how often, and which constructs occurred.
+pub fn summary(state: &State) -> String {
+    let mut text = String::new();
+    let failures: u64 = state.failures.values().sum();
+    let word = if failures == 0 { "AGREED" } else { "FAILED" };
+    let _ = writeln!(
+        text,
+        "{word}  {} cases, {failures} failures, {:.0} s of processor time",
+        state.total(),
+        state.processor_seconds
+    );
+    for (title, count) in &state.failures {
+        let _ = writeln!(text, "  {count:>9}  {title}");
+    }
+    let _ = writeln!(text, "\nseeds:");
+    for (seed, progress) in &state.seeds {
+        let _ = writeln!(text, "  {:>9}  cases of seed {seed}", progress.next + progress.later.len() as u64);
+    }
+    let _ = writeln!(text, "\ncases:");
+    for (making, count) in &state.cases {
+        let _ = writeln!(text, "  {count:>9}  {making}");
+    }
+    said(&mut text, "any number of threads", &state.any);
+    said(&mut text, "with a bound", &state.bounded);
+    pairs(&mut text, "any number of threads", &state.any);
+    pairs(&mut text, "with a bound", &state.bounded);
+    let _ = writeln!(text, "\nconstructs, in how many cases:");
+    for (construct, count) in &state.constructs {
+        let _ = writeln!(text, "  {count:>9}  {construct}");
+    }
+    text
+}
+
+fn said(text: &mut String, title: &str, tally: &Tally) {
+    let _ = writeln!(
+        text,
+        "\n{title}: {:>22} {:>9} {:>9}   confirms hidden answers",
+        "safe", "unsafe", "unknown"
+    );
+    for (who, [safe, hit, open]) in &tally.said {
+        let hidden = tally.agreed.get(&Tally::pair(who, HIDDEN)).copied().unwrap_or(0);
+        let _ = writeln!(text, "  {who:24} {safe:>17} {hit:>9} {open:>9}   {hidden}");
+    }
+}
+
+/// How often each pair decided the same target, both alike: a triangle, oracles with those before.
+fn pairs(text: &mut String, title: &str, tally: &Tally) {
+    let names: BTreeSet<&str> = tally.said.keys().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let _ = writeln!(text, "\npairs that decided the same targets, {title}:");
+    for (i, who) in names.iter().enumerate() {
+        let _ = write!(text, "  {:>2} {who:24}", i + 1);
+        for other in &names[..i] {
+            let _ = write!(text, " {:>8}", tally.agreed.get(&Tally::pair(who, other)).copied().unwrap_or(0));
+        }
+        text.push('\n');
+    }
+    let numbers: Vec<String> = (1..names.len()).map(|n| format!("{n:>8}")).collect();
+    let _ = writeln!(text, "     {:24} {}", "", numbers.join(" "));
+}

@@ -1,0 +1,133 @@
+//! Certificates for tests: who finds an answer, what its certificate looks like, and what the checker says.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use throng::engine::auto::Auto;
+use throng::engine::backward::{Backward, Pruned};
+use throng::engine::equations::Equations;
+use throng::engine::explicit::Explicit;
+use throng::engine::karp_miller::KarpMiller;
+use throng::engine::on_quotient::OnQuotient;
+use throng::engine::symbolic::Symbolic;
+use throng::engine::views::Views;
+use throng::engine::{Engine, Silent};
+use throng_check::certificate::write::{Origin, document, write};
+use throng_check::certify::{Certified, Fault, certify, read, reading};
+use throng_lang::load::{Loaded, Reading};
+use throng_lang::question::Question;
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::Verdict;
+
+/// How long an engine may search.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Everybody who answers, without partial orders, so that certificates can be written.
+pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
+    let mut all: Vec<Box<dyn Engine>> = vec![
+        Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
+        Box::new(Backward),
+        Box::new(Pruned::default()),
+        Box::new(OnQuotient(Pruned::default())),
+        Box::new(Views::default()),
+        Box::new(Equations::default()),
+        Box::new(OnQuotient(Equations::default())),
+        Box::new(KarpMiller::default()),
+    ];
+    if problem.bound != Bound::Any {
+        all.push(Box::new(Explicit { por: false, ..Explicit::default() }));
+        all.push(Box::new(Symbolic { por: false, ..Symbolic::default() }));
+    }
+    all
+}
+
+/// The answers of an engine that is given this long.
+pub fn answers(engine: &dyn Engine, problem: &Problem, patience: Duration) -> Vec<Verdict> {
+    let mut verdicts = engine.run(problem, &Limits::none().timeout(patience), &Silent).verdicts;
+    if let Some(why) = problem.model.gave_up() {
+        verdicts.fill(Verdict::Unknown(throng_model::verdict::Unknown::Inconclusive(why)));
+    }
+    verdicts
+}
+
+/// The certificate as bytes.
+pub fn written(loaded: &Loaded, reading: &Reading, problem: &Problem, verdicts: &[Verdict]) -> Vec<u8> {
+    let origin = Origin { loaded, reading, problem };
+    let document = document(&origin, verdicts).unwrap_or_else(|why| panic!("{}: {why}", loaded.source.name));
+    let mut bytes = Vec::new();
+    write(&document, &mut bytes).expect("memory takes everything");
+    bytes
+}
+
+/// What the checker says about a certificate, given the text of the input.
+pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
+    let document = read(bytes)?;
+    let again = throng_lang::load::read(
+        throng_lang::source::Source::new("again", loaded.source.text.clone()),
+        loaded.format,
+        &reading(&document, Some(loaded.format)),
+    );
+    let loaded = again.map_err(|r| Fault::Unreadable(format!("{:?}", r.diagnostics)))?;
+    certify(&loaded, &document, &Limits::none().timeout(Duration::from_secs(60)))
+}
+
+/// The problem of an input.
+pub fn problem(loaded: &Loaded, path: &Path, question: &Question) -> Problem {
+    let posed = question.pose(loaded, path);
+    posed.unwrap_or_else(|c| panic!("{}: {c:?}", path.display())).problem
+}
+
+/// A folder that is gone afterwards.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("throng-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Scratch(folder)
+    }
+
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A number from the environment.
+pub fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The inputs among the examples.
+pub fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(crate::ROOT).join("examples");
+    let files = std::fs::read_dir(folder).expect("examples").map(|e| e.expect("entry").path());
+    let known =
+        |p: &PathBuf| p.extension().is_some_and(|e| ["bp", "tts", "ntts", "spec"].iter().any(|k| e == *k));
+    let mut found: Vec<PathBuf> = files.filter(known).collect();
+    found.sort();
+    found
+}
+
+/// Exit status, standard output and error of the command.
+pub fn throng(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(crate::harness::program()).args(args).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// What the second checker says; nothing if there is no Python.
+pub fn second(path: &str, certificate: &str) -> Option<String> {
+    let script = Path::new(crate::ROOT).join("tools/certify.py");
+    let output = Command::new("python3").arg(script).args([path, certificate]).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}

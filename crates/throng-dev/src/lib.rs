@@ -1,0 +1,18 @@
+//! What tests of several modules share: the laws of a model, random problems, and a naive search to compare with.
+
+pub mod fuzz;
+pub mod harness;
+pub mod interpreter;
+mod laws;
+mod naive;
+pub mod programs;
+mod random;
+pub mod reader_contract;
+pub mod uncounted_symbolic;
+
+pub use laws::laws;
+pub use naive::naive;
+pub use random::{Knobs, Rng, Signals, random_configs, random_problem, random_table};
+
+/// The root of the repository, where `examples/`, `docs/` and `tools/` are.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

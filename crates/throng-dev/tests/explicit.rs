@@ -1,0 +1,513 @@
+//! The explicit engine against a naive search, and the checker against forged evidence.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use throng::engine::explicit::{Explicit, explore, reachable};
+use throng::engine::{Answer, Engine, Progress, Silent, Watch};
+use throng_check::rules::{Flaw, check};
+use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
+use throng_model::limits::{Limits, memory_in_use};
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::table::{Fate, Names, Table, thread_step};
+use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
+use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+
+fn bag(ls: &[u64]) -> Bag {
+    ls.iter().map(|&l| Local(l)).collect()
+}
+
+fn config(s: u64, ls: &[u64]) -> Config {
+    Config::new(Shared(s), bag(ls))
+}
+
+fn target(s: u64, ls: &[u64]) -> Target {
+    Target { name: format!("{s}|{ls:?}"), configs: vec![config(s, ls)] }
+}
+
+fn run(engine: &Explicit, problem: &Problem) -> Answer {
+    let answer = engine.run(problem, &Limits::none(), &Silent);
+    for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
+        check(problem, target, verdict).unwrap_or_else(|flaw| panic!("{}: {flaw}", target.name));
+    }
+    answer
+}
+
+/// What a verdict says, as [`naive`] says it.
+fn summary(verdict: &Verdict) -> Option<(u32, usize)> {
+    match verdict {
+        Verdict::Unsafe(trace) => Some((trace.threads(), trace.steps.len())),
+        Verdict::Safe(_) | Verdict::Unknown(Unknown::Bound(_)) => None,
+        Verdict::Unknown(why) => panic!("{why}"),
+    }
+}
+
+/// LANGUAGE 3, worked example: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+fn winner(bound: Bound, any: Vec<Local>, targets: Vec<Target>) -> Problem {
+    let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
+    let spawn = Step { spawn: bag(&[1]), ..thread_step(0, 0, 1, 0) };
+    table.add(spawn, vec![], Place::default());
+    table.add(thread_step(1, 0, 0, 0), vec![], Place::default());
+    table.add(thread_step(0, 1, 2, 2), vec![(Local(1), Fate::To(Local(3)))], Place::default());
+    let initial = vec![Initial { shared: Shared(0), threads: bag(&[0]), any }];
+    Problem { model: Arc::new(table), initial, initial_text: "0|0".into(), targets, bound }
+}
+
+#[test]
+fn the_worked_example_has_its_published_answers() {
+    for any in [vec![], vec![Local(0)]] {
+        let targets = vec![target(2, &[2, 3]), target(2, &[1]), target(2, &[2, 2])];
+        let problem = winner(Bound::Threads(6), any, targets);
+        let answer = run(&Explicit::default(), &problem);
+        let Verdict::Unsafe(trace) = &answer.verdicts[0] else { panic!("{:?}", answer.verdicts[0]) };
+        // Two spawns with a step back after each, then one wins.
+        assert_eq!((trace.threads(), trace.steps.len()), (3, 5));
+        assert!(answer.verdicts[1..].iter().all(|v| matches!(v, Verdict::Safe(_))));
+        assert_eq!(answer.statistics.complete_up_to, Some(6));
+    }
+}
+
+#[test]
+fn without_a_bound_the_worked_example_is_hunted_up_to_the_cap() {
+    let problem = winner(Bound::Any, vec![], vec![target(2, &[2, 3]), target(2, &[2, 2])]);
+    let engine = Explicit { max_threads: Some(8), ..Explicit::default() };
+    let answer = run(&engine, &problem);
+    assert!(matches!(&answer.verdicts[0], Verdict::Unsafe(t) if t.threads() == 3));
+    assert_eq!(answer.verdicts[1], Verdict::Unknown(Unknown::Bound(8)));
+    assert_eq!(answer.statistics.complete_up_to, Some(8));
+}
+
+#[test]
+fn a_skipped_spawn_is_no_run_of_a_larger_bound() {
+    // The only step creates a thread; 1|1 alone means that it was skipped.
+    let mut table = Table::new(Names::Numbers(2), Names::Numbers(3));
+    table.add(Step { spawn: bag(&[2]), ..thread_step(0, 0, 1, 1) }, vec![], Place::default());
+    table.add(thread_step(1, 2, 0, 2), vec![], Place::default());
+    let initial = vec![Initial { shared: Shared(0), threads: bag(&[0]), any: vec![] }];
+    let targets = vec![target(1, &[1])];
+    let ask = |bound| Problem {
+        model: Arc::new(table.clone()),
+        initial: initial.clone(),
+        initial_text: String::new(),
+        targets: targets.clone(),
+        bound,
+    };
+    let threads = |bound| summary(&run(&Explicit::default(), &ask(bound)).verdicts[0]).map(|found| found.0);
+    assert_eq!(threads(Bound::Threads(1)), Some(1), "at the bound nobody is created");
+    assert_eq!(threads(Bound::Threads(2)), Some(2), "below it, somebody is");
+    assert_eq!(threads(Bound::Any), Some(2));
+}
+
+/// A random model: mostly a table, sometimes with signals, sometimes with words that overlap.
+fn random_model(rng: &mut Rng, knobs: &Knobs) -> Arc<dyn Model> {
+    let table = random_table(rng, knobs);
+    match rng.below(4) {
+        0 => Arc::new(Signals::random(rng, table)),
+        1 => Arc::new(Overlapping(table)),
+        _ => Arc::new(table),
+    }
+}
+
+/// A table whose words stand for sets of bits when targets are looked at.
+struct Overlapping(Table);
+
+impl Model for Overlapping {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.0.post(s, l, out);
+    }
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.0.post_shared(s, out);
+    }
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        self.0.bystander(step, l, out);
+    }
+    fn is_exact(&self) -> bool {
+        false
+    }
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
+        (a.0 + 1) & (b.0 + 1) != 0
+    }
+    fn meets_local(&self, a: Local, b: Local) -> bool {
+        (a.0 + 1) & (b.0 + 1) != 0
+    }
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        self.0.shared_values(s)
+    }
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        self.0.local_values(l)
+    }
+    fn place(&self, l: Local) -> Option<Place> {
+        self.0.place(l)
+    }
+    fn edge_place(&self, edge: Edge) -> Place {
+        self.0.edge_place(edge)
+    }
+}
+
+#[test]
+fn bounded_answers_agree_with_a_naive_search() {
+    let mut counts = [0; 2];
+    for seed in 0..3000 {
+        let rng = &mut Rng::new(seed);
+        let knobs = Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Knobs::default() };
+        let model = random_model(rng, &knobs);
+        let bound = rng.below(5) as u32;
+        let problem = random_problem(rng, &knobs, model, Bound::Threads(bound));
+        let answer = run(&Explicit::default(), &problem);
+        let found: Vec<_> = answer.verdicts.iter().map(summary).collect();
+        assert_eq!(found, naive(&problem, bound), "seed {seed}");
+        for verdict in &answer.verdicts {
+            counts[usize::from(matches!(verdict, Verdict::Safe(_)))] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&n| n > 1500), "both answers are common: {counts:?}");
+}
+
+#[test]
+fn without_counting_answers_and_evidence_are_the_same() {
+    let mut counts = [0; 2];
+    for seed in 0..3000 {
+        let rng = &mut Rng::new(4 << 32 | seed);
+        let knobs = Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Knobs::default() };
+        let model = random_model(rng, &knobs);
+        let bound = rng.below(5) as u32;
+        let problem = random_problem(rng, &knobs, model, Bound::Threads(bound));
+        let counted = run(&Explicit::default(), &problem);
+        let single = run(&Explicit { counting: false, ..Explicit::default() }, &problem);
+        assert_eq!(single.statistics.complete_up_to, counted.statistics.complete_up_to, "seed {seed}");
+        assert!(single.statistics.configurations >= counted.statistics.configurations, "seed {seed}");
+        for (a, b) in counted.verdicts.iter().zip(&single.verdicts) {
+            assert_eq!(summary(a), summary(b), "seed {seed}");
+            if let (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) = (a, b) {
+                let set = |c: &[Config]| c.iter().cloned().collect::<BTreeSet<Config>>();
+                assert_eq!(set(a), set(b), "seed {seed}");
+                counts[usize::from(single.statistics.configurations > a.len() as u64)] += 1;
+            }
+        }
+    }
+    assert!(counts[1] > 500, "some have several orders of the same threads: {counts:?}");
+}
+
+#[test]
+fn without_counting_the_orders_of_threads_are_told_apart() {
+    let problem = walkers(3, Bound::Threads(4), vec![target(1, &[1, 1])]);
+    let stored = |counting| {
+        let answer = run(&Explicit { counting, ..Explicit::default() }, &problem);
+        assert!(matches!(answer.verdicts[0], Verdict::Safe(_)));
+        answer.statistics.configurations
+    };
+    let (counted, single) = (stored(true), stored(false));
+    // One thread at most is in the second half, the states 1 and 2; the others are at 0. So n threads have 3 multisets and 1 + 2n sequences.
+    assert_eq!((counted, single), (1 + 4 * 3, (0..=4).map(|n| 1 + 2 * n).sum()));
+    // Tokens have no slots.
+    let tokens = Problem { bound: Bound::Tokens(3), ..problem };
+    let answer = run(&Explicit { counting: false, ..Explicit::default() }, &tokens);
+    assert!(matches!(answer.verdicts[0], Verdict::Unknown(Unknown::NotForThisModel(_))));
+}
+
+#[test]
+fn hunting_without_a_bound_agrees_with_a_naive_search() {
+    let mut safe = 0;
+    for seed in 0..1000 {
+        let rng = &mut Rng::new(1 << 32 | seed);
+        let knobs = Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Knobs::default() };
+        let model = random_model(rng, &knobs);
+        let most = rng.below(5) as u32;
+        let problem = random_problem(rng, &knobs, model, Bound::Any);
+        let answer = run(&Explicit { max_threads: Some(most), ..Explicit::default() }, &problem);
+        let found: Vec<_> = answer.verdicts.iter().map(summary).collect();
+        assert_eq!(found, naive(&problem, most), "seed {seed}");
+        safe += answer.verdicts.iter().filter(|v| matches!(v, Verdict::Safe(_))).count();
+    }
+    assert!(safe > 100, "some are safe for any number of threads: {safe}");
+}
+
+#[test]
+fn reachable_thread_states_are_those_of_the_reachable_configurations() {
+    for seed in 0..300 {
+        let rng = &mut Rng::new(2 << 32 | seed);
+        let knobs = Knobs::default();
+        let model = random_model(rng, &knobs);
+        let bound = Bound::Threads(1 + rng.below(4) as u32);
+        let problem = random_problem(rng, &knobs, model, bound);
+        let limits = Limits::none();
+        let explored = explore(&problem, 1, &limits, &Silent).unwrap();
+        let mut states: Vec<(Shared, Local)> = Vec::new();
+        for c in explored.configurations().unwrap() {
+            states.extend(c.threads.entries().iter().map(|e| (c.shared, e.0)));
+        }
+        states.sort_unstable();
+        states.dedup();
+        assert_eq!(reachable(&problem, &limits, &Silent).unwrap(), states);
+    }
+}
+
+#[test]
+fn tables_and_signals_obey_the_laws() {
+    let mut tested = 0;
+    for seed in 0..400 {
+        let rng = &mut Rng::new(3 << 32 | seed);
+        let knobs = Knobs { block: 20 * (seed % 2), ..Knobs::default() };
+        let table = random_table(rng, &knobs);
+        let signals = Signals::random(rng, table.clone());
+        let configs = random_configs(rng, &knobs, 12, 5);
+        for model in [&table as &dyn Model, &signals] {
+            tested += laws(model, &configs).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        }
+    }
+    assert!(tested > 100_000, "{tested}");
+}
+
+/// A model that breaks a law: it forgets to list one step backward.
+struct Forgetful(Table);
+
+impl Model for Forgetful {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.0.post(s, l, out);
+    }
+    fn has_pre(&self) -> bool {
+        true
+    }
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.0.pre(s, l, out);
+        out.retain(|step| step.edge != Edge(0));
+    }
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.0.pre_shared(s, out);
+    }
+    fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn local_values(&self, _: Local) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn place(&self, _: Local) -> Option<Place> {
+        None
+    }
+    fn edge_place(&self, edge: Edge) -> Place {
+        self.0.edge_place(edge)
+    }
+}
+
+#[test]
+fn a_model_that_forgets_a_step_breaks_a_law() {
+    let mut table = Table::new(Names::Numbers(1), Names::Numbers(3));
+    table.add(thread_step(0, 0, 0, 1), vec![], Place::default());
+    table.add(thread_step(0, 1, 0, 2), vec![], Place::default());
+    let configs = [config(0, &[0, 1])];
+    assert!(laws(&table, &configs).is_ok());
+    assert!(laws(&Forgetful(table), &configs).unwrap_err().contains("lacks"));
+}
+
+/// Threads that walk along `length` states; one at a time may be in the second half.
+fn walkers(length: u64, bound: Bound, targets: Vec<Target>) -> Problem {
+    let mut table = Table::new(Names::Numbers(2), Names::Numbers(length));
+    for l in 0..length {
+        let next = (l + 1) % length;
+        let enters = next == length / 2;
+        let leaves = next == 0;
+        for s in 0..2 {
+            if !(enters && s == 1) {
+                let to = if leaves { 0 } else { s | u64::from(enters) };
+                table.add(thread_step(s, l, to, next), vec![], Place::default());
+            }
+        }
+    }
+    let initial = vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }];
+    Problem { model: Arc::new(table), initial, initial_text: "0/0".into(), targets, bound }
+}
+
+#[test]
+fn several_jobs_give_the_same_answer_to_the_letter() {
+    // Large enough for parallel rounds: 14 threads in 12 states.
+    let crowd = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5];
+    let targets = vec![target(1, &crowd), target(1, &[9, 4, 4, 4, 4]), target(1, &[6, 6])];
+    let problem = walkers(12, Bound::Threads(14), targets);
+    let alone = run(&Explicit::default(), &problem);
+    for jobs in 2..=3 {
+        let together = run(&Explicit { jobs, ..Explicit::default() }, &problem);
+        assert!(alone.verdicts == together.verdicts);
+        assert_eq!(alone.statistics, together.statistics);
+    }
+    let few = walkers(12, Bound::Threads(5), vec![target(1, &[0, 1, 2, 3, 9]), target(1, &[6, 6])]);
+    let [alone_in_slots, together_in_slots] =
+        [1, 2].map(|jobs| run(&Explicit { jobs, counting: false, ..Explicit::default() }, &few));
+    assert!(alone_in_slots.verdicts == together_in_slots.verdicts);
+    assert_eq!(alone_in_slots.statistics, together_in_slots.statistics);
+    assert!(alone.statistics.configurations > 100_000);
+    assert!(matches!(alone.verdicts[2], Verdict::Safe(_)));
+}
+
+#[test]
+fn one_finding_is_enough_if_asked() {
+    let problem =
+        winner(Bound::Threads(6), vec![], vec![target(2, &[1]), target(2, &[2, 3]), target(1, &[0])]);
+    let answer = run(&Explicit { stop_at_first: true, ..Explicit::default() }, &problem);
+    let is_unsafe: Vec<bool> = answer.verdicts.iter().map(|v| matches!(v, Verdict::Unsafe(_))).collect();
+    assert_eq!(is_unsafe, [false, false, true]);
+    assert_eq!(answer.verdicts[0], Verdict::Unknown(Unknown::Cancelled));
+}
+
+/// A net: 0 → 1 1 (doubles), 1 1 1 → 2 (needs three).
+fn doubling(any: Vec<Local>, bound: Bound) -> Problem {
+    let net = |take: &[u64], put: &[u64]| Step {
+        from: Shared(0),
+        to: Shared(0),
+        take: bag(take),
+        put: bag(put),
+        spawn: Bag::new(),
+        others: Bystanders::Stay,
+        edge: Edge(0),
+        choice: 0,
+    };
+    let mut table = Table::new(Names::Numbers(1), Names::Numbers(4));
+    table.add(net(&[0], &[1, 1]), vec![], Place::default());
+    table.add(net(&[1, 1, 1], &[2]), vec![], Place::default());
+    let initial = vec![Initial { shared: Shared(0), threads: Bag::new(), any }];
+    let targets = vec![target(0, &[2]), target(0, &[2, 2]), target(0, &[3])];
+    Problem { model: Arc::new(table), initial, initial_text: String::new(), targets, bound }
+}
+
+#[test]
+fn tokens_are_counted_at_the_start_only() {
+    let problem = doubling(vec![Local(0)], Bound::Tokens(2));
+    let answer = run(&Explicit::default(), &problem);
+    let Verdict::Unsafe(trace) = &answer.verdicts[0] else { panic!("{:?}", answer.verdicts[0]) };
+    assert_eq!((trace.start.threads.size(), trace.steps.len()), (2, 3));
+    assert!(matches!(answer.verdicts[1], Verdict::Safe(_)), "that takes three tokens");
+    assert!(matches!(answer.verdicts[2], Verdict::Safe(_)));
+    assert_eq!(answer.statistics.complete_up_to, Some(2));
+    // Counting what is there at once, four tokens are needed; of any number, the rest stays open.
+    let hunted =
+        run(&Explicit { max_threads: Some(5), ..Explicit::default() }, &doubling(vec![Local(0)], Bound::Any));
+    assert_eq!(summary(&hunted.verdicts[0]), Some((4, 3)));
+}
+
+#[test]
+fn a_finite_system_is_safe_for_any_number_of_threads() {
+    let mut problem = doubling(vec![], Bound::Any);
+    problem.initial[0].threads = bag(&[0, 0]);
+    let answer = run(&Explicit::default(), &problem);
+    assert!(matches!(answer.verdicts[0], Verdict::Unsafe(_)));
+    assert!(answer.verdicts[1..].iter().all(|v| matches!(v, Verdict::Safe(_))));
+}
+
+#[test]
+fn time_memory_and_a_stop_end_the_search() {
+    let problem = walkers(14, Bound::Any, vec![target(1, &[7, 7])]);
+    let engine = Explicit::default();
+    let ends = |limits: Limits| engine.run(&problem, &limits, &Silent);
+    let timeout = Duration::from_millis(150);
+    let answer = ends(Limits::none().timeout(timeout));
+    assert_eq!(answer.verdicts, [Verdict::Unknown(Unknown::Time(timeout))]);
+    assert!(answer.statistics.complete_up_to.is_some_and(|k| k >= 2), "{:?}", answer.statistics);
+    let memory = memory_in_use() + (48 << 20);
+    let answer = ends(Limits::none().memory(memory).timeout(Duration::from_secs(60)));
+    assert_eq!(answer.verdicts, [Verdict::Unknown(Unknown::Memory(memory))]);
+    let stopped = Limits::none();
+    stopped.stopper().stop();
+    assert_eq!(ends(stopped).verdicts, [Verdict::Unknown(Unknown::Cancelled)]);
+}
+
+struct Listening(Mutex<Vec<Progress>>);
+
+impl Watch for Listening {
+    fn progress(&self, now: &Progress) {
+        self.0.lock().unwrap().push(now.clone());
+    }
+}
+
+#[test]
+fn a_watcher_hears_a_few_times_a_second() {
+    let problem = walkers(14, Bound::Any, vec![target(1, &[7, 7])]);
+    let listening = Listening(Mutex::default());
+    Explicit::default().run(&problem, &Limits::none().timeout(Duration::from_millis(900)), &listening);
+    let heard = listening.0.into_inner().unwrap();
+    assert!((1..=4).contains(&heard.len()), "{heard:?}");
+    assert!(heard.iter().all(|p| p.engine == "explicit" && p.phase.ends_with("threads")));
+}
+
+#[test]
+fn thousands_of_targets_are_decided_by_one_search() {
+    let targets: Vec<Target> =
+        (0..4000).map(|i| target(i % 2, &[i / 2 % 20, i / 40 % 20, i / 800])).collect();
+    let problem = walkers(20, Bound::Threads(3), targets);
+    let answer = Explicit::default().run(&problem, &Limits::none(), &Silent);
+    let expected = naive(&problem, 3);
+    for (i, verdict) in answer.verdicts.iter().enumerate() {
+        assert_eq!(summary(verdict), expected[i], "{}", problem.targets[i].name);
+    }
+}
+
+/// Evidence for the worked example: a run of five steps, and a closed set.
+fn evidence() -> (Problem, Trace, Vec<Config>) {
+    let problem = winner(Bound::Threads(3), vec![Local(0)], vec![target(2, &[2, 3]), target(2, &[1])]);
+    let mut answer = run(&Explicit::default(), &problem);
+    let Some(Verdict::Safe(Certificate::Closed(set))) = answer.verdicts.pop() else { panic!() };
+    let Some(Verdict::Unsafe(trace)) = answer.verdicts.pop() else { panic!() };
+    (problem, trace, set.to_vec())
+}
+
+#[test]
+fn forged_runs_are_rejected() {
+    let (problem, trace, _) = evidence();
+    let verify = |trace: Trace| check(&problem, &problem.targets[0], &Verdict::Unsafe(trace));
+    assert_eq!(verify(trace.clone()), Ok(()));
+    assert!(check(&problem, &problem.targets[1], &Verdict::Unsafe(trace.clone())).is_err(), "another target");
+    for i in 0..trace.steps.len() {
+        let mut dropped = trace.clone();
+        dropped.steps.remove(i);
+        assert!(verify(dropped).is_err(), "without step {i}");
+        for forge in [
+            |c: &mut Config| c.threads.insert(Local(1), 1),
+            |c: &mut Config| c.threads.insert(Local(3), 1),
+            |c: &mut Config| c.threads = c.threads.minus(&bag(&[0])).unwrap_or_default(),
+            |c: &mut Config| c.shared = Shared(1 - c.shared.0.min(1)),
+        ] {
+            let mut forged = trace.clone();
+            forge(&mut forged.steps[i].after);
+            assert!(verify(forged).is_err(), "other configuration after step {i}");
+        }
+        let mut invented = trace.clone();
+        invented.steps[i].step.put.insert(Local(2), 1);
+        assert_eq!(verify(invented), Err(Flaw::NoSuchStep(i + 1)));
+        if i > 0 {
+            let mut swapped = trace.clone();
+            swapped.steps.swap(i - 1, i);
+            assert!(verify(swapped).is_err(), "steps {i} and {} swapped", i + 1);
+        }
+    }
+    for start in [config(0, &[1]), config(1, &[0]), config(0, &[0, 0, 0, 0]), config(0, &[])] {
+        let forged = Trace { start: start.clone(), ..trace.clone() };
+        assert_eq!(verify(forged), Err(Flaw::NotInitial(start.describe(&*problem.model))));
+    }
+    let smaller = Problem { bound: Bound::Threads(2), ..problem.clone() };
+    assert!(check(&smaller, &problem.targets[0], &Verdict::Unsafe(trace)).is_err(), "beyond the bound");
+}
+
+#[test]
+fn forged_sets_are_rejected() {
+    let (problem, _, set) = evidence();
+    let verify = |set: Vec<Config>, problem: &Problem, target: &Target| {
+        check(problem, target, &Verdict::Safe(Certificate::Closed(Arc::new(set))))
+    };
+    let safe = &problem.targets[1];
+    assert_eq!(verify(set.clone(), &problem, safe), Ok(()));
+    for i in 0..set.len() {
+        let mut lacking = set.clone();
+        lacking.swap_remove(i);
+        assert!(verify(lacking, &problem, safe).is_err(), "without {:?}", set[i]);
+    }
+    let mut more = set.clone();
+    more.push(config(2, &[1]));
+    assert!(matches!(verify(more, &problem, safe), Err(Flaw::BadMember(_))));
+    assert!(matches!(verify(set.clone(), &problem, &problem.targets[0]), Err(Flaw::BadMember(_))));
+    let larger = Problem { bound: Bound::Threads(4), ..problem.clone() };
+    assert!(verify(set.clone(), &larger, safe).is_err());
+    let any = Problem { bound: Bound::Any, ..problem.clone() };
+    let flaw = verify(set, &any, safe).unwrap_err();
+    assert_eq!(flaw, Flaw::TooManyInitial);
+    assert!(flaw.to_string().contains("any number"));
+}

@@ -1,0 +1,110 @@
+//! Models unfolded into tables.
+
+use std::sync::Arc;
+
+use throng_lang::tts;
+use throng_model::limits::Limits;
+use throng_model::problem::Bound;
+use throng_model::problem::{Initial, Problem, Target};
+use throng_model::table::{Fate, Names};
+use throng_model::unfold::*;
+use throng_model::verdict::Unknown;
+use throng_model::*;
+use throng_model::{Edge, Place};
+
+fn unfolded(text: &str) -> Unfolded {
+    let (system, findings) = tts::read(text);
+    assert_eq!(findings, []);
+    unfold(&system.unwrap().problem(Bound::Any), &Limits::none()).unwrap()
+}
+
+#[test]
+fn only_what_may_occur_is_written() {
+    let u = unfolded("9 9\n0 0 -> 5 1\n5 1 -> 0 7\n4 4 -> 5 5\n5 0 -> 5 2\n5|1,2\n4|4\n");
+    assert_eq!(u.table.shared(), &Names::List(vec!["0".into(), "5".into()]));
+    assert_eq!(u.table.steps().len(), 3);
+    assert_eq!(u.targets[0].configs.len(), 1);
+    assert!(u.targets[1].configs.is_empty(), "shared state 4 does not occur");
+    assert_eq!(u.initial[0].any, [Local(0)]);
+}
+
+#[test]
+fn bystanders_follow_into_the_next_shared_state() {
+    let u = unfolded("3 5\n0 0 -> 0 1\n0 0 -> 1 2 1 ~> 3 1 ~> 4\n1 3 -> 2 3\n0 4 ~> 2 4\n");
+    assert_eq!(u.table.locals().len(), 5);
+    let broadcast = u.table.steps().iter().find(|s| !u.table.fates(s.edge).is_empty()).unwrap();
+    assert_eq!(u.table.fates(broadcast.edge).len(), 2);
+    assert!(u.table.steps().iter().any(|s| s.take.is_empty() && s.from != s.to));
+}
+
+/// Words are masks of two bits; thread 1 signals, and target words overlap.
+struct Masks(Bystanders);
+
+impl Model for Masks {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        if l == Local(3) {
+            let step = |m: u64| Step {
+                from: s,
+                to: s,
+                take: Bag::one(l),
+                put: Bag::one(Local(m)),
+                spawn: Bag::new(),
+                others: self.0,
+                edge: Edge(0),
+                choice: 0,
+            };
+            out.extend([step(1), step(2)]);
+        }
+    }
+    fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        if l != Local(1) {
+            out.push(Some(l));
+        }
+    }
+    fn is_exact(&self) -> bool {
+        false
+    }
+    fn meets_local(&self, a: Local, b: Local) -> bool {
+        a.0 & b.0 != 0
+    }
+    fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        vec![("x".into(), if l.0 == 3 { "*" } else { "c" }.to_string())]
+    }
+    fn place(&self, _: Local) -> Option<Place> {
+        None
+    }
+    fn edge_place(&self, _: Edge) -> Place {
+        Place::default()
+    }
+}
+
+fn masks(others: Bystanders) -> Result<Unfolded, Unknown> {
+    let bad = Config::new(Shared(0), [(Local(1), 2)].into_iter().collect());
+    let problem = Problem {
+        model: Arc::new(Masks(others)),
+        initial: vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(3)] }],
+        initial_text: "any".into(),
+        targets: vec![Target { name: "x".into(), configs: vec![bad] }],
+        bound: Bound::Any,
+    };
+    unfold(&problem, &Limits::none())
+}
+
+#[test]
+fn words_that_meet_a_target_are_listed_in_all_combinations() {
+    let u = masks(Bystanders::Stay).unwrap();
+    assert_eq!(u.targets[0].configs.len(), 3, "two of the words 3 and 1");
+    assert_eq!(u.table.locals(), &Names::List(vec!["x=*".into(), "x=c".into(), "x=c (2)".into()]));
+}
+
+#[test]
+fn blocked_bystanders_block_and_signals_are_refused() {
+    let u = masks(Bystanders::Transfer).unwrap();
+    assert_eq!(u.table.fates(Edge(0)), [(Local(1), Fate::Block)]);
+    assert!(
+        matches!(masks(Bystanders::WakeOne), Err(Unknown::NotForThisModel(why)) if why.contains("signal"))
+    );
+}

@@ -1,0 +1,102 @@
+//! Boolean programs: text to tree ([`parser`]), tree to functions (names), functions to one control-flow graph (calls inlined,
+//! [`program`]), graph to model ([`jit`]).
+
+pub mod ast;
+mod atomic;
+mod encoding;
+pub mod function;
+mod inline;
+pub mod jit;
+pub mod lexer;
+mod narrow;
+pub mod parser;
+mod passive;
+pub mod printer;
+mod relation;
+mod resolve;
+pub mod spans;
+
+pub mod program;
+pub use jit::Jit;
+pub use program::expr;
+
+use super::source::{Diagnostic, Span};
+use throng_model::problem::Target;
+
+/// How to read a program where tools differ.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Options {
+    /// A thread that has ended still counts towards the bound (the Boom tool's reading).
+    pub keep_ended: bool,
+    /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
+    /// Verdicts do not need that, and it can cost a factor of two for each such variable.
+    pub exact_copies: bool,
+    /// Keep the values of variables that nobody will read again, for people to see. Verdicts do not need them; thread states do, so
+    /// `exact_copies` implies it.
+    pub keep_dead: bool,
+}
+
+/// Reads a program. There is a model unless some diagnostic is an error.
+pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
+    let (tree, mut diagnostics) = parser::parse(text);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return (None, diagnostics);
+    }
+    let (resolved, more) = resolve::resolve(&tree, text);
+    diagnostics.extend(more);
+    diagnostics.dedup();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return (None, diagnostics);
+    }
+    let program = inline::inline(&resolved, text, options.exact_copies)
+        .and_then(|mut program| atomic::mark(&mut program, &resolved).map(|()| program))
+        .and_then(|program| passive::check(&program, &resolved).map(|()| program));
+    match program {
+        Ok(program) => (Some(Jit::new(program, tree, options)), diagnostics),
+        Err(error) => {
+            diagnostics.push(error);
+            (None, diagnostics)
+        }
+    }
+}
+
+/// The functions of a program with their names resolved; `None` if there is an error.
+pub fn resolved(text: &str) -> Option<function::Resolved> {
+    let (tree, diagnostics) = parser::parse(text);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
+    let (resolved, diagnostics) = resolve::resolve(&tree, text);
+    (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
+}
+
+/// An expression over these shared variables, by index; spans of diagnostics are into `text`.
+pub fn shared_expression(text: &str, shared: &[function::Variable]) -> Result<expr::Expr<u32>, Diagnostic> {
+    const BEFORE: &str = "void main() begin assume ";
+    let shifted = |mut d: Diagnostic| {
+        let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
+        d.span = d.span.map(|s| Span { start: back(s.start), end: back(s.end) });
+        d
+    };
+    let (tree, diagnostics) = parser::parse(&format!("{BEFORE}{text}\n; end"));
+    if let Some(d) = diagnostics.into_iter().find(Diagnostic::is_error) {
+        return Err(shifted(d));
+    }
+    match tree.functions.first().map(|f| &f.body[..]) {
+        Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
+            resolve::resolve_shared(e, shared).map_err(shifted)
+        }
+        _ => Err(Diagnostic::error(
+            "E609",
+            Span::new(0, text.len()),
+            "expected one expression over the shared variables",
+        )),
+    }
+}
+
+impl Jit {
+    /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
+    pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
+        Ok(self.invariant(text.trim(), &shared_expression(text, &self.program().shared)?))
+    }
+}

@@ -1,0 +1,257 @@
+//! The syntax tree of a Boolean program: what was written, with spans, before any name has a meaning.
+//!
+//! Nothing is desugared here: `elsif`, `atomic { }`, `schoose` and `ASYNC_` labels are kept as written, so that
+//! printing a tree and parsing it again gives the same tree (spans and comments apart).
+
+use crate::source::Span;
+
+/// A whole file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Program {
+    /// Top-level declarations in text order.
+    pub globals: Vec<Decl>,
+    /// Functions in text order.
+    pub functions: Vec<Function>,
+}
+
+/// A name and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ident {
+    /// The spelling. A passive reference keeps its `$`, a braced name its braces; `_` is the discarded target.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// `decl [thread_local] x, y := 0;`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decl {
+    /// Whether every thread has its own copy (top level only).
+    pub thread_local: bool,
+    /// The declared variables.
+    pub variables: Vec<DeclVar>,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// One declared variable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DeclVar {
+    /// Its name.
+    pub name: Ident,
+    /// `:= 0`, `:= 1` or `:= *`; `None` if nothing is said (which means `*`, too).
+    pub initial: Option<Initial>,
+}
+
+/// The value a declaration gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Initial {
+    /// `0`, `F`, `false`
+    False,
+    /// `1`, `T`, `true`
+    True,
+    /// `*`
+    Any,
+}
+
+/// `[dfs] void f(a, b) begin … end`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Whether the meaningless word `dfs` stands before it.
+    pub dfs: bool,
+    /// Number of results: `void` 0, `bool` 1, `bool<n>` n.
+    pub results: u32,
+    /// Its name.
+    pub name: Ident,
+    /// Its parameters.
+    pub parameters: Vec<Ident>,
+    /// Its body.
+    pub body: Vec<Stmt>,
+    /// From the type to `end`.
+    pub span: Span,
+    /// The word `end`.
+    pub end: Span,
+}
+
+/// Labels that begin like this start a thread.
+pub const ASYNC: &str = "ASYNC_";
+
+impl Program {
+    /// Whether some statement starts a thread, also where control never goes.
+    pub fn starts_threads(&self) -> bool {
+        let mut open: Vec<&Stmt> = self.functions.iter().flat_map(|f| &f.body).collect();
+        while let Some(stmt) = open.pop() {
+            let starts = matches!(stmt.kind, StmtKind::Start(_) | StmtKind::StartGoto { .. });
+            if starts || stmt.labels.iter().any(|l| l.name.starts_with(ASYNC)) {
+                return true;
+            }
+            match &stmt.kind {
+                StmtKind::If { arms, otherwise } => {
+                    open.extend(arms.iter().flat_map(|arm| &arm.1).chain(otherwise.iter().flatten()));
+                }
+                StmtKind::While(_, body) | StmtKind::Atomic(body, _) => open.extend(body),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// A statement with its labels.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stmt {
+    /// Labels in order, with repetitions; the spelling of a numeric label is its digits.
+    pub labels: Vec<Ident>,
+    /// What it does.
+    pub kind: StmtKind,
+    /// From its first word (after the labels) to its end, without the `;`.
+    pub span: Span,
+    /// The location in a C file that a `// file F line N function G` comment before this statement names.
+    pub origin: Option<Origin>,
+}
+
+/// Where a statement came from, according to a SATABS comment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// The file, as written.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The function, if given.
+    pub function: Option<String>,
+}
+
+/// The statements of LANGUAGE.md 1.2.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StmtKind {
+    /// `skip`
+    Skip,
+    /// `goto L1, L2`
+    Goto(Vec<Ident>),
+    /// `assume e`
+    Assume(Expr),
+    /// `assert e`
+    Assert(Expr),
+    /// `x, y := e, f constrain c`
+    Assign {
+        /// Left-hand sides; `_` discards, `x$` is the passive copy.
+        targets: Vec<Ident>,
+        /// As many right-hand sides.
+        values: Vec<Expr>,
+        /// The constraint.
+        constrain: Option<Expr>,
+    },
+    /// `x, _ := call f(a, b)`
+    Call {
+        /// Left-hand sides; empty if there is no `:=`.
+        targets: Vec<Ident>,
+        /// The callee.
+        callee: Ident,
+        /// Arguments.
+        arguments: Vec<Expr>,
+    },
+    /// `return e, f`
+    Return(Vec<Expr>),
+    /// `if e then … elsif f then … else … fi`: the first arm is the `if`, others `elsif`.
+    If {
+        /// Condition and body; at least one.
+        arms: Vec<(Expr, Vec<Stmt>)>,
+        /// The `else` part, if there is one.
+        otherwise: Option<Vec<Stmt>>,
+    },
+    /// `while e do … od`
+    While(Expr, Vec<Stmt>),
+    /// `decl x, y` inside a function
+    Decl(Decl),
+    /// `enforce e`
+    Enforce(Expr),
+    /// `abortif e`
+    Abortif(Expr),
+    /// `start_thread goto L` or `start_thread L`
+    StartGoto {
+        /// The label.
+        label: Ident,
+        /// Whether `goto` was written.
+        goto: bool,
+    },
+    /// `start_thread S`
+    Start(Box<Stmt>),
+    /// `end_thread`
+    EndThread,
+    /// `atomic_begin`
+    AtomicBegin,
+    /// `atomic_end`
+    AtomicEnd,
+    /// `atomic { … }` with the span of the closing brace
+    Atomic(Vec<Stmt>, Span),
+    /// `wait`
+    Wait,
+    /// `signal`
+    Signal,
+    /// `broadcast`
+    Broadcast,
+    /// `dead x, y`
+    Dead(Vec<Ident>),
+    /// `print(e, f)`
+    Print(Vec<Expr>),
+}
+
+/// An expression and where it stands (with surrounding parentheses, if any).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// The expressions of LANGUAGE.md 1.3.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// A constant.
+    Const(bool),
+    /// `*` or `?` in operand position: any value, chosen anew at every occurrence and execution.
+    Any,
+    /// `x`, `x$`, and with `primed` `'x`, `'x$`.
+    Name {
+        /// The spelling, with `$`.
+        name: String,
+        /// Whether a prime stands before it.
+        primed: bool,
+    },
+    /// `!e`
+    Not(Box<Expr>),
+    /// A chain `a & b & c` of one associative operator (at least two operands), kept flat so that
+    /// thousands of conjuncts do not nest.
+    Chain(ChainOp, Vec<Expr>),
+    /// `a op b` for the other operators.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `schoose[p, n]`
+    Schoose(Box<Expr>, Box<Expr>),
+}
+
+/// Operators whose chains are kept flat.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ChainOp {
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinaryOp {
+    /// `=`, `==`
+    Equal,
+    /// `!=`, `<>`
+    Unequal,
+    /// `=>`, `->`
+    Implies,
+    /// `<=>`
+    Iff,
+}

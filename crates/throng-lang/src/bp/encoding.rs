@@ -1,0 +1,290 @@
+//! States as words: a head (program point, or the atomic flag) and a two-bit mask per variable.
+//!
+//! Where everything fits into 64 bits the word *is* the state: nothing is stored, nothing is locked. A wider state is kept in a
+//! table behind a lock, and the word is its number there.
+
+use std::sync::RwLock;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::expr::{Cube, FREE, ONE, ZERO};
+
+/// Translates between words and (head, masks) for states with a fixed number of variables.
+#[derive(Debug)]
+pub enum StateCodec {
+    /// The word is the state: masks in the low bits, head above.
+    Narrow {
+        /// Number of variables.
+        width: u32,
+    },
+    /// The word is an index.
+    Wide(RwLock<States>),
+}
+
+/// Wide states in order of appearance.
+type States = IndexSet<(u32, Box<[u8]>), FxBuildHasher>;
+
+impl StateCodec {
+    /// For heads below `heads` and `width` variables.
+    pub fn new(heads: u64, width: usize) -> StateCodec {
+        let head_bits = u64::BITS - heads.leading_zeros();
+        if head_bits as usize + 2 * width <= 64 {
+            StateCodec::Narrow { width: width as u32 }
+        } else {
+            StateCodec::Wide(RwLock::default())
+        }
+    }
+
+    /// The word of a state.
+    pub fn encode(&self, head: u32, cube: &[u8]) -> u64 {
+        match self {
+            StateCodec::Narrow { width } => {
+                let masks = cube.iter().rev().fold(0, |word, &m| word << 2 | u64::from(m));
+                if *width == 32 { masks } else { u64::from(head) << (2 * width) | masks }
+            }
+            StateCodec::Wide(table) => {
+                let key = (head, Box::from(cube));
+                if let Some(i) = table.read().expect("no panic while locked").get_index_of(&key) {
+                    return i as u64;
+                }
+                table.write().expect("no panic while locked").insert_full(key).0 as u64
+            }
+        }
+    }
+
+    /// The state of a word.
+    pub fn decode(&self, word: u64) -> (u32, Cube) {
+        match self {
+            StateCodec::Narrow { width } => {
+                let cube = (0..*width).map(|i| (word >> (2 * i) & 3) as u8).collect();
+                (self.head(word), cube)
+            }
+            StateCodec::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let (head, masks) = table.get_index(word as usize).expect("words come from encode");
+                (*head, masks.iter().copied().collect())
+            }
+        }
+    }
+
+    /// The head of a word.
+    pub fn head(&self, word: u64) -> u32 {
+        match self {
+            StateCodec::Narrow { width: 32 } => 0,
+            StateCodec::Narrow { width } => (word >> (2 * width)) as u32,
+            StateCodec::Wide(_) => self.decode(word).0,
+        }
+    }
+
+    /// Whether some concrete state is in both.
+    pub fn meets(&self, a: u64, b: u64) -> bool {
+        if a == b {
+            return true;
+        }
+        match self {
+            StateCodec::Narrow { width } => {
+                let (masks, ones) = Self::low(*width);
+                let both = a & b & masks;
+                self.head(a) == self.head(b) && (both | both >> 1) & ones == ones
+            }
+            StateCodec::Wide(_) => {
+                let ((ha, ca), (hb, cb)) = (self.decode(a), self.decode(b));
+                ha == hb && ca.iter().zip(&cb).all(|(x, y)| x & y != 0)
+            }
+        }
+    }
+
+    /// The states in both.
+    pub fn meet(&self, a: u64, b: u64) -> Option<u64> {
+        if !self.meets(a, b) {
+            return None;
+        }
+        let ((head, ca), (_, cb)) = (self.decode(a), self.decode(b));
+        let both: Cube = ca.iter().zip(&cb).map(|(x, y)| x & y).collect();
+        Some(self.encode(head, &both))
+    }
+
+    /// One concrete state of a set: 0 wherever that is possible.
+    pub fn sample(&self, word: u64) -> u64 {
+        let (head, cube) = self.decode(word);
+        let fixed: Cube = cube.iter().map(|&m| if m == FREE { ZERO } else { m }).collect();
+        self.encode(head, &fixed)
+    }
+
+    /// Every concrete state of a set; twice as many for each open variable.
+    pub fn members(&self, word: u64) -> Vec<u64> {
+        let (head, cube) = self.decode(word);
+        let mut cubes = vec![cube];
+        for i in 0..cubes[0].len() {
+            if cubes[0][i] == FREE {
+                let mut ones = cubes.clone();
+                ones.iter_mut().for_each(|c| c[i] = ONE);
+                cubes.iter_mut().for_each(|c| c[i] = ZERO);
+                cubes.append(&mut ones);
+            }
+        }
+        cubes.iter().map(|c| self.encode(head, c)).collect()
+    }
+
+    /// Whether every concrete state of `a` is in `b`.
+    pub fn within(&self, a: u64, b: u64) -> bool {
+        if a == b {
+            return true;
+        }
+        match self {
+            StateCodec::Narrow { width } => {
+                let (masks, _) = Self::low(*width);
+                self.head(a) == self.head(b) && a & b & masks == a & masks
+            }
+            StateCodec::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let state = |word: u64| table.get_index(word as usize).expect("words come from encode");
+                let ((ha, ca), (hb, cb)) = (state(a), state(b));
+                ha == hb && ca.iter().zip(cb).all(|(x, y)| x & y == *x)
+            }
+        }
+    }
+
+    /// A number for which variables are open. If two words with the same head and the same number are different, neither is within
+    /// the other: for wide states the number may be shared by several sets of variables, so it is that of the word itself.
+    pub fn shape(&self, word: u64) -> u64 {
+        match self {
+            StateCodec::Narrow { width } => {
+                let (masks, ones) = Self::low(*width);
+                word & word >> 1 & masks & ones
+            }
+            StateCodec::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let (_, masks) = table.get_index(word as usize).expect("words come from encode");
+                if masks.len() > 64 {
+                    return word;
+                }
+                masks.iter().fold(0, |bits, &m| bits << 1 | u64::from(m == FREE))
+            }
+        }
+    }
+
+    /// Writes the table of wide states, in order: how many, then the head and four masks per byte of each.
+    pub fn write_table(&self, out: &mut Vec<u8>) {
+        let StateCodec::Wide(table) = self else { return out.extend(0_u64.to_le_bytes()) };
+        let table = table.read().expect("no panic while locked");
+        out.extend((table.len() as u64).to_le_bytes());
+        for (head, masks) in table.iter() {
+            out.extend(head.to_le_bytes());
+            out.extend(masks.chunks(4).map(|four| four.iter().rev().fold(0, |byte, m| byte << 2 | m)));
+        }
+    }
+
+    /// Reads a table of states with heads below `heads` and `width` variables from the start of `bytes` and makes this one equal to it. `false`
+    /// if it is none, or if a state that has a number here has another one there.
+    pub fn import_states(&self, heads: u32, width: usize, bytes: &mut &[u8]) -> bool {
+        let Some(count) = bytes.split_off(..8).and_then(|n| n.try_into().ok()).map(u64::from_le_bytes) else {
+            return false;
+        };
+        let StateCodec::Wide(table) = self else { return count == 0 };
+        let mut table = table.write().expect("no panic while locked");
+        let known = table.len() as u64;
+        (0..count).all(|i| {
+            let Some(head) = bytes.split_off(..4).and_then(|h| h.try_into().ok()).map(u32::from_le_bytes)
+            else {
+                return false;
+            };
+            let Some(packed) = bytes.split_off(..width.div_ceil(4)) else { return false };
+            let masks: Box<[u8]> = (0..width).map(|v| packed[v / 4] >> (2 * (v % 4)) & 3).collect();
+            let sound = head < heads && masks.iter().all(|&m| m != 0);
+            sound && table.insert_full((head, masks)) == (i as usize, i >= known)
+        }) && count >= known
+    }
+
+    /// All mask bits, and the lower bit of every mask.
+    fn low(width: u32) -> (u64, u64) {
+        let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
+        (masks, masks & 0x5555_5555_5555_5555)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(heads: u64, width: usize) -> StateCodec {
+        let words = StateCodec::new(heads, width);
+        let cubes: Vec<Cube> = (0..40u64)
+            .map(|k| (0..width).map(|i| ((k * 7 + i as u64 * k) % 3) as u8 + 1).collect())
+            .collect();
+        for head in [0, 1, heads.saturating_sub(1) as u32] {
+            for a in &cubes {
+                let word = words.encode(head, a);
+                assert_eq!(words.decode(word), (head, a.clone()));
+                assert_eq!(words.head(word), head);
+                if width < 8 {
+                    let members = words.members(word);
+                    assert_eq!(members.len(), 1 << a.iter().filter(|m| **m == FREE).count());
+                    assert!(members.iter().all(|&m| words.within(m, word) && words.members(m) == [m]));
+                }
+                for b in &cubes {
+                    let other = words.encode(head, b);
+                    assert_eq!(words.meets(word, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
+                    let meet = words.meet(word, other);
+                    assert_eq!(meet.is_some(), words.meets(word, other));
+                    if let Some(meet) = meet {
+                        assert!(words.within(meet, word) && words.within(meet, other));
+                        assert!(words.within(words.sample(meet), meet));
+                    }
+                    assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
+                    let same_shape = words.shape(word) == words.shape(other);
+                    assert!(word == other || !same_shape || !words.within(word, other));
+                    assert!(
+                        width > 64
+                            || same_shape == a.iter().zip(b).all(|(x, y)| (*x == FREE) == (*y == FREE))
+                    );
+                    if head > 0 {
+                        assert!(!words.meets(word, words.encode(0, b)));
+                    }
+                }
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn a_table_is_taken_over_by_another_process() {
+        let (heads, width) = (1000, 30);
+        let before = check(heads, width);
+        let mut bytes = Vec::new();
+        before.write_table(&mut bytes);
+        let decoded = |words: &StateCodec, n: u64| (0..n).map(|w| words.decode(w)).collect::<Vec<_>>();
+        let take = |words: &StateCodec, mut bytes: &[u8]| {
+            words.import_states(heads as u32, width, &mut bytes) && bytes.is_empty()
+        };
+        let StateCodec::Wide(table) = &before else { panic!("wide") };
+        let all = table.read().expect("no panic").len() as u64;
+        for begun in [0, 1, 7] {
+            // What is asked before the search is the same in both processes.
+            let after = StateCodec::new(heads, width);
+            (0..begun).for_each(|w| _ = after.encode(before.decode(w).0, &before.decode(w).1));
+            assert!(take(&after, &bytes) && decoded(&after, all) == decoded(&before, all));
+        }
+        let other = StateCodec::new(heads, width);
+        other.encode(before.decode(3).0, &before.decode(3).1);
+        assert!(!take(&other, &bytes), "a word means something else");
+        for end in [0, 7, 8, 100, bytes.len() - 1] {
+            assert!(!take(&StateCodec::new(heads, width), &bytes[..end]), "{end}");
+        }
+        assert!(
+            !StateCodec::new(2, width).import_states(2, width, &mut &bytes[..]),
+            "heads that do not exist"
+        );
+        assert!(!take(&StateCodec::new(2, 5), &bytes), "narrow words have no table");
+    }
+
+    #[test]
+    fn narrow_and_wide_states_behave_alike() {
+        assert!(matches!(check(2, 5), StateCodec::Narrow { .. }));
+        assert!(matches!(check(1000, 27), StateCodec::Narrow { .. }));
+        assert!(matches!(check(1000, 28), StateCodec::Wide(_)));
+        assert!(matches!(check(2, 100), StateCodec::Wide(_)));
+        assert!(matches!(check(2, 0), StateCodec::Narrow { .. }));
+    }
+}

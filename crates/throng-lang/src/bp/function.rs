@@ -1,0 +1,160 @@
+//! Functions with names resolved: one node per executable statement, before calls are inlined.
+
+use super::expr::Expr;
+pub use super::program::Variable;
+use crate::source::Span;
+
+/// A program whose names have meanings.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// Shared variables.
+    pub shared: Vec<Variable>,
+    /// Variables of which every thread has its own copy, visible in all functions.
+    pub thread_locals: Vec<Variable>,
+    /// Functions in text order.
+    pub functions: Vec<Function>,
+    /// Index of `main`.
+    pub main: usize,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Span,
+    /// How many of `variables` are parameters; they come first.
+    pub parameters: usize,
+    /// Parameters and locals.
+    pub variables: Vec<Variable>,
+    /// Number of results.
+    pub results: usize,
+    /// One node per executable statement; the last is the end of the function.
+    pub nodes: Vec<Node>,
+    /// Where it begins.
+    pub entry: usize,
+}
+
+/// A variable as written in one function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Name {
+    /// Shared variable.
+    Shared(u32),
+    /// The thread's own copy.
+    ThreadLocal(u32),
+    /// Variable of the current function.
+    Local(u32),
+    /// `x$` for a thread-local x.
+    OtherThreadLocal(u32),
+    /// `x$` for a local x of the current function.
+    OtherLocal(u32),
+}
+
+impl Name {
+    /// Whether it is the variable of another thread.
+    pub fn is_other(self) -> bool {
+        matches!(self, Name::OtherThreadLocal(_) | Name::OtherLocal(_))
+    }
+}
+
+/// A variable before the step, or after it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ref {
+    /// Which.
+    pub name: Name,
+    /// Whether the value after the step is meant (`'x`).
+    pub primed: bool,
+}
+
+/// One executable statement.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it does.
+    pub kind: Kind,
+    /// Where it is written.
+    pub span: Span,
+    /// How it is written, on one line.
+    pub text: String,
+    /// Labels on it.
+    pub labels: Vec<String>,
+    /// C location from a SATABS comment.
+    pub origin: Option<String>,
+}
+
+/// What a node does. `next` and the like are indices of nodes of the same function.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    /// Also `dead`, `print`.
+    Skip {
+        next: usize,
+    },
+    Goto {
+        targets: Vec<usize>,
+    },
+    Assume {
+        condition: Expr<Ref>,
+        next: usize,
+    },
+    Branch {
+        condition: Expr<Ref>,
+        then: usize,
+        otherwise: usize,
+    },
+    Assert {
+        condition: Expr<Ref>,
+        next: usize,
+    },
+    /// `constraints` are conjuncts, those of enclosing `enforce`s included.
+    Assign {
+        assigns: Vec<(Name, Expr<Ref>)>,
+        constraints: Vec<Expr<Ref>>,
+        next: usize,
+    },
+    Call {
+        callee: usize,
+        arguments: Vec<Expr<Ref>>,
+        targets: Vec<Option<Name>>,
+        constraints: Vec<Expr<Ref>>,
+        next: usize,
+    },
+    /// What a thread made by `start_thread f(..)` does first: nothing is kept below the call.
+    TailCall {
+        callee: usize,
+        arguments: Vec<Expr<Ref>>,
+    },
+    /// `None`: the end of the function was reached, results are free.
+    Return {
+        results: Option<Vec<Expr<Ref>>>,
+    },
+    Start {
+        child: usize,
+        next: usize,
+    },
+    EndThread,
+    AtomicBegin {
+        next: usize,
+    },
+    AtomicEnd {
+        next: usize,
+    },
+    /// `atomic {`
+    AtomicEnter {
+        next: usize,
+    },
+    /// `}`: whether the thread is inside afterwards is as it was at `enter`.
+    AtomicLeave {
+        enter: usize,
+        next: usize,
+    },
+    Wait {
+        next: usize,
+    },
+    Signal {
+        next: usize,
+    },
+    Broadcast {
+        next: usize,
+    },
+}

@@ -1,0 +1,830 @@
+//! A Boolean program as a [`Model`]: statements are executed when a step is asked for, in either direction, and nothing is ever
+//! built for a state that no search reaches (IJIT).
+//!
+//! A shared state is the atomic flag and a mask per shared variable; a local state is a point and a mask per slot. The flag says
+//! whether some thread is inside an atomic section: then only a thread at an inside point moves, else only those outside
+//! (there is never more than one inside). That makes LANGUAGE 2.3 a property of states, and engines need not know about it.
+
+use std::sync::OnceLock;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::encoding::StateCodec;
+use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
+use super::program::access::{footprints, shared_bits};
+use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
+use super::relation::{Direction, Env, solve, solve_guard, solve_other};
+use super::{Options, ast};
+use throng_model::problem::{Initial, Target};
+use throng_model::{Bag, Bystanders, Config, Edge, Footprint, Local, Model, Place, Shared, Step};
+
+/// A program, ready to be explored.
+#[derive(Debug)]
+pub struct Jit {
+    pub(super) program: Program,
+    tree: ast::Program,
+    pub(super) shared: StateCodec,
+    pub(super) local: StateCodec,
+    index: Index,
+    footprints: Vec<Footprint>,
+    /// A thread that has ended keeps its slot, in a local state of its own.
+    keep_ended: bool,
+    /// What to forget; none: nothing.
+    forgotten: Option<Forgotten>,
+    blocking: OnceLock<Option<String>>,
+    /// A statement with more cases than are listed, if one was met.
+    gave_up: OnceLock<String>,
+}
+
+/// What nobody can ever see again (see [`live`]).
+#[derive(Debug)]
+struct Forgotten {
+    /// For each point, the slots that can still matter.
+    live: Vec<Vec<bool>>,
+    /// For each edge, the assignments that do not.
+    faint: Vec<Vec<bool>>,
+}
+
+/// Edges by what they lead to.
+#[derive(Debug, Default)]
+struct Index {
+    /// Edges to each point.
+    into: Vec<Vec<u32>>,
+    /// Edges that start a thread at each point.
+    child: Vec<Vec<u32>>,
+    /// Wait points from which a thread is woken to each point.
+    woken: Vec<Vec<u32>>,
+    /// All wait points.
+    waits: Vec<u32>,
+    /// Edges by how they concern others.
+    wakers: Vec<u32>,
+    passive: Vec<u32>,
+    /// Edges that assign a shared variable or enter or leave an atomic section.
+    shared: Vec<u32>,
+    /// Edges that end the thread.
+    ends: Vec<u32>,
+}
+
+impl Index {
+    fn new(program: &Program) -> Index {
+        let points = program.points.len();
+        let mut index = Index { into: vec![Vec::new(); points], ..Index::default() };
+        (index.child, index.woken) = (index.into.clone(), index.into.clone());
+        for (i, edge) in program.edges.iter().enumerate() {
+            let i = i as u32;
+            match edge.to {
+                Some(to) => index.into[to as usize].push(i),
+                None => index.ends.push(i),
+            }
+            if let Some(child) = edge.child {
+                index.child[child as usize].push(i);
+            }
+            match edge.kind {
+                EdgeKind::Plain => {}
+                EdgeKind::Passive => index.passive.push(i),
+                EdgeKind::Signal | EdgeKind::Broadcast => index.wakers.push(i),
+            }
+            let flips = edge.to.is_some_and(|to| {
+                program.points[to as usize].inside != program.points[edge.from as usize].inside
+            });
+            if flips || edge.effect.assigns.iter().any(|a| matches!(a.0, Var::Shared(_))) {
+                index.shared.push(i);
+            }
+        }
+        for (i, point) in program.points.iter().enumerate() {
+            if let Some(woken) = point.woken {
+                index.waits.push(i as u32);
+                index.woken[woken as usize].push(i as u32);
+            }
+        }
+        index
+    }
+}
+
+impl Jit {
+    /// A model of the program.
+    pub fn new(program: Program, tree: ast::Program, options: &Options) -> Jit {
+        let forgotten = (!options.exact_copies && !options.keep_dead).then(|| {
+            let live = live::live_slots(&program, &[]);
+            Forgotten { faint: live::faint_assignments(&program, &live), live }
+        });
+        Jit {
+            shared: StateCodec::new(1, program.shared.len()),
+            local: StateCodec::new(program.points.len() as u64, program.slots),
+            index: Index::new(&program),
+            footprints: footprints(&program),
+            program,
+            tree,
+            keep_ended: options.keep_ended,
+            forgotten,
+            blocking: OnceLock::new(),
+            gave_up: OnceLock::new(),
+        }
+    }
+
+    /// The control-flow graph.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What was written.
+    pub fn tree(&self) -> &ast::Program {
+        &self.tree
+    }
+
+    /// Threads at the entry of `main`: exactly so many, or any number.
+    pub fn initial(&self, threads: Option<u32>) -> Initial {
+        let masks: Cube = self.program.shared.iter().map(|v| v.initial).collect();
+        let start = Local(self.local.encode(self.program.entry, &self.program.initial_slots()));
+        Initial {
+            shared: self.shared_word(false, &masks),
+            threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
+            any: if threads.is_none() { vec![start] } else { Vec::new() },
+        }
+    }
+
+    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts nothing.
+    pub fn assertions(&self) -> Option<Target> {
+        let mut configs = Vec::new();
+        let mut any = false;
+        for (i, point) in self.program.points.iter().enumerate() {
+            let Some(condition) = &point.assertion else { continue };
+            any = true;
+            let (free, slots) = (self.free_shared(), self.program.free_slots(i as u32));
+            let mut found = Vec::new();
+            self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
+            configs.extend(found.into_iter().map(|env| {
+                let l = Local(self.local.encode(i as u32, &env.local));
+                Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
+            }));
+        }
+        any.then(|| Target { name: "assertions".into(), configs })
+    }
+
+    /// A thread can execute the statement with this label (an `assert(0)` in front of it).
+    pub fn error_label(&self, label: &str) -> Result<Target, String> {
+        let configs = self.labelled(label)?.into_iter().map(|p| {
+            let inside = self.program.points[p as usize].inside;
+            Config::new(self.shared_word(inside, &self.free_shared()), Bag::one(self.free_local(p)))
+        });
+        Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
+    }
+
+    /// Two threads are at this label, nobody inside an atomic section.
+    pub fn mutex(&self, label: &str) -> Result<Target, String> {
+        let points = self.labelled(label)?;
+        let shared = self.shared_word(false, &self.free_shared());
+        let mut configs = Vec::new();
+        for (i, &a) in points.iter().enumerate() {
+            for &b in &points[i..] {
+                let both = [self.free_local(a), self.free_local(b)].into_iter().collect();
+                configs.push(Config::new(shared, both));
+            }
+        }
+        Ok(Target { name: format!("mutex {label}"), configs })
+    }
+
+    /// The shared variables can falsify the expression, nobody inside an atomic section.
+    pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
+        let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
+        let mut found = Vec::new();
+        if !solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found) {
+            self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
+        }
+        let configs =
+            found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
+        Target { name: format!("invariant {name}"), configs: configs.collect() }
+    }
+
+    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
+    fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
+        let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
+        let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
+        if written.clone().any(|l| l == label) {
+            return Ok((0..self.program.points.len() as u32).filter(has).collect());
+        }
+        let mut names: Vec<&str> = Vec::new();
+        while names.len() < 12
+            && let Some(name) = written.next()
+        {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+        Err(format!("no label `{label}` in the program; its labels: {known}"))
+    }
+
+    fn free_shared(&self) -> Cube {
+        std::iter::repeat_n(FREE, self.program.shared.len()).collect()
+    }
+
+    fn free_local(&self, point: u32) -> Local {
+        Local(self.local.encode(point, &self.program.free_slots(point)))
+    }
+
+    pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+        Shared(self.shared.encode(inside.into(), masks))
+    }
+
+    /// Remembers that not all cases of a statement were listed.
+    fn note(&self, complete: bool, point: u32) {
+        if !complete {
+            let info = self.program.info(point);
+            self.gave_up
+                .get_or_init(|| format!("line {}: `{}` has too many cases", info.line, cut(&info.text)));
+        }
+    }
+
+    fn is_ended(&self, point: u32) -> bool {
+        point as usize == self.program.points.len()
+    }
+
+    fn ended(&self) -> Local {
+        let zero: Cube = std::iter::repeat_n(ZERO, self.program.slots).collect();
+        Local(self.local.encode(self.program.points.len() as u32, &zero))
+    }
+
+    fn inside(&self, point: Option<u32>) -> bool {
+        point.is_some_and(|p| self.program.points[p as usize].inside)
+    }
+
+    /// Values after the step: `before`, with what the edge assigns replaced.
+    fn after(&self, edge: u32, env: &Env) -> (Cube, Cube) {
+        let (mut shared, mut local) = (env.shared.clone(), env.local.clone());
+        for ((place, _), &new) in self.program.edges[edge as usize].effect.assigns.iter().zip(&env.new) {
+            match place {
+                Var::Shared(i) => shared[*i as usize] = new,
+                Var::Local(i) => local[*i as usize] = new,
+                Var::New(_) | Var::Other(_) | Var::OtherNew(_) => {}
+            }
+        }
+        (shared, local)
+    }
+
+    /// Leaves open what a thread at `point` will never need.
+    pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
+        let Some(Forgotten { live, .. }) = &self.forgotten else { return };
+        let used = self.program.used_slots(point);
+        for (slot, lives) in slots.iter_mut().zip(&live[point as usize]).take(used) {
+            if !lives {
+                *slot = FREE;
+            }
+        }
+    }
+
+    /// The step that a solution stands for, from the given words; with the values of what does not matter only if `in_full`.
+    fn step(&self, id: u32, env: &Env, from: Shared, take: Local, in_full: bool) -> Step {
+        let edge = &self.program.edges[id as usize];
+        let (shared, mut local) = self.after(id, env);
+        let mut copied = env.local.clone();
+        // Bystanders read the new values off the step.
+        if !in_full && edge.effect.others.is_none() {
+            edge.to.into_iter().for_each(|to| self.forget(to, &mut local));
+            edge.child.into_iter().for_each(|child| self.forget(child, &mut copied));
+        }
+        let put = match edge.to {
+            Some(to) => Bag::one(Local(self.local.encode(to, &local))),
+            None if self.keep_ended => Bag::one(self.ended()),
+            None => Bag::new(),
+        };
+        let child = edge.child.map(|c| Local(self.local.encode(c, &copied)));
+        let reads = edge.effect.others.as_ref().map_or(&[][..], |o| &o.reads);
+        let choice = reads.iter().rev().fold(0, |bits, v| bits << 1 | u64::from(old(env, *v) == ONE));
+        Step {
+            from,
+            to: self.shared_word(self.inside(edge.to), &shared),
+            take: Bag::one(take),
+            put,
+            spawn: child.into_iter().collect(),
+            others: match edge.kind {
+                EdgeKind::Plain => Bystanders::Stay,
+                EdgeKind::Passive | EdgeKind::Broadcast => Bystanders::Transfer,
+                EdgeKind::Signal => Bystanders::WakeOne,
+            },
+            edge: Edge(id),
+            choice,
+        }
+    }
+
+    /// Appends the steps that a thread at `l` leads in `s`, see [`Jit::step`].
+    fn forward(&self, s: Shared, l: Local, in_full: bool, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
+            return;
+        }
+        let mut steps: IndexSet<Step, FxBuildHasher> = IndexSet::default();
+        let mut found = Vec::new();
+        for &id in &self.program.points[point as usize].edges {
+            let effect = &self.program.edges[id as usize].effect;
+            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
+            env.new.resize(effect.assigns.len(), FREE);
+            let faint =
+                self.forgotten.as_ref().filter(|_| !in_full).map_or(&[][..], |f| &f.faint[id as usize]);
+            self.note(solve(effect, env, Direction::Forward, faint, &mut found), point);
+            steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l, in_full)));
+        }
+        out.extend(steps);
+    }
+
+    /// Appends the steps of an edge that end within the given values, the local ones at a point; `flag` must fit where the edge leads.
+    fn backward(
+        &self,
+        id: u32,
+        flag: bool,
+        shared: &Cube,
+        (at, local): (Option<u32>, &Cube),
+        out: &mut IndexSet<Step, FxBuildHasher>,
+    ) {
+        let edge = &self.program.edges[id as usize];
+        if self.inside(edge.to) != flag {
+            return;
+        }
+        let mut local = local.clone();
+        if let (Some(at), None) = (at, &edge.effect.others) {
+            self.forget(at, &mut local);
+        }
+        let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
+        let used = self.program.used_slots(edge.from);
+        for (place, _) in &edge.effect.assigns {
+            match *place {
+                Var::Shared(i) => {
+                    env.new.push(shared[i as usize]);
+                    env.shared[i as usize] = FREE;
+                }
+                Var::Local(i) => {
+                    env.new.push(local[i as usize]);
+                    env.local[i as usize] = if (i as usize) < used { FREE } else { ZERO };
+                }
+                Var::New(_) | Var::Other(_) | Var::OtherNew(_) => {}
+            }
+        }
+        let mut found = Vec::new();
+        self.note(solve(&edge.effect, env, Direction::Backward, &[], &mut found), edge.from);
+        for env in found {
+            let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
+            let take = Local(self.local.encode(edge.from, &env.local));
+            out.insert(self.step(id, &env, from, take, false));
+        }
+    }
+
+    /// As [`Jit::backward`], wherever the active thread ends.
+    fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut IndexSet<Step, FxBuildHasher>) {
+        let edge = &self.program.edges[id as usize];
+        let local = self.program.free_slots(edge.to.unwrap_or(edge.from));
+        self.backward(id, flag, shared, (edge.to, &local), out);
+    }
+
+    /// The values that the bystanders' part of a step reads, from the step's words and its choice.
+    pub(super) fn active_env(&self, step: &Step, others: &BystanderEffect) -> Env {
+        let effect = &self.program.edges[step.edge.0 as usize].effect;
+        let mut env = Env { shared: self.free_shared(), ..Env::default() };
+        env.local.resize(self.program.slots, FREE);
+        for (i, v) in others.reads.iter().enumerate() {
+            let value = if step.choice >> i & 1 == 1 { ONE } else { ZERO };
+            match *v {
+                Var::Shared(j) => env.shared[j as usize] = value,
+                Var::Local(j) => env.local[j as usize] = value,
+                Var::New(_) | Var::Other(_) | Var::OtherNew(_) => {}
+            }
+        }
+        let shared = self.shared.decode(step.to.0).1;
+        let local = step.put.entries().first().map(|e| self.local.decode(e.0.0).1);
+        env.new = effect
+            .assigns
+            .iter()
+            .map(|(place, _)| match *place {
+                Var::Shared(j) => shared[j as usize],
+                Var::Local(j) => local.as_ref().map_or(FREE, |l| l[j as usize]),
+                Var::New(_) | Var::Other(_) | Var::OtherNew(_) => FREE,
+            })
+            .collect();
+        env
+    }
+
+    /// Which slots of a thread at `l` a passive step sees, its point and its slots; `None` if it takes no part.
+    pub(super) fn taking_part(&self, others: &BystanderEffect, l: Local) -> Option<(Vec<usize>, u32, Cube)> {
+        let (point, slots) = self.local.decode(l.0);
+        if self.is_ended(point) {
+            return None;
+        }
+        Some((self.program.view(others, point)?, point, slots))
+    }
+
+    pub(super) fn others_of(&self, step: &Step) -> Option<&BystanderEffect> {
+        self.program.edges[step.edge.0 as usize].effect.others.as_deref()
+    }
+
+    /// Where some bystander would have no way to take part in an edge, if anywhere. Checks every value of the variables that the
+    /// statement mentions, whether reachable or not.
+    fn blocks(&self, id: u32) -> bool {
+        const MOST: usize = 1 << 14;
+        let edge = &self.program.edges[id as usize];
+        let Some(others) = edge.effect.others.as_deref() else { return false };
+        if others.guards.is_empty() && others.constraints.is_empty() {
+            return false;
+        }
+        let mut read: Vec<u32> = Vec::new();
+        let mut see = |v: &Var| {
+            if let Var::Other(i) = v {
+                read.push(*i);
+            }
+        };
+        others.guards.iter().for_each(|(e, _)| e.each_var(&mut see));
+        others.assigns.iter().for_each(|(_, e)| e.each_var(&mut see));
+        others.constraints.iter().for_each(|e| e.each_var(&mut see));
+        read.sort_unstable();
+        read.dedup();
+        let mut env =
+            Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
+        env.new.resize(edge.effect.assigns.len(), FREE);
+        let mut active = Vec::new();
+        if !solve(&edge.effect, env, Direction::Forward, &[], &mut active)
+            || read.len() > 14
+            || active.len() > MOST
+        {
+            return true;
+        }
+        let width =
+            self.program.thread_locals.len() + self.program.functions[others.function].variables.len();
+        active.iter().any(|env| {
+            (0..1u32 << read.len()).any(|bits| {
+                let mut env = env.clone();
+                env.other.resize(width, FREE);
+                env.other_new.resize(others.assigns.len(), FREE);
+                for (k, &i) in read.iter().enumerate() {
+                    env.other[i as usize] = if bits >> k & 1 == 1 { ONE } else { ZERO };
+                }
+                let mut found = Vec::new();
+                !solve_other(others, env, Direction::Forward, &mut found) || found.is_empty()
+            })
+        })
+    }
+}
+
+fn old(env: &Env, v: Var) -> u8 {
+    match v {
+        Var::Shared(i) => env.shared[i as usize],
+        Var::Local(i) => env.local[i as usize],
+        Var::New(_) | Var::Other(_) | Var::OtherNew(_) => FREE,
+    }
+}
+
+impl Coded for Jit {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn keeps_ended(&self) -> bool {
+        self.keep_ended
+    }
+}
+
+impl Cubes for Jit {
+    fn shared_cube(&self, s: Shared) -> (bool, Cube) {
+        let (flag, masks) = self.shared.decode(s.0);
+        (flag == 1, masks)
+    }
+
+    fn local_cube(&self, l: Local) -> (u32, Cube) {
+        self.local.decode(l.0)
+    }
+
+    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+        Jit::shared_word(self, inside, masks)
+    }
+
+    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+        Local(self.local.encode(point, masks))
+    }
+}
+
+impl Model for Jit {
+    fn footprint(&self, l: Local) -> Option<Footprint> {
+        let point = self.local.head(l.0);
+        let ended = Footprint { place: point, ..Footprint::default() };
+        Some(self.footprints.get(point as usize).copied().unwrap_or(ended))
+    }
+
+    fn constrained(&self, s: Shared) -> u64 {
+        shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
+    }
+
+    fn words(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.shared.write_table(&mut bytes);
+        self.local.write_table(&mut bytes);
+        Some(bytes)
+    }
+
+    fn import_states(&self, mut words: &[u8]) -> bool {
+        // One point more: where threads are that have ended.
+        let points = self.program.points.len() as u32 + 1;
+        self.shared.import_states(2, self.program.shared.len(), &mut words)
+            && self.local.import_states(points, self.program.slots, &mut words)
+            && words.is_empty()
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_cubes(&self) -> Option<&dyn Cubes> {
+        Some(self)
+    }
+
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.forward(s, l, false, out);
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.forward(s, l, true, out);
+    }
+
+    fn has_pre(&self) -> bool {
+        true
+    }
+
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        let flag = flag == 1;
+        let mut steps = IndexSet::default();
+        if self.is_ended(point) {
+            self.index.ends.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+            out.extend(steps);
+            return;
+        }
+        let at = point as usize;
+        let there = (Some(point), &local);
+        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
+        // The child has the parent's variables.
+        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
+        if !self.index.woken[at].is_empty() {
+            self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+        }
+        for &id in &self.index.passive {
+            let others = self.program.edges[id as usize].effect.others.as_deref();
+            if others.is_some_and(|o| self.program.view(o, point).is_some()) {
+                self.backward_anywhere(id, flag, &shared, &mut steps);
+            }
+        }
+        out.extend(steps);
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        let (flag, shared) = self.shared.decode(s.0);
+        let mut steps = IndexSet::default();
+        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag == 1, &shared, &mut steps));
+        out.extend(steps);
+    }
+
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        let Some(others) = self.others_of(step) else { return out.push(Some(self.woken(l).unwrap_or(l))) };
+        let Some((view, point, slots)) = self.taking_part(others, l) else { return out.push(Some(l)) };
+        let mut env = self.active_env(step, others);
+        env.other = view.iter().map(|&slot| slots[slot]).collect();
+        env.other_new.resize(others.assigns.len(), FREE);
+        let mut found = Vec::new();
+        self.note(solve_other(others, env, Direction::Forward, &mut found), point);
+        for env in found {
+            let mut after = slots.clone();
+            view.iter().zip(&env.other).for_each(|(&slot, &m)| after[slot] = m);
+            for ((i, _), &new) in others.assigns.iter().zip(&env.other_new) {
+                if let Some(&slot) = view.get(*i as usize) {
+                    after[slot] = new;
+                }
+            }
+            let fate = Some(Local(self.local.encode(point, &after)));
+            if !out.contains(&fate) {
+                out.push(fate);
+            }
+        }
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+        let Some(others) = self.others_of(step) else {
+            if self.woken(l).is_none() {
+                out.push(l);
+            }
+            return self.woken_back(l, out);
+        };
+        let Some((view, point, slots)) = self.taking_part(others, l) else { return out.push(l) };
+        let mut env = self.active_env(step, others);
+        env.other = view.iter().map(|&slot| slots[slot]).collect();
+        for (i, _) in &others.assigns {
+            env.other_new.push(env.other.get(*i as usize).copied().unwrap_or(FREE));
+        }
+        for (i, _) in &others.assigns {
+            if let Some(m) = env.other.get_mut(*i as usize) {
+                *m = FREE;
+            }
+        }
+        let mut found = Vec::new();
+        self.note(solve_other(others, env, Direction::Backward, &mut found), point);
+        for env in found {
+            let mut before = slots.clone();
+            view.iter().zip(&env.other).for_each(|(&slot, &m)| before[slot] = m);
+            let origin = Local(self.local.encode(point, &before));
+            if !out.contains(&origin) {
+                out.push(origin);
+            }
+        }
+    }
+
+    fn woken(&self, l: Local) -> Option<Local> {
+        let point = self.local.head(l.0);
+        if self.is_ended(point) {
+            return None;
+        }
+        let woken = self.program.points[point as usize].woken?;
+        Some(Local(self.local.encode(woken, &self.local.decode(l.0).1)))
+    }
+
+    fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
+        let (point, slots) = self.local.decode(l.0);
+        if !self.is_ended(point) {
+            out.extend(self.index.woken[point as usize].iter().map(|&w| Local(self.local.encode(w, &slots))));
+        }
+    }
+
+    fn waiting(&self, out: &mut Vec<Local>) {
+        out.extend(self.index.waits.iter().map(|&w| self.free_local(w)));
+    }
+
+    fn blocking(&self) -> Option<String> {
+        self.blocking
+            .get_or_init(|| {
+                let id = *self.index.passive.iter().find(|&&id| self.blocks(id))?;
+                let info = self.program.info(self.program.edges[id as usize].from);
+                Some(format!("line {}: a thread can block `{}` by its mere presence", info.line, info.text))
+            })
+            .clone()
+    }
+
+    fn gave_up(&self) -> Option<String> {
+        self.gave_up.get().cloned()
+    }
+
+    fn moves_others(&self) -> bool {
+        !self.index.passive.is_empty() || !self.index.wakers.is_empty()
+    }
+
+    fn spawns(&self) -> bool {
+        self.program.spawns()
+    }
+
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
+        self.shared.meets(a.0, b.0)
+    }
+
+    fn meets_local(&self, a: Local, b: Local) -> bool {
+        self.local.meets(a.0, b.0)
+    }
+
+    fn within_shared(&self, a: Shared, b: Shared) -> bool {
+        self.shared.within(a.0, b.0)
+    }
+
+    fn within_local(&self, a: Local, b: Local) -> bool {
+        self.local.within(a.0, b.0)
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        self.shared.members(s.0).into_iter().map(Shared).collect()
+    }
+
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        self.local.members(l.0).into_iter().map(Local).collect()
+    }
+
+    fn free_bits(&self, s: Shared, l: Local) -> u32 {
+        let free = |masks: &[u8]| masks.iter().filter(|&&m| m == FREE).count() as u32;
+        free(&self.shared.decode(s.0).1) + free(&self.local.decode(l.0).1)
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let of = |f: &super::program::FunctionInfo| {
+            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
+        };
+        self.program.functions.iter().flat_map(of).collect()
+    }
+
+    fn local_class(&self, l: Local) -> u64 {
+        self.local.head(l.0).into()
+    }
+
+    fn local_shape(&self, l: Local) -> u64 {
+        self.local.shape(l.0)
+    }
+
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.shared.head(s.0) == 1
+    }
+
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        self.shared.meet(a.0, b.0).map(Shared)
+    }
+
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        self.local.meet(a.0, b.0).map(Local)
+    }
+
+    fn sample_shared(&self, s: Shared) -> Shared {
+        Shared(self.shared.sample(s.0))
+    }
+
+    fn sample_local(&self, l: Local) -> Local {
+        Local(self.local.sample(l.0))
+    }
+
+    fn narrow(
+        &self,
+        step: &Step,
+        to: Shared,
+        put: Option<Local>,
+        spawn: Option<Local>,
+    ) -> Option<(Shared, Local)> {
+        self.narrow_active(step, to, put, spawn)
+    }
+
+    fn narrow_bystander(&self, step: &Step, before: Local, after: Local) -> Option<Local> {
+        self.narrow_other(step, before, after)
+    }
+
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        let (_, masks) = self.shared.decode(s.0);
+        self.program.shared.iter().zip(masks).map(|(v, m)| (v.name.clone(), text(m))).collect()
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        let (point, slots) = self.local.decode(l.0);
+        if self.is_ended(point) {
+            return vec![("ended".into(), "1".into())];
+        }
+        let mut named: Vec<(String, String)> =
+            self.program.thread_locals.iter().zip(&slots).map(|(v, &m)| (v.name.clone(), text(m))).collect();
+        let innermost = self.program.points[point as usize].instance;
+        let mut frames = vec![innermost];
+        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
+            frames.push(caller);
+        }
+        for i in frames {
+            let instance = &self.program.instances[i];
+            let function = &self.program.functions[instance.function];
+            for (k, v) in function.variables.iter().enumerate() {
+                let name =
+                    if i == innermost { v.name.clone() } else { format!("{}.{}", function.name, v.name) };
+                named.push((name, text(slots[instance.base + k])));
+            }
+        }
+        named
+    }
+
+    fn place(&self, l: Local) -> Option<Place> {
+        let point = self.local.head(l.0);
+        (!self.is_ended(point)).then(|| self.place_of(point))
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        self.place_of(self.program.edges[edge.0 as usize].from)
+    }
+}
+
+impl Jit {
+    fn place_of(&self, point: u32) -> Place {
+        place(self.program.info(point), self.program.call_path(point))
+    }
+}
+
+fn place(info: &super::program::NodeInfo, function: String) -> Place {
+    Place {
+        line: info.line,
+        column: info.column,
+        text: info.text.clone(),
+        labels: info.labels.clone(),
+        function,
+        origin: info.origin.clone(),
+    }
+}
+
+/// The beginning of a long text.
+fn cut(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+fn text(mask: u8) -> String {
+    match mask {
+        ZERO => "0",
+        ONE => "1",
+        _ => "*",
+    }
+    .into()
+}

@@ -1,0 +1,571 @@
+//! Tokens to tree: recursive descent that goes on after an error.
+//!
+//! A method that cannot go on reports why and returns `Failed`; the statement list that called it skips to
+//! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many:
+//! at most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and
+//! a closing word is left to the block that it closes.
+//!
+//! Trees are consumed by recursive functions, here and in later stages, so their depth is limited on the way
+//! down (`depth`, which also counts parentheses) and on the way up (the height of expressions). Whatever the
+//! input, the parser neither panics nor overflows its stack, and its time is linear.
+//!
+//! This file holds the access to tokens, errors and recovery, and the outermost level; `stmt` and `expr`
+//! hold the rest of the grammar.
+
+mod expr;
+mod stmt;
+#[cfg(test)]
+mod tests;
+
+use crate::bp::ast::{Decl, DeclVar, Function, Ident, Initial, Origin, Program, Stmt};
+use crate::bp::lexer::{Lexer, Tok, Token};
+use crate::source::{Diagnostic, Span};
+
+/// How deep statements and expressions together may nest in the tree.
+pub const MAX_NESTING: usize = 200;
+
+/// How deep the parser may recurse. A tree as deep as allowed can be written with one pair of parentheses
+/// around every part of it, hence the factor.
+const MAX_RECURSION: usize = 2 * MAX_NESTING + 10;
+
+/// After so many errors the rest of the file is not read; more warnings than this are only counted.
+const MAX_MESSAGES: usize = 20;
+
+/// The most values that a function may return.
+const MAX_RESULTS: u32 = 1024;
+
+/// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it holds what was
+/// understood. Diagnostics come in text order.
+pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
+    if u32::try_from(text.len()).is_err() {
+        return (Program::default(), vec![Diagnostic::whole("E100", "the file is larger than 4 GiB")]);
+    }
+    let mut parser = Parser::new(text);
+    let program = parser.program();
+    (program, parser.finish())
+}
+
+/// The parser has reported why it cannot go on here.
+#[derive(Debug)]
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+/// What a closing word can close.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Function,
+    If,
+    While,
+    Atomic,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    /// The current token and the two after it: no decision needs more.
+    ahead: [Token; 3],
+    previous: Token,
+    /// Blocks around the current token, outermost first.
+    open: Vec<Block>,
+    /// How many statements surround the current token.
+    statements: usize,
+    /// How deep the parser has recursed.
+    depth: usize,
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+    /// Where the last error was, to report no second one there.
+    last_error: Option<u32>,
+    /// Whether the rest of the file is given up.
+    stopped: bool,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Parser<'t> {
+        let nothing = Token { tok: Tok::Semi, span: Span::default() };
+        let mut parser = Parser {
+            text,
+            lexer: Lexer::new(text),
+            ahead: [nothing; 3],
+            previous: nothing,
+            open: Vec::new(),
+            statements: 0,
+            depth: 0,
+            diagnostics: Vec::new(),
+            errors: 0,
+            warnings: 0,
+            last_error: None,
+            stopped: false,
+        };
+        for _ in 0..parser.ahead.len() {
+            parser.bump();
+        }
+        parser
+    }
+
+    fn finish(mut self) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|d| d.span.map_or(u32::MAX, |s| s.start));
+        if self.warnings > MAX_MESSAGES {
+            let message = format!("{} more warnings are not shown", self.warnings - MAX_MESSAGES);
+            let span = Span::new(self.text.len(), self.text.len());
+            self.diagnostics.push(Diagnostic { span: None, ..Diagnostic::warning("W199", span, message) });
+        }
+        if self.errors >= MAX_MESSAGES {
+            self.diagnostics
+                .push(Diagnostic::whole("E199", "too many errors: the rest of the file was not read"));
+        }
+        self.diagnostics
+    }
+
+    // ---- tokens
+
+    fn tok(&self) -> Tok {
+        self.ahead[0].tok
+    }
+
+    fn next_tok(&self) -> Tok {
+        self.ahead[1].tok
+    }
+
+    fn span(&self) -> Span {
+        self.ahead[0].span
+    }
+
+    fn text_of(&self, span: Span) -> &'t str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
+
+    /// The spelling of the current token.
+    fn word(&self) -> &'t str {
+        self.text_of(self.span())
+    }
+
+    fn at(&self, tok: Tok) -> bool {
+        self.tok() == tok
+    }
+
+    /// Whether the current token is this word, which is a name elsewhere.
+    fn at_word(&self, word: &str) -> bool {
+        self.at(Tok::Ident) && self.word() == word
+    }
+
+    fn bump(&mut self) -> Token {
+        let [current, second, third] = self.ahead;
+        self.previous = current;
+        self.ahead = [second, third, self.lexer.token()];
+        // Taking the complaints one by one keeps the limit on errors exact.
+        for error in std::mem::take(&mut self.lexer.diagnostics) {
+            self.report(error);
+        }
+        current
+    }
+
+    fn accept(&mut self, tok: Tok) -> Option<Token> {
+        self.at(tok).then(|| self.bump())
+    }
+
+    fn expect(&mut self, tok: Tok) -> Parsed<Token> {
+        match self.accept(tok) {
+            Some(token) => Ok(token),
+            None => Err(self.unexpected(tok.symbol())),
+        }
+    }
+
+    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.accept(Tok::Comma).is_some() {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    fn ident(&mut self) -> Ident {
+        let token = self.bump();
+        Ident { name: self.text_of(token.span).to_string(), span: token.span }
+    }
+
+    /// A name of something that is declared.
+    fn name(&mut self, what: &str) -> Parsed<Ident> {
+        if self.at(Tok::Ident) {
+            return Ok(self.ident());
+        }
+        let hint = self.tok().is_reserved().then(|| format!("`{}` cannot be a name", self.word()));
+        Err(self.unexpected_hint(what, hint))
+    }
+
+    // ---- errors
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let start = diagnostic.span.map(|s| s.start);
+        if self.stopped || self.last_error == start {
+            return;
+        }
+        self.last_error = start;
+        self.diagnostics.push(diagnostic);
+        self.errors += 1;
+        if self.errors >= MAX_MESSAGES {
+            self.stop();
+        }
+    }
+
+    fn warn(&mut self, diagnostic: Diagnostic) {
+        self.warnings += 1;
+        if self.warnings <= MAX_MESSAGES && !self.stopped {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn fail(&mut self, diagnostic: Diagnostic) -> Failed {
+        self.report(diagnostic);
+        Failed
+    }
+
+    /// Reports and gives up the rest of the file: what follows would only produce misleading errors.
+    fn fatal(&mut self, diagnostic: Diagnostic) -> Failed {
+        self.report(diagnostic);
+        self.stop();
+        Failed
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
+        self.lexer.stop();
+        let end = Span::new(self.text.len(), self.text.len());
+        self.ahead = [Token { tok: Tok::Eof, span: end }; 3];
+    }
+
+    fn unexpected_error(&self, expected: &str) -> Diagnostic {
+        let message = match self.tok() {
+            Tok::Eof => "the file ends too early".to_string(),
+            _ => format!("unexpected `{}`", shortened(self.word())),
+        };
+        Diagnostic::error("E110", self.span(), message).label(format!("expected {expected}"))
+    }
+
+    /// Says what should have stood here.
+    fn unexpected(&mut self, expected: &str) -> Failed {
+        self.unexpected_hint(expected, None)
+    }
+
+    /// Says what should have stood here. The lexer has already complained about junk.
+    fn unexpected_hint(&mut self, expected: &str, hint: Option<String>) -> Failed {
+        match self.tok() {
+            Tok::Junk => Failed,
+            _ => self.fail(Diagnostic { hint, ..self.unexpected_error(expected) }),
+        }
+    }
+
+    /// `{` where a word was expected: this is not a Boolean program, and more errors would not help.
+    fn refuse_brace(&mut self, expected: &str, hint: &str) -> Failed {
+        let error = Diagnostic::error("E128", self.span(), "braces do not enclose statements here");
+        self.fatal(error.label(format!("expected {expected}")).hint(hint))
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_RECURSION {
+            return Err(self.too_deep(self.span()));
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn too_deep(&mut self, span: Span) -> Failed {
+        let error = Diagnostic::error("E103", span, "nested too deeply");
+        self.fatal(
+            error
+                .label(format!("the limit is {MAX_NESTING} levels"))
+                .hint("split it with variables or gotos"),
+        )
+    }
+
+    /// The line of a place, counted from 1.
+    fn line_of(&self, span: Span) -> usize {
+        let before = self.text.as_bytes().get(..span.start as usize).unwrap_or_default();
+        before.iter().filter(|&&b| b == b'\n').count() + 1
+    }
+
+    // ---- comments
+
+    /// The location named by the last comment before this place.
+    fn take_origin(&mut self, before: u32) -> Option<Origin> {
+        let mut last = None;
+        while self.lexer.origins.front().is_some_and(|(at, _)| *at < before) {
+            last = self.lexer.origins.pop_front().map(|(_, origin)| origin);
+        }
+        last
+    }
+
+    // ---- program
+
+    fn program(&mut self) -> Program {
+        let mut program = Program::default();
+        while !self.at(Tok::Eof) {
+            let _ = self.global(&mut program).or_else(|Failed| self.next_global());
+        }
+        program
+    }
+
+    fn global(&mut self, program: &mut Program) -> Parsed<()> {
+        if self.at(Tok::Decl) {
+            program.globals.push(self.declaration()?);
+            if self.accept(Tok::Semi).is_none() {
+                self.missing_semicolon();
+                self.accept(Tok::Semi);
+            }
+        } else if self.at_function() || self.refuse_c_type() {
+            program.functions.push(self.function()?);
+        } else {
+            return Err(self.not_a_global());
+        }
+        Ok(())
+    }
+
+    /// Skips to something that surely starts a declaration or a function. Always makes progress, because the
+    /// error was either at a token that starts neither, or behind one that does.
+    fn next_global(&mut self) -> Parsed<()> {
+        while !matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof) && !self.at_dfs() {
+            self.bump();
+        }
+        Ok(())
+    }
+
+    fn at_dfs(&self) -> bool {
+        self.at_word("dfs") && matches!(self.next_tok(), Tok::Void | Tok::Bool)
+    }
+
+    /// Whether a function starts here, perhaps with a mistake in its head.
+    fn at_function(&self) -> bool {
+        let typed = matches!(self.tok(), Tok::Void | Tok::Bool) || self.at_dfs();
+        typed || (self.at(Tok::Ident) && self.next_tok() == Tok::LParen)
+    }
+
+    fn not_a_global(&mut self) -> Failed {
+        let after_end = self.previous.tok == Tok::End && self.at(Tok::Semi);
+        let hint = after_end.then(|| "no `;` follows the `end` of a function".to_string());
+        self.unexpected_hint("`decl` or a function", hint)
+    }
+
+    /// Complains about `int x` if that stands here, and says whether a function follows the type.
+    fn refuse_c_type(&mut self) -> bool {
+        const TYPES: [&str; 8] = ["int", "char", "unsigned", "long", "short", "_Bool", "boolean", "static"];
+        if !(self.at(Tok::Ident) && TYPES.contains(&self.word()) && self.next_tok() == Tok::Ident) {
+            return false;
+        }
+        let name = self.text_of(self.ahead[1].span);
+        let function = self.ahead[2].tok == Tok::LParen;
+        let hint = match function {
+            true => format!("write `void {name}(...) begin ... end` or `bool {name}(...) begin ... end`"),
+            false => format!("write `decl {name};`"),
+        };
+        let message = format!("`{}` is not a type: all variables are Boolean", self.word());
+        self.report(Diagnostic::error("E128", self.span(), message).hint(hint));
+        if function {
+            self.bump();
+            self.last_error = Some(self.span().start); // that it has no type is known
+        }
+        function
+    }
+
+    // ---- declarations
+
+    /// `decl [thread_local] x, y := 0`
+    fn declaration(&mut self) -> Parsed<Decl> {
+        let start = self.bump().span;
+        let thread_local = self.at_word("thread_local") && self.next_tok() == Tok::Ident;
+        if thread_local {
+            self.bump();
+        }
+        let variables = self.comma_list(Self::declared_variable)?;
+        Ok(Decl { thread_local, variables, span: start.to(self.previous.span) })
+    }
+
+    fn declared_variable(&mut self) -> Parsed<DeclVar> {
+        let name = self.name("the name of a variable")?;
+        if self.at(Tok::Equal) {
+            self.equal_for_becomes();
+        }
+        let initial = match self.accept(Tok::Becomes) {
+            Some(_) => Some(self.initial_value()?),
+            None => None,
+        };
+        Ok(DeclVar { name, initial })
+    }
+
+    /// Complains about `=`, and takes it for `:=`.
+    fn equal_for_becomes(&mut self) {
+        let error = Diagnostic::error("E116", self.span(), "`=` compares, it does not assign");
+        self.report(error.label("expected `:=`").hint("write `:=` to assign"));
+        self.ahead[0].tok = Tok::Becomes;
+    }
+
+    fn initial_value(&mut self) -> Parsed<Initial> {
+        let value = match (self.tok(), self.word()) {
+            (Tok::False, _) | (Tok::Int, "0") => Initial::False,
+            (Tok::True, _) | (Tok::Int, "1") => Initial::True,
+            (Tok::Star, _) => Initial::Any,
+            (Tok::Junk, _) => return Err(Failed),
+            _ => {
+                let error = Diagnostic::error("E127", self.span(), "an initial value is 0, 1 or *");
+                return Err(self.fail(error.label("expected `0`, `1` or `*`")));
+            }
+        };
+        self.bump();
+        Ok(value)
+    }
+
+    // ---- functions
+
+    fn function(&mut self) -> Parsed<Function> {
+        let dfs = self.at_dfs();
+        if dfs {
+            self.bump();
+        }
+        let start = self.span();
+        let head = self.head();
+        if head.is_err() {
+            self.skip_to_body();
+        }
+        if !self.at(Tok::Begin) {
+            return Err(self.no_body(head.is_ok()));
+        }
+        let begin = self.bump().span;
+        let body = self.block(Block::Function);
+        let end = self.close(Tok::End, begin, Tok::Begin);
+        let (results, name, parameters) = head?;
+        Ok(Function { dfs, results, name, parameters, body, span: start.to(end), end })
+    }
+
+    /// Type, name and parameters.
+    fn head(&mut self) -> Parsed<(u32, Ident, Vec<Ident>)> {
+        let results = self.result_type()?;
+        let name = self.name("the name of a function")?;
+        self.expect(Tok::LParen)?;
+        let parameters = match self.at(Tok::RParen) {
+            true => Vec::new(),
+            false => self.comma_list(Self::parameter)?,
+        };
+        self.expect(Tok::RParen)?;
+        Ok((results, name, parameters))
+    }
+
+    fn parameter(&mut self) -> Parsed<Ident> {
+        if matches!(self.tok(), Tok::Bool | Tok::Void)
+            || (self.at(Tok::Ident) && self.next_tok() == Tok::Ident)
+        {
+            let hint = "parameters have no types: write `f(x, y)`".to_string();
+            return Err(self.unexpected_hint("the name of a parameter", Some(hint)));
+        }
+        self.name("the name of a parameter")
+    }
+
+    fn result_type(&mut self) -> Parsed<u32> {
+        match self.tok() {
+            Tok::Void => {
+                self.bump();
+                Ok(0)
+            }
+            Tok::Bool => {
+                self.bump();
+                self.width()
+            }
+            _ => {
+                let name = self.word();
+                let error =
+                    Diagnostic::error("E128", self.span(), format!("the function `{name}` has no type"));
+                self.report(
+                    error
+                        .label("expected `void` or `bool`")
+                        .hint(format!("write `void {name}(...) begin ... end`")),
+                );
+                Ok(0)
+            }
+        }
+    }
+
+    /// `<n>` after `bool`, if it is there.
+    fn width(&mut self) -> Parsed<u32> {
+        if self.accept(Tok::Less).is_none() {
+            return Ok(1);
+        }
+        if !self.at(Tok::Int) {
+            return Err(self.unexpected("the number of results"));
+        }
+        // A number that fits no `u32` is certainly beyond the limit.
+        let width = self.word().parse().unwrap_or(u32::MAX);
+        if !(1..=MAX_RESULTS).contains(&width) {
+            let message = format!("a function returns between 1 and {MAX_RESULTS} values");
+            self.report(Diagnostic::error("E125", self.span(), message));
+        }
+        self.bump();
+        self.expect(Tok::Greater)?;
+        Ok(width)
+    }
+
+    /// After a mistake in a head: skips to the body, but not beyond the next declaration or function.
+    fn skip_to_body(&mut self) {
+        while !matches!(self.tok(), Tok::Begin | Tok::LBrace | Tok::Semi | Tok::Decl | Tok::End | Tok::Eof) {
+            self.bump();
+        }
+    }
+
+    fn no_body(&mut self, complain: bool) -> Failed {
+        if self.at(Tok::LBrace) {
+            return self.refuse_brace("`begin`", "write `begin ... end` around the body of a function");
+        }
+        if !complain {
+            return Failed;
+        }
+        let hint = self.at(Tok::Semi).then(|| "a function is defined where it is declared".to_string());
+        self.unexpected_hint("`begin`", hint)
+    }
+
+    /// The statements of a block, up to its closing word.
+    fn block(&mut self, block: Block) -> Vec<Stmt> {
+        self.take_origin(self.previous.span.end); // comments outside belong to no statement inside
+        self.open.push(block);
+        let statements = self.statements();
+        self.open.pop();
+        self.take_origin(self.span().start);
+        statements
+    }
+
+    /// The word that closes a block just left; supplies it if it is missing.
+    fn close(&mut self, closer: Tok, opener: Span, opening: Tok) -> Span {
+        if let Some(token) = self.accept(closer) {
+            return token.span;
+        }
+        let line = self.line_of(opener);
+        let message = format!("{} without {}", opening.symbol(), closer.symbol());
+        let error =
+            Diagnostic::error("E118", self.span(), message).label(format!("expected {}", closer.symbol()));
+        self.report(error.hint(format!("the {} of line {line} is still open", opening.symbol())));
+        if self.stray_closer() {
+            self.bump(); // the wrong word for the right thing
+        }
+        self.previous.span
+    }
+
+    /// Whether a closing word stands here that closes nothing.
+    fn stray_closer(&self) -> bool {
+        let opener = match self.tok() {
+            Tok::End => Block::Function,
+            Tok::Fi | Tok::Else | Tok::Elsif => Block::If,
+            Tok::Od => Block::While,
+            Tok::RBrace => Block::Atomic,
+            _ => return false,
+        };
+        !self.open.contains(&opener)
+    }
+}
+
+/// Enough of a word for a message.
+fn shortened(word: &str) -> String {
+    const LONGEST: usize = 40;
+    match word.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", word.get(..at).unwrap_or_default()),
+        None => word.to_string(),
+    }
+}

@@ -1,0 +1,272 @@
+//! Expressions, by precedence climbing.
+//!
+//! Tightest first: `'`, `!`, `=` and `!=` (left), `&`, `^`, `|`, `=>` (right), `<=>` (left), `? :` (right).
+//! Chains of `&`, `^` or `|` become one flat node, so that a conjunction of thousands of clauses is a shallow
+//! tree. Other tools order `=` and `^` differently; where that would change the meaning, a warning says so.
+
+use super::{Failed, MAX_NESTING, Parsed, Parser};
+use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind};
+use crate::bp::lexer::Tok;
+use crate::source::{Diagnostic, Span};
+
+/// The level of the loosest operator with two operands.
+const LOOSEST: u8 = 1;
+
+enum Operator {
+    Chain(ChainOp),
+    Left(BinaryOp),
+    Right(BinaryOp),
+}
+
+/// An operator and how tightly it binds.
+fn operator(tok: Tok) -> Option<(u8, Operator)> {
+    Some(match tok {
+        Tok::Iff => (LOOSEST, Operator::Left(BinaryOp::Iff)),
+        Tok::Implies => (2, Operator::Right(BinaryOp::Implies)),
+        Tok::Or => (3, Operator::Chain(ChainOp::Or)),
+        Tok::Xor => (4, Operator::Chain(ChainOp::Xor)),
+        Tok::And => (5, Operator::Chain(ChainOp::And)),
+        Tok::Equal => (6, Operator::Left(BinaryOp::Equal)),
+        Tok::Unequal => (6, Operator::Left(BinaryOp::Unequal)),
+        _ => return None,
+    })
+}
+
+/// An expression while its surroundings are being read.
+struct Operand {
+    expr: Expr,
+    height: usize,
+    /// Whether it is in parentheses, so that nobody can misread it.
+    enclosed: bool,
+}
+
+impl Operand {
+    fn leaf(kind: ExprKind, span: Span) -> Operand {
+        Operand { expr: Expr { kind, span }, height: 1, enclosed: false }
+    }
+
+    fn boxed(self) -> Box<Expr> {
+        Box::new(self.expr)
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        self.nested(Self::conditional).map(|operand| operand.expr)
+    }
+
+    /// A node above operands of at most this height.
+    fn node(&mut self, kind: ExprKind, span: Span, height: usize) -> Parsed<Operand> {
+        let height = height + 1;
+        if self.statements + height > MAX_NESTING {
+            return Err(self.too_deep(self.previous.span));
+        }
+        Ok(Operand { expr: Expr { kind, span }, height, enclosed: false })
+    }
+
+    /// `c ? a : b`
+    fn conditional(&mut self) -> Parsed<Operand> {
+        let condition = self.binary(LOOSEST)?;
+        if self.accept(Tok::Question).is_none() {
+            return Ok(condition);
+        }
+        let yes = self.nested(Self::conditional)?;
+        self.expect(Tok::Colon)?;
+        let no = self.nested(Self::conditional)?;
+        let span = condition.expr.span.to(no.expr.span);
+        let height = condition.height.max(yes.height).max(no.height);
+        self.node(ExprKind::Conditional(condition.boxed(), yes.boxed(), no.boxed()), span, height)
+    }
+
+    /// Operators that bind at least as tightly as `loosest`.
+    fn binary(&mut self, loosest: u8) -> Parsed<Operand> {
+        let mut left = self.unary()?;
+        while let Some((level, operator)) = operator(self.tok()).filter(|(level, _)| *level >= loosest) {
+            left = match operator {
+                Operator::Chain(op) => self.chain(op, level, left)?,
+                Operator::Left(op) => self.joined(op, left, level + 1)?,
+                Operator::Right(op) => self.joined(op, left, level)?,
+            };
+        }
+        Ok(left)
+    }
+
+    fn joined(&mut self, op: BinaryOp, left: Operand, loosest: u8) -> Parsed<Operand> {
+        self.bump();
+        let right = self.nested(|p| p.binary(loosest))?;
+        let span = left.expr.span.to(right.expr.span);
+        let height = left.height.max(right.height);
+        self.node(ExprKind::Binary(op, left.boxed(), right.boxed()), span, height)
+    }
+
+    /// The rest of `left & b & c`; the operator is the current token.
+    fn chain(&mut self, op: ChainOp, level: u8, left: Operand) -> Parsed<Operand> {
+        let sign = self.tok();
+        let start = left.expr.span;
+        let mut height = 0;
+        let mut doubt = None;
+        let mut operands = Vec::new();
+        let mut operand = left;
+        loop {
+            doubt = doubt.or_else(|| doubtful(op, &operand));
+            height = height.max(operand.height);
+            operands.push(operand.expr);
+            if self.accept(sign).is_none() {
+                break;
+            }
+            operand = self.nested(|p| p.binary(level + 1))?;
+        }
+        if let Some(warning) = doubt {
+            self.warn(warning);
+        }
+        let span = start.to(self.previous.span);
+        self.node(ExprKind::Chain(op, operands), span, height)
+    }
+
+    fn unary(&mut self) -> Parsed<Operand> {
+        let Some(not) = self.accept(Tok::Not) else { return self.primary() };
+        let operand = self.nested(Self::unary)?;
+        let span = not.span.to(operand.expr.span);
+        let height = operand.height;
+        self.node(ExprKind::Not(operand.boxed()), span, height)
+    }
+
+    fn primary(&mut self) -> Parsed<Operand> {
+        let span = self.span();
+        let operand = match self.tok() {
+            Tok::LParen => self.enclosed()?,
+            Tok::Schoose => self.schoose()?,
+            Tok::Prime => self.primed()?,
+            Tok::Ident => self.plain_name()?,
+            Tok::Star | Tok::Question => self.leaf(ExprKind::Any, span),
+            Tok::True => self.leaf(ExprKind::Const(true), span),
+            Tok::False => self.leaf(ExprKind::Const(false), span),
+            Tok::Int => self.number()?,
+            _ => return Err(self.not_an_expression()),
+        };
+        self.refuse_postfix_prime()?;
+        Ok(operand)
+    }
+
+    fn leaf(&mut self, kind: ExprKind, span: Span) -> Operand {
+        self.bump();
+        Operand::leaf(kind, span)
+    }
+
+    fn enclosed(&mut self) -> Parsed<Operand> {
+        let open = self.bump().span;
+        let mut inner = self.nested(Self::conditional)?;
+        let close = self.expect(Tok::RParen)?.span;
+        inner.expr.span = open.to(close);
+        Ok(Operand { enclosed: true, ..inner })
+    }
+
+    /// `schoose[p, n]`
+    fn schoose(&mut self) -> Parsed<Operand> {
+        let start = self.bump().span;
+        self.expect(Tok::LBracket)?;
+        let one = self.nested(Self::conditional)?;
+        if !self.at(Tok::Comma) {
+            return Err(self.wrong_schoose());
+        }
+        self.bump();
+        let zero = self.nested(Self::conditional)?;
+        if self.at(Tok::Comma) {
+            return Err(self.wrong_schoose());
+        }
+        let span = start.to(self.expect(Tok::RBracket)?.span);
+        let height = one.height.max(zero.height);
+        self.node(ExprKind::Schoose(one.boxed(), zero.boxed()), span, height)
+    }
+
+    fn wrong_schoose(&mut self) -> Failed {
+        if !matches!(self.tok(), Tok::Comma | Tok::RBracket) {
+            return self.unexpected("`,`");
+        }
+        let error = Diagnostic::error("E115", self.span(), "`schoose` takes exactly two arguments");
+        self.fail(error.hint("`schoose[p, n]` is 1 if p, else 0 if n, else either"))
+    }
+
+    fn primed(&mut self) -> Parsed<Operand> {
+        let prime = self.bump().span;
+        if !self.at(Tok::Ident) {
+            let hint = "a prime stands before the name of a variable: `'x`".to_string();
+            return Err(self.unexpected_hint("a name", Some(hint)));
+        }
+        let name = self.ident();
+        Ok(Operand::leaf(ExprKind::Name { name: name.name, primed: true }, prime.to(name.span)))
+    }
+
+    fn plain_name(&mut self) -> Parsed<Operand> {
+        if self.next_tok() == Tok::LParen {
+            let error = Diagnostic::error("E114", self.span(), "a call is not an expression");
+            return Err(self.fail(error.hint("assign the result to a variable first: `x := f(...)`")));
+        }
+        let name = self.ident();
+        Ok(Operand::leaf(ExprKind::Name { name: name.name, primed: false }, name.span))
+    }
+
+    fn number(&mut self) -> Parsed<Operand> {
+        let value = match self.word() {
+            "0" => false,
+            "1" => true,
+            _ => {
+                let error = Diagnostic::error("E113", self.span(), "a number in an expression is 0 or 1");
+                return Err(self.fail(error.label("not a Boolean constant")));
+            }
+        };
+        Ok(self.leaf(ExprKind::Const(value), self.span()))
+    }
+
+    fn not_an_expression(&mut self) -> Failed {
+        if self.at(Tok::Junk) {
+            return Failed;
+        }
+        let error = Diagnostic { code: "E111", ..self.unexpected_error("an expression") };
+        let hint = match self.tok() {
+            Tok::Underscore => Some("`_` discards a value; it has none".to_string()),
+            tok if tok.is_reserved() => Some(format!("`{}` cannot be a name", self.word())),
+            _ => None,
+        };
+        self.fail(Diagnostic { hint, ..error })
+    }
+
+    /// `x'` for the value after the step is written in no dialect.
+    fn refuse_postfix_prime(&mut self) -> Parsed<()> {
+        if !self.at(Tok::Prime) || self.span().start != self.previous.span.end {
+            return Ok(());
+        }
+        Err(self.postfix_prime())
+    }
+
+    pub(super) fn postfix_prime(&mut self) -> Failed {
+        let hint = match self.previous.tok {
+            Tok::Ident => format!("write `'{}`", self.text_of(self.previous.span)),
+            _ => "write a prime before each name".to_string(),
+        };
+        let error = Diagnostic::error("E112", self.span(), "a prime stands before the name, not after it");
+        self.fail(error.hint(hint))
+    }
+}
+
+/// A warning if other tools would group this operand differently.
+fn doubtful(op: ChainOp, operand: &Operand) -> Option<Diagnostic> {
+    if operand.enclosed {
+        return None;
+    }
+    let sign = match op {
+        ChainOp::And => '&',
+        ChainOp::Or => '|',
+        ChainOp::Xor => '^',
+    };
+    let (code, inner) = match (&operand.expr.kind, op) {
+        (ExprKind::Binary(BinaryOp::Equal, ..), _) => ("W101", "="),
+        (ExprKind::Binary(BinaryOp::Unequal, ..), _) => ("W101", "!="),
+        (ExprKind::Chain(ChainOp::Xor, _), ChainOp::Or) => ("W102", "^"),
+        _ => return None,
+    };
+    let message =
+        format!("`{inner}` next to `{sign}` without parentheses: other tools read this differently");
+    let label = format!("read as one operand of `{sign}`");
+    Some(Diagnostic::warning(code, operand.expr.span, message).label(label).hint("put it in parentheses"))
+}

@@ -1,0 +1,491 @@
+//! Statements, and how the parser finds its way after a wrong one.
+
+use super::{Block, Failed, MAX_NESTING, Parsed, Parser};
+use crate::bp::ast::ASYNC;
+use crate::bp::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
+use crate::bp::lexer::Tok;
+use crate::source::{Diagnostic, Span};
+
+impl Parser<'_> {
+    /// Statements up to a word that closes a block. `;` separates them and may be repeated.
+    pub(super) fn statements(&mut self) -> Vec<Stmt> {
+        let mut statements = Vec::new();
+        loop {
+            while self.accept(Tok::Semi).is_some() {}
+            if self.stray_closer() && !self.at_mistaken_closer() {
+                self.refuse_closer();
+                continue;
+            }
+            if self.at_block_end() {
+                return statements;
+            }
+            let start = self.span();
+            match self.labelled_statement() {
+                Ok(statement) => {
+                    statements.push(statement);
+                    self.separator();
+                }
+                Err(Failed) => self.recover(),
+            }
+            if self.span() == start {
+                self.bump(); // every round consumes something
+            }
+        }
+    }
+
+    // ---- between statements
+
+    /// Whether the block cannot go on here: a closing word, or the next function.
+    fn at_block_end(&self) -> bool {
+        self.at_closer() || self.at_next_function()
+    }
+
+    fn at_closer(&self) -> bool {
+        is_closer(self.tok())
+    }
+
+    /// Whether a function starts here; its type alone could be a C-like declaration.
+    fn at_next_function(&self) -> bool {
+        match (self.tok(), self.next_tok()) {
+            (Tok::Void | Tok::Bool, Tok::Ident) => self.ahead[2].tok == Tok::LParen,
+            (Tok::Bool, Tok::Less) => true,
+            (Tok::Ident, Tok::Void | Tok::Bool) => self.word() == "dfs",
+            _ => false,
+        }
+    }
+
+    /// Whether `fi` stands for `od` or the other way round, rather than being one too many.
+    fn at_mistaken_closer(&self) -> bool {
+        let innermost = self.open.last();
+        matches!(self.tok(), Tok::Fi | Tok::Od) && matches!(innermost, Some(Block::If | Block::While))
+    }
+
+    fn refuse_closer(&mut self) {
+        let opener = match self.tok() {
+            Tok::Od => "`while`",
+            Tok::RBrace => "`atomic {`",
+            _ => "`if`",
+        };
+        let message = format!("{} without {opener}", self.tok().symbol());
+        self.report(Diagnostic::error("E119", self.span(), message).label("closes nothing"));
+        self.bump();
+    }
+
+    /// What must follow a statement: `;`, or the end of the block; nothing after `fi`, `od` and `}`.
+    fn separator(&mut self) {
+        let optional = matches!(self.previous.tok, Tok::Fi | Tok::Od | Tok::RBrace);
+        if optional || self.at(Tok::Semi) || self.at_block_end() {
+            return;
+        }
+        match self.tok() {
+            Tok::Junk => self.recover(),
+            Tok::And | Tok::Or => {
+                let error =
+                    Diagnostic::error("E123", self.span(), "statements cannot be joined by `&` or `|`");
+                self.report(error.label("expected `;`"));
+                self.recover();
+            }
+            Tok::Prime if self.span().start == self.previous.span.end => {
+                self.postfix_prime();
+                self.recover();
+            }
+            _ => self.missing_semicolon(),
+        }
+    }
+
+    /// Reports a missing `;`, and goes on as if it were there if that looks promising.
+    pub(super) fn missing_semicolon(&mut self) {
+        let gap = Span { start: self.previous.span.end, end: self.span().start };
+        let new_line = self.at(Tok::Eof) || self.text_of(gap).contains('\n');
+        let name = matches!(self.tok(), Tok::Ident | Tok::Int | Tok::Underscore);
+        let keyword = self.tok().is_reserved() && !name && !self.continues_statement();
+        if !(name || keyword || self.at(Tok::Eof)) {
+            let _ = self.unexpected("`;`");
+            return self.recover();
+        }
+        let span = if new_line { Span { end: gap.start, ..gap } } else { self.span() };
+        let message = match self.tok() {
+            Tok::Eof => "a `;` is missing at the end of the file".to_string(),
+            _ => format!("a `;` is missing before `{}`", super::shortened(self.word())),
+        };
+        self.report(Diagnostic::error("E117", span, message).label("expected `;`"));
+        if !(new_line || keyword) {
+            self.recover();
+        }
+    }
+
+    /// Whether the current word stands inside statements and starts none.
+    fn continues_statement(&self) -> bool {
+        use Tok::*;
+        matches!(self.tok(), True | False | Begin | Then | Do | Schoose | Constrain)
+    }
+
+    /// Skips to the next `;` or to the end of this block, over blocks that open on the way.
+    fn recover(&mut self) {
+        let mut inner = 0usize;
+        while !self.at(Tok::Eof) && !self.at_next_function() && !self.at(Tok::End) {
+            match self.tok() {
+                Tok::If | Tok::While | Tok::LBrace => inner += 1,
+                Tok::Fi | Tok::Od | Tok::RBrace if inner > 0 => inner -= 1,
+                Tok::Semi if inner == 0 => return,
+                tok if inner == 0 && is_closer(tok) => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    // ---- labels
+
+    fn at_label(&self) -> bool {
+        matches!(self.tok(), Tok::Ident | Tok::Int | Tok::Underscore)
+    }
+
+    fn label(&mut self) -> Parsed<Ident> {
+        if self.at_label() {
+            return Ok(self.ident());
+        }
+        Err(self.unexpected("a label"))
+    }
+
+    fn labelled_statement(&mut self) -> Parsed<Stmt> {
+        let mut labels = Vec::new();
+        while self.at_label() && self.next_tok() == Tok::Colon {
+            labels.push(self.ident());
+            self.bump();
+        }
+        if !labels.is_empty() && (self.at(Tok::Semi) || self.at_block_end()) {
+            return Err(self.label_without_statement(labels.last()));
+        }
+        let origin = self.take_origin(self.span().start);
+        let statement = self.statement()?;
+        self.check_async(&labels, &statement);
+        Ok(Stmt { labels, origin, ..statement })
+    }
+
+    fn label_without_statement(&mut self, label: Option<&Ident>) -> Failed {
+        let span = label.map_or(self.span(), |l| l.span);
+        let hint = label.map_or(String::new(), |l| format!("write `{}: skip;`", l.name));
+        self.fail(Diagnostic::error("E120", span, "a label needs a statement").hint(hint))
+    }
+
+    /// `ASYNC_1: goto L1, L2` would start a thread at two places.
+    fn check_async(&mut self, labels: &[Ident], statement: &Stmt) {
+        if let StmtKind::Goto(targets) = &statement.kind
+            && let Some(second) = targets.get(1)
+            && labels.iter().any(|l| l.name.starts_with(ASYNC))
+        {
+            self.refuse_second_label(second.span);
+        }
+    }
+
+    fn refuse_second_label(&mut self, span: Span) {
+        let error = Diagnostic::error("E122", span, "a thread starts at one label");
+        self.report(error.label("a second label").hint("start one thread per label"));
+    }
+
+    // ---- statements
+
+    /// A statement without labels.
+    fn statement(&mut self) -> Parsed<Stmt> {
+        if self.statements >= MAX_NESTING {
+            return Err(self.too_deep(self.span()));
+        }
+        let start = self.span();
+        self.statements += 1;
+        let kind = self.nested(Self::kind);
+        self.statements -= 1;
+        Ok(Stmt { labels: Vec::new(), kind: kind?, span: start.to(self.previous.span), origin: None })
+    }
+
+    fn kind(&mut self) -> Parsed<StmtKind> {
+        Ok(match self.tok() {
+            Tok::Skip => self.single(StmtKind::Skip),
+            Tok::EndThread => self.single(StmtKind::EndThread),
+            Tok::AtomicBegin => self.single(StmtKind::AtomicBegin),
+            Tok::AtomicEnd => self.single(StmtKind::AtomicEnd),
+            Tok::Goto => {
+                self.bump();
+                StmtKind::Goto(self.comma_list(Self::label)?)
+            }
+            Tok::Assume => StmtKind::Assume(self.argument()?),
+            Tok::Assert => StmtKind::Assert(self.argument()?),
+            Tok::Enforce => StmtKind::Enforce(self.argument()?),
+            Tok::Abortif => StmtKind::Abortif(self.argument()?),
+            Tok::Return => self.return_statement()?,
+            Tok::If => self.if_statement(),
+            Tok::While => self.while_statement(),
+            Tok::Decl => self.local_declaration()?,
+            Tok::StartThread => self.start_thread()?,
+            Tok::Constrain => {
+                return Err(self.refuse("`constrain` follows an assignment, it is no statement"));
+            }
+            Tok::Ident => self.named()?,
+            Tok::Underscore => self.assignment()?,
+            _ => return Err(self.not_a_statement()),
+        })
+    }
+
+    /// Statements that start with a name, which may turn out to be a word of the language.
+    fn named(&mut self) -> Parsed<StmtKind> {
+        let alone = self.next_tok() == Tok::Semi || is_closer(self.next_tok());
+        let used_as_name = matches!(self.next_tok(), Tok::Becomes | Tok::Comma | Tok::Colon);
+        Ok(match self.word() {
+            "wait" if alone => self.single(StmtKind::Wait),
+            "signal" if alone => self.single(StmtKind::Signal),
+            "broadcast" if alone => self.single(StmtKind::Broadcast),
+            "atomic" if self.next_tok() == Tok::LBrace => self.atomic_block(),
+            "dead" if !used_as_name => {
+                self.bump();
+                StmtKind::Dead(self.comma_list(|p| p.name("the name of a variable"))?)
+            }
+            "print" if !used_as_name => self.print()?,
+            "sync" if !used_as_name => return Err(self.refuse("`sync` is not supported")),
+            _ => self.assignment()?,
+        })
+    }
+
+    fn single(&mut self, kind: StmtKind) -> StmtKind {
+        self.bump();
+        kind
+    }
+
+    fn refuse(&mut self, message: &str) -> Failed {
+        self.fail(Diagnostic::error("E121", self.span(), message))
+    }
+
+    fn not_a_statement(&mut self) -> Failed {
+        if self.at(Tok::LBrace) {
+            return self.refuse_brace("a statement", "only `atomic { ... }` has braces");
+        }
+        let hint = match self.tok() {
+            _ if self.next_tok() == Tok::Colon => format!("`{}` cannot be a label", self.word()),
+            Tok::Prime => "assign to the name without a prime".to_string(),
+            Tok::Bool | Tok::Void => "write `decl x;` to declare a variable".to_string(),
+            Tok::Then => "write `if e then ... fi`".to_string(),
+            Tok::Do => "write `while e do ... od`".to_string(),
+            _ => return self.unexpected("a statement"),
+        };
+        self.unexpected_hint("a statement", Some(hint))
+    }
+
+    /// The expression after a word.
+    fn argument(&mut self) -> Parsed<Expr> {
+        self.bump();
+        self.expr()
+    }
+
+    fn return_statement(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        if self.at(Tok::Semi) || self.at_block_end() {
+            return Ok(StmtKind::Return(Vec::new()));
+        }
+        Ok(StmtKind::Return(self.comma_list(Self::expr)?))
+    }
+
+    fn local_declaration(&mut self) -> Parsed<StmtKind> {
+        let word = self.ahead[1].span;
+        let declaration = self.declaration()?;
+        if declaration.thread_local {
+            let error =
+                Diagnostic::error("E126", word, "`thread_local` is for declarations outside functions");
+            self.report(error.hint("variables of a function are local to the thread anyway"));
+        }
+        Ok(StmtKind::Decl(declaration))
+    }
+
+    fn print(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect(Tok::LParen)?;
+        let values = self.comma_list(Self::expr)?;
+        self.expect(Tok::RParen)?;
+        Ok(StmtKind::Print(values))
+    }
+
+    fn start_thread(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        if self.accept(Tok::Goto).is_some() {
+            let label = self.label()?;
+            while self.accept(Tok::Comma).is_some() {
+                let second = self.label()?;
+                self.refuse_second_label(second.span);
+            }
+            return Ok(StmtKind::StartGoto { label, goto: true });
+        }
+        let alone = self.next_tok() == Tok::Semi || is_closer(self.next_tok());
+        if alone && self.at_label() && !matches!(self.word(), "wait" | "signal" | "broadcast") {
+            return Ok(StmtKind::StartGoto { label: self.label()?, goto: false });
+        }
+        Ok(StmtKind::Start(Box::new(self.statement()?)))
+    }
+
+    // ---- blocks
+
+    fn if_statement(&mut self) -> StmtKind {
+        let start = self.bump().span;
+        let mut arms = Vec::new();
+        let mut otherwise = None;
+        loop {
+            let condition = self.condition(Tok::Then, "write `if e then ... fi`");
+            let body = self.block(Block::If);
+            arms.push((condition, body));
+            if self.accept(Tok::Elsif).is_none() {
+                break;
+            }
+        }
+        if self.accept(Tok::Else).is_some() {
+            otherwise = Some(self.block(Block::If));
+        }
+        self.refuse_parts_after_else();
+        self.close(Tok::Fi, start, Tok::If);
+        StmtKind::If { arms, otherwise }
+    }
+
+    fn refuse_parts_after_else(&mut self) {
+        while matches!(self.tok(), Tok::Else | Tok::Elsif) {
+            let message = format!("{} after `else`", self.tok().symbol());
+            self.report(Diagnostic::error("E118", self.span(), message).label("expected `fi`"));
+            if self.bump().tok == Tok::Elsif {
+                self.condition(Tok::Then, "write `if e then ... fi`");
+            }
+            self.block(Block::If);
+        }
+    }
+
+    fn while_statement(&mut self) -> StmtKind {
+        let start = self.bump().span;
+        let condition = self.condition(Tok::Do, "write `while e do ... od`");
+        let body = self.block(Block::While);
+        self.close(Tok::Od, start, Tok::While);
+        StmtKind::While(condition, body)
+    }
+
+    fn atomic_block(&mut self) -> StmtKind {
+        self.bump();
+        let open = self.bump().span;
+        let body = self.block(Block::Atomic);
+        let close = self.close(Tok::RBrace, open, Tok::LBrace);
+        StmtKind::Atomic(body, close)
+    }
+
+    /// A condition and the word behind it. After a mistake in either the body is read all the same: a wrong
+    /// condition must not turn the `fi` into a second error.
+    fn condition(&mut self, word: Tok, hint: &str) -> Expr {
+        let start = self.span();
+        let condition = self.expr();
+        if condition.is_ok() && !self.at(word) {
+            let _ = match self.tok() {
+                Tok::LBrace => self.refuse_brace(word.symbol(), hint),
+                _ => self.unexpected_hint(word.symbol(), Some(hint.to_string())),
+            };
+        }
+        while !self.at(word) && !self.at(Tok::Semi) && !self.at_block_end() && !self.starts_statement() {
+            self.bump();
+        }
+        self.accept(word);
+        condition.unwrap_or(Expr { kind: ExprKind::Any, span: start })
+    }
+
+    fn starts_statement(&self) -> bool {
+        use Tok::*;
+        let word = matches!(self.tok(), Skip | Goto | Assume | Assert | Return | If | While | StartThread);
+        word || matches!(self.tok(), EndThread | AtomicBegin | AtomicEnd | Decl)
+            || (self.at(Ident) && matches!(self.next_tok(), Becomes))
+    }
+
+    // ---- assignments and calls
+
+    fn assignment(&mut self) -> Parsed<StmtKind> {
+        if self.at_call() {
+            return self.call(Vec::new());
+        }
+        let start = self.span();
+        let targets = self.comma_list(Self::target)?;
+        self.becomes(&targets)?;
+        if self.at_call() {
+            return self.call(targets);
+        }
+        let values = self.comma_list(Self::expr)?;
+        let constrain = match self.accept(Tok::Constrain) {
+            Some(_) => Some(self.expr()?),
+            None => None,
+        };
+        if targets.len() != values.len() {
+            let message = format!("{} but {}", count(targets.len(), "target"), count(values.len(), "value"));
+            self.report(Diagnostic::error("E124", start.to(self.previous.span), message));
+        }
+        Ok(StmtKind::Assign { targets, values, constrain })
+    }
+
+    fn target(&mut self) -> Parsed<Ident> {
+        match self.tok() {
+            Tok::Ident | Tok::Underscore => Ok(self.ident()),
+            _ => Err(self.unexpected("the name of a variable")),
+        }
+    }
+
+    /// `:=` after the targets.
+    fn becomes(&mut self, targets: &[Ident]) -> Parsed<()> {
+        if self.at(Tok::Equal) {
+            self.equal_for_becomes();
+        }
+        if self.accept(Tok::Becomes).is_some() {
+            return Ok(());
+        }
+        if self.at(Tok::Prime) {
+            return Err(self.postfix_prime_on_target());
+        }
+        let hint = targets.first().and_then(|t| foreign_word(&t.name)).map(str::to_string);
+        Err(self.unexpected_hint("`:=`", hint))
+    }
+
+    fn postfix_prime_on_target(&mut self) -> Failed {
+        let name = self.text_of(self.previous.span);
+        let error = Diagnostic::error("E112", self.span(), "a prime stands before the name, not after it");
+        let hint = format!("write `{name} := ...`; in `constrain`, write `'{name}` for the new value");
+        self.fail(error.label("expected `:=`").hint(hint))
+    }
+
+    /// `f(` or `call f`
+    fn at_call(&self) -> bool {
+        self.at(Tok::Ident)
+            && (self.next_tok() == Tok::LParen || (self.word() == "call" && self.next_tok() == Tok::Ident))
+    }
+
+    fn call(&mut self, targets: Vec<Ident>) -> Parsed<StmtKind> {
+        if self.next_tok() == Tok::Ident {
+            self.bump();
+        }
+        let callee = self.name("the name of a function")?;
+        self.expect(Tok::LParen)?;
+        let arguments = match self.at(Tok::RParen) {
+            true => Vec::new(),
+            false => self.comma_list(Self::expr)?,
+        };
+        self.expect(Tok::RParen)?;
+        Ok(StmtKind::Call { targets, callee, arguments })
+    }
+}
+
+/// StateCodec after which a block is over, whatever it is.
+fn is_closer(tok: Tok) -> bool {
+    matches!(tok, Tok::End | Tok::Fi | Tok::Od | Tok::RBrace | Tok::Else | Tok::Elsif | Tok::Eof)
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Help for words of other languages.
+fn foreign_word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "int" | "char" | "unsigned" | "boolean" => "write `decl x;` to declare a variable",
+        "for" | "repeat" | "switch" => "there are only `if e then ... fi`, `while e do ... od` and `goto`",
+        "break" | "continue" => "use `goto` to leave a loop",
+        "lock" | "unlock" => "a lock is a variable: `l := 1 constrain !l` takes it, `l := 0` frees it",
+        "endif" => "`if` ends with `fi`",
+        "done" | "endwhile" => "`while` ends with `od`",
+        "atomic" => "write `atomic { ... }`, or `atomic_begin; ... atomic_end;`",
+        _ => return None,
+    })
+}

@@ -1,0 +1,366 @@
+//! Tree to text, such that parsing the text gives the same tree.
+//!
+//! Expressions get as few parentheses as possible, but enough that no reader has to know whether `=` binds
+//! tighter than `&`: where the parser would warn, there are parentheses. `assume` and `assert` get them
+//! always, because some tools insist on them.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{Display, Write};
+
+use crate::bp::ast::{
+    BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, StmtKind,
+};
+
+/// The program as text.
+pub fn print(program: &Program) -> String {
+    let mut printer = Printer::default();
+    for decl in &program.globals {
+        printer.decl(decl);
+        printer.out.push_str(";\n");
+    }
+    for function in &program.functions {
+        printer.function(function);
+    }
+    printer.out
+}
+
+/// An expression on one line.
+pub fn expr_to_string(expr: &Expr) -> String {
+    let mut printer = Printer::default();
+    printer.expr(expr, LOOSEST);
+    printer.out
+}
+
+/// A statement on one line, without its labels; of a block only the head, as in `while x do ...`.
+pub fn stmt_to_string(stmt: &Stmt) -> String {
+    let mut printer = Printer { heads_only: true, ..Printer::default() };
+    printer.kind(&stmt.kind);
+    printer.out
+}
+
+/// Levels of precedence, as in the parser; a higher one binds tighter.
+const LOOSEST: u8 = 0;
+const EQUALITY: u8 = 6;
+const UNARY: u8 = 7;
+
+#[derive(Default)]
+struct Printer {
+    out: String,
+    indent: usize,
+    heads_only: bool,
+}
+
+impl Printer {
+    fn word(&mut self, word: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = write!(self.out, "{word}");
+    }
+
+    fn line_start(&mut self) {
+        for _ in 0..self.indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    fn list<T>(&mut self, items: &[T], mut print: impl FnMut(&mut Self, &T)) {
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            print(self, item);
+        }
+    }
+
+    fn names(&mut self, names: &[Ident]) {
+        self.list(names, |p, name| p.word(&name.name));
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) {
+        self.list(exprs, |p, e| p.expr(e, LOOSEST));
+    }
+
+    // ---- program
+
+    fn function(&mut self, function: &Function) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        if function.dfs {
+            self.out.push_str("dfs ");
+        }
+        match function.results {
+            0 => self.out.push_str("void "),
+            1 => self.out.push_str("bool "),
+            n => self.word(format_args!("bool<{n}> ")),
+        }
+        self.word(&function.name.name);
+        self.out.push('(');
+        self.names(&function.parameters);
+        self.out.push_str(") begin\n");
+        self.block(&function.body);
+        self.out.push_str("end\n");
+    }
+
+    fn decl(&mut self, decl: &Decl) {
+        self.out.push_str(if decl.thread_local { "decl thread_local " } else { "decl " });
+        self.list(&decl.variables, |p, variable| {
+            p.word(&variable.name.name);
+            p.out.push_str(match variable.initial {
+                None => "",
+                Some(Initial::False) => " := 0",
+                Some(Initial::True) => " := 1",
+                Some(Initial::Any) => " := *",
+            });
+        });
+    }
+
+    // ---- statements
+
+    fn block(&mut self, statements: &[Stmt]) {
+        self.indent += 1;
+        for statement in statements {
+            self.stmt(statement);
+        }
+        self.indent -= 1;
+    }
+
+    /// A block inside a statement, and the word on the line after it.
+    fn inner_block(&mut self, statements: &[Stmt], end: &str) {
+        if self.heads_only {
+            self.out.push_str(" ...");
+            return;
+        }
+        self.out.push('\n');
+        self.block(statements);
+        self.line_start();
+        self.out.push_str(end);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let Some(origin) = &stmt.origin {
+            self.line_start();
+            self.origin(origin);
+        }
+        self.line_start();
+        for label in &stmt.labels {
+            self.word(format_args!("{}: ", label.name));
+        }
+        self.kind(&stmt.kind);
+        self.out.push_str(";\n");
+    }
+
+    fn origin(&mut self, origin: &Origin) {
+        self.word(format_args!("// file {} line {}", origin.file, origin.line));
+        if let Some(function) = &origin.function {
+            self.word(format_args!(" function {function}"));
+        }
+        self.out.push('\n');
+    }
+
+    fn kind(&mut self, kind: &StmtKind) {
+        match kind {
+            StmtKind::Skip => self.out.push_str("skip"),
+            StmtKind::EndThread => self.out.push_str("end_thread"),
+            StmtKind::AtomicBegin => self.out.push_str("atomic_begin"),
+            StmtKind::AtomicEnd => self.out.push_str("atomic_end"),
+            StmtKind::Wait => self.out.push_str("wait"),
+            StmtKind::Signal => self.out.push_str("signal"),
+            StmtKind::Broadcast => self.out.push_str("broadcast"),
+            StmtKind::Goto(labels) => self.worded_names("goto ", labels),
+            StmtKind::Dead(names) => self.worded_names("dead ", names),
+            StmtKind::Assume(e) => self.worded_expr("assume", e),
+            StmtKind::Assert(e) => self.worded_expr("assert", e),
+            StmtKind::Enforce(e) => self.worded_expr("enforce", e),
+            StmtKind::Abortif(e) => self.worded_expr("abortif", e),
+            StmtKind::Assign { targets, values, constrain } => {
+                self.assign(targets, values, constrain.as_ref())
+            }
+            StmtKind::Call { targets, callee, arguments } => self.call(targets, &callee.name, arguments),
+            StmtKind::Return(values) => {
+                self.out.push_str(if values.is_empty() { "return" } else { "return " });
+                self.exprs(values);
+            }
+            StmtKind::Print(values) => self.arguments("print", values),
+            StmtKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_deref()),
+            StmtKind::While(condition, body) => {
+                self.head("while ", condition, " do");
+                self.inner_block(body, "od");
+            }
+            StmtKind::Decl(decl) => self.decl(decl),
+            StmtKind::StartGoto { label, goto } => {
+                self.out.push_str(if *goto { "start_thread goto " } else { "start_thread " });
+                self.word(&label.name);
+            }
+            StmtKind::Start(inner) => {
+                self.out.push_str("start_thread ");
+                self.kind(&inner.kind);
+            }
+            StmtKind::Atomic(body, _) => {
+                self.out.push_str("atomic {");
+                self.inner_block(body, "}");
+            }
+        }
+    }
+
+    fn worded_names(&mut self, word: &str, names: &[Ident]) {
+        self.out.push_str(word);
+        self.names(names);
+    }
+
+    fn worded_expr(&mut self, word: &str, e: &Expr) {
+        self.arguments(word, std::slice::from_ref(e));
+    }
+
+    fn arguments(&mut self, word: &str, arguments: &[Expr]) {
+        self.out.push_str(word);
+        self.out.push('(');
+        self.exprs(arguments);
+        self.out.push(')');
+    }
+
+    fn head(&mut self, before: &str, condition: &Expr, after: &str) {
+        self.out.push_str(before);
+        self.expr(condition, LOOSEST);
+        self.out.push_str(after);
+    }
+
+    fn assign(&mut self, targets: &[Ident], values: &[Expr], constrain: Option<&Expr>) {
+        self.names(targets);
+        self.out.push_str(" := ");
+        self.exprs(values);
+        if let Some(constrain) = constrain {
+            self.head(" constrain ", constrain, "");
+        }
+    }
+
+    fn call(&mut self, targets: &[Ident], callee: &str, arguments: &[Expr]) {
+        if !targets.is_empty() {
+            self.names(targets);
+            self.out.push_str(" := ");
+        } else if matches!(callee, "dead" | "print" | "sync") {
+            self.out.push_str("call "); // without it, this would be another statement
+        }
+        self.arguments(callee, arguments);
+    }
+
+    fn if_statement(&mut self, arms: &[(Expr, Vec<Stmt>)], otherwise: Option<&[Stmt]>) {
+        let shown = if self.heads_only { 1 } else { arms.len() };
+        for (i, (condition, body)) in arms.iter().take(shown).enumerate() {
+            self.head(if i == 0 { "if " } else { "elsif " }, condition, " then");
+            self.inner_block(body, "");
+        }
+        if self.heads_only {
+            return;
+        }
+        if let Some(body) = otherwise {
+            self.out.push_str("else");
+            self.inner_block(body, "");
+        }
+        self.out.push_str("fi");
+    }
+
+    // ---- expressions
+
+    /// An expression where only operators of at least this level may stand without parentheses.
+    fn expr(&mut self, e: &Expr, least: u8) {
+        let enclose = level(&e.kind) < least;
+        if enclose {
+            self.out.push('(');
+        }
+        self.bare_expr(&e.kind);
+        if enclose {
+            self.out.push(')');
+        }
+    }
+
+    fn bare_expr(&mut self, kind: &ExprKind) {
+        match kind {
+            ExprKind::Const(value) => self.out.push(if *value { '1' } else { '0' }),
+            ExprKind::Any => self.out.push('*'),
+            ExprKind::Name { name, primed } => {
+                self.out.push_str(if *primed { "'" } else { "" });
+                self.out.push_str(name);
+            }
+            ExprKind::Not(a) => {
+                self.out.push('!');
+                self.expr(a, UNARY);
+            }
+            ExprKind::Chain(op, operands) => self.chain(*op, operands),
+            ExprKind::Binary(op, a, b) => {
+                let (sign, left, right) = binary(*op);
+                self.expr(a, left);
+                self.out.push_str(sign);
+                self.expr(b, right);
+            }
+            ExprKind::Conditional(c, a, b) => {
+                self.expr(c, LOOSEST + 1);
+                self.out.push_str(" ? ");
+                self.expr(a, LOOSEST);
+                self.out.push_str(" : ");
+                self.expr(b, LOOSEST);
+            }
+            ExprKind::Schoose(a, b) => {
+                self.out.push_str("schoose[");
+                self.expr(a, LOOSEST);
+                self.out.push_str(", ");
+                self.expr(b, LOOSEST);
+                self.out.push(']');
+            }
+        }
+    }
+
+    fn chain(&mut self, op: ChainOp, operands: &[Expr]) {
+        let sign = match op {
+            ChainOp::And => " & ",
+            ChainOp::Or => " | ",
+            ChainOp::Xor => " ^ ",
+        };
+        for (i, operand) in operands.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(sign);
+            }
+            self.expr(operand, least_in_chain(op, &operand.kind));
+        }
+    }
+}
+
+fn level(kind: &ExprKind) -> u8 {
+    match kind {
+        ExprKind::Conditional(..) => LOOSEST,
+        ExprKind::Binary(BinaryOp::Iff, ..) => 1,
+        ExprKind::Binary(BinaryOp::Implies, ..) => 2,
+        ExprKind::Chain(op, _) => chain_level(*op),
+        ExprKind::Binary(BinaryOp::Equal | BinaryOp::Unequal, ..) => EQUALITY,
+        ExprKind::Not(_) => UNARY,
+        ExprKind::Const(_) | ExprKind::Any | ExprKind::Name { .. } | ExprKind::Schoose(..) => UNARY + 1,
+    }
+}
+
+fn chain_level(op: ChainOp) -> u8 {
+    match op {
+        ChainOp::Or => 3,
+        ChainOp::Xor => 4,
+        ChainOp::And => 5,
+    }
+}
+
+/// The sign of an operator and the least levels of its operands.
+fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
+    match op {
+        BinaryOp::Iff => (" <=> ", 1, 2),
+        BinaryOp::Implies => (" => ", 3, 2),
+        BinaryOp::Equal => (" = ", EQUALITY, EQUALITY + 1),
+        BinaryOp::Unequal => (" != ", EQUALITY, EQUALITY + 1),
+    }
+}
+
+/// Operands of a chain bind tighter than its operator, and so tightly that there is no warning.
+fn least_in_chain(op: ChainOp, operand: &ExprKind) -> u8 {
+    match (op, operand) {
+        (_, ExprKind::Binary(BinaryOp::Equal | BinaryOp::Unequal, ..)) => UNARY,
+        (ChainOp::Or, ExprKind::Chain(ChainOp::Xor, _)) => UNARY,
+        _ => chain_level(op) + 1,
+    }
+}

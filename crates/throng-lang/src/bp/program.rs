@@ -1,0 +1,257 @@
+//! The control-flow graph of a whole program: calls inlined, one point per statement and call context.
+//!
+//! # Slots
+//!
+//! A thread's variables live in *slots*: the thread-local ones first, then a frame for each active call, stacked. Calls that
+//! cannot be active together share slots; a slot that no active frame uses holds 0, so that equal states are equal words.
+//!
+//! # Effects
+//!
+//! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel assignment, constraints over old and
+//! new ones, and the same for each bystander. Entering a call, returning, ending are effects too (they assign slots), so
+//! the front end needs one solver only.
+
+pub mod access;
+pub mod expr;
+pub mod live;
+
+use self::expr::{Cube, Expr, FREE, Var, ZERO};
+use throng_model::Model;
+pub use throng_model::cubes::Cubes;
+
+/// A model whose words are cubes over the variables of a program: whoever knows the program can read and write them.
+pub trait Coded: Cubes {
+    /// The program.
+    fn program(&self) -> &Program;
+
+    /// Whether a thread that has ended stays, at point `program().points.len()`.
+    fn keeps_ended(&self) -> bool;
+}
+
+/// The program behind a model, if it is one.
+pub fn program_of(model: &dyn Model) -> Option<&dyn Coded> {
+    model.as_any()?.downcast_ref::<super::jit::Jit>().map(|jit| jit as &dyn Coded)
+}
+
+/// A variable and what it may be at the start of its life.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name; a parameter hidden by a local has none that can be written.
+    pub name: String,
+    /// Mask of its possible initial values.
+    pub initial: u8,
+}
+
+/// A point where a thread can be: a statement in a call context.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The function, index into [`Program::functions`].
+    pub function: usize,
+    /// The node of that function.
+    pub node: usize,
+    /// Index into [`Program::instances`].
+    pub instance: usize,
+    /// Whether it is inside an atomic section.
+    pub inside: bool,
+    /// Edges that leave it.
+    pub edges: Vec<u32>,
+    /// If it is a `wait`: the point behind it.
+    pub woken: Option<u32>,
+    /// If it is an `assert`: its condition.
+    pub assertion: Option<Expr>,
+}
+
+/// A function in a call context.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The function.
+    pub function: usize,
+    /// Slot of its first variable.
+    pub base: usize,
+    /// The instance and the call node it was called from; none for `main` and for started functions.
+    pub caller: Option<(usize, usize)>,
+}
+
+/// One way to leave a point.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The point it leaves.
+    pub from: u32,
+    /// Where the thread goes; none if it ends.
+    pub to: Option<u32>,
+    /// Where a new thread starts.
+    pub child: Option<u32>,
+    /// What it does to variables.
+    pub effect: Effect,
+    /// What it does to bystanders besides their variables.
+    pub kind: EdgeKind,
+}
+
+/// How an edge concerns other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EdgeKind {
+    /// Not at all.
+    Plain,
+    /// It reads or writes variables of every other thread that takes part ([`Effect::others`]).
+    Passive,
+    /// It wakes one waiting thread.
+    Signal,
+    /// It wakes all waiting threads.
+    Broadcast,
+}
+
+/// A relation between values before and after a step.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    /// Each expression must be able to take the value.
+    pub guards: Vec<(Expr, bool)>,
+    /// Parallel assignment to [`Var::Shared`] and [`Var::Local`] variables; the i-th new value is [`Var::New`]`(i)`.
+    pub assigns: Vec<(Var, Expr)>,
+    /// Must be able to be 1 over old and new values.
+    pub constraints: Vec<Expr>,
+    /// Variables that must have one value before anything else looks at the result, because somebody else reads them too.
+    pub resolve: Vec<Var>,
+    /// For each assigned variable, whether a constraint or a bystander reads its new value.
+    pub new_is_read: Vec<bool>,
+    /// What happens to each bystander that takes part.
+    pub others: Option<Box<BystanderEffect>>,
+}
+
+/// What a statement with `x$` does to each bystander.
+#[derive(Clone, Debug)]
+pub struct BystanderEffect {
+    /// Only threads with an activation of this function take part; none: all threads do.
+    pub frame_of: Option<usize>,
+    /// Which function's variables the view shows behind the thread-local ones.
+    pub function: usize,
+    /// As in [`Effect`], with [`Var::Other`] and [`Var::OtherNew`] besides.
+    pub guards: Vec<(Expr, bool)>,
+    /// Index into the view, and the value.
+    pub assigns: Vec<(u32, Expr)>,
+    /// As in [`Effect`].
+    pub constraints: Vec<Expr>,
+    /// The old values of the active thread that this reads, in the order of the bits of a step's `choice`.
+    pub reads: Vec<Var>,
+    /// Whether a constraint reads the new value of the i-th assigned variable.
+    pub new_is_read: Vec<bool>,
+}
+
+/// A function, as far as points need to know it.
+#[derive(Clone, Debug)]
+pub struct FunctionInfo {
+    /// Its name.
+    pub name: String,
+    /// Its variables.
+    pub variables: Vec<Variable>,
+    /// Text, labels and so on of its nodes.
+    pub nodes: Vec<NodeInfo>,
+}
+
+/// What people want to know about a statement.
+#[derive(Clone, Debug)]
+pub struct NodeInfo {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// The statement on one line.
+    pub text: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Its C location.
+    pub origin: Option<String>,
+}
+
+/// The whole program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Shared variables.
+    pub shared: Vec<Variable>,
+    /// Thread-local variables; their slots come first.
+    pub thread_locals: Vec<Variable>,
+    /// All functions.
+    pub functions: Vec<FunctionInfo>,
+    /// Call contexts.
+    pub instances: Vec<Instance>,
+    /// Points.
+    pub points: Vec<Point>,
+    /// Edges.
+    pub edges: Vec<Edge>,
+    /// Where threads start.
+    pub entry: u32,
+    /// How many slots a thread has.
+    pub slots: usize,
+}
+
+impl Program {
+    /// How many slots are in use at a point: the thread-local ones and all active frames.
+    pub fn used_slots(&self, point: u32) -> usize {
+        let instance = &self.instances[self.points[point as usize].instance];
+        instance.base + self.functions[instance.function].variables.len()
+    }
+
+    /// Slots with nothing known about those in use at `point`, and 0 in the others.
+    pub fn free_slots(&self, point: u32) -> Cube {
+        let used = self.used_slots(point);
+        (0..self.slots).map(|i| if i < used { FREE } else { ZERO }).collect()
+    }
+
+    /// The slots of a thread that starts at the entry of `main`.
+    pub fn initial_slots(&self) -> Cube {
+        let main = &self.instances[self.points[self.entry as usize].instance];
+        let variables = self.thread_locals.iter().chain(&self.functions[main.function].variables);
+        let mut slots: Cube = variables.map(|v| v.initial).collect();
+        slots.resize(self.slots, ZERO);
+        slots
+    }
+
+    /// Slot of the first variable of `function` for a thread at `point`, if it has an activation of it.
+    pub fn frame(&self, point: u32, function: usize) -> Option<usize> {
+        let mut at = Some(self.points[point as usize].instance);
+        while let Some(i) = at {
+            let instance = &self.instances[i];
+            if instance.function == function {
+                return Some(instance.base);
+            }
+            at = instance.caller.map(|c| c.0);
+        }
+        None
+    }
+
+    /// The variables of a bystander that a passive statement sees, as slots: the thread-local ones, then those of
+    /// `others.function`. `None` if the thread takes no part.
+    pub fn view(&self, others: &BystanderEffect, point: u32) -> Option<Vec<usize>> {
+        let locals = 0..self.thread_locals.len();
+        match (self.frame(point, others.function), others.frame_of) {
+            (None, Some(_)) => None,
+            (None, None) => Some(locals.collect()),
+            (Some(base), _) => {
+                let frame = base..base + self.functions[others.function].variables.len();
+                Some(locals.chain(frame).collect())
+            }
+        }
+    }
+
+    /// The call chain of a point: `main > f`.
+    pub fn call_path(&self, point: u32) -> String {
+        let mut names = Vec::new();
+        let mut at = Some(self.points[point as usize].instance);
+        while let Some(i) = at {
+            names.push(self.functions[self.instances[i].function].name.as_str());
+            at = self.instances[i].caller.map(|c| c.0);
+        }
+        names.reverse();
+        names.join(" > ")
+    }
+
+    /// What is written at a point.
+    pub fn info(&self, point: u32) -> &NodeInfo {
+        let p = &self.points[point as usize];
+        &self.functions[p.function].nodes[p.node]
+    }
+
+    /// Whether some statement starts a thread.
+    pub fn spawns(&self) -> bool {
+        self.edges.iter().any(|e| e.child.is_some())
+    }
+}

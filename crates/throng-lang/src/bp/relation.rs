@@ -1,0 +1,158 @@
+//! Executing statements, forward and backward, with one solver.
+//!
+//! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known about both sides, as masks, and
+//! lists cubes that together are exactly the pairs in the relation: going forward the old side is known and the new one free,
+//! going backward the other way round. Wherever a condition is neither sure nor impossible it fixes one free variable that
+//! matters and tries both values; variables that the statement does not mention are never touched.
+//!
+//! What a solution promises: *every* choice of values for what is still free satisfies the guards and constraints, and every
+//! new value that is still free can really be assigned. Going backward, a new value that nothing reads may stay free
+//! even if the assigned expression depends on old free values: whatever those are, *some* new value comes out, and the
+//! caller accepts any.
+
+use smallvec::SmallVec;
+
+use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
+use super::program::{BystanderEffect, Effect};
+
+/// What is known about one step. Only the fields that an effect's variables name are looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Env {
+    /// Shared variables before.
+    pub shared: Cube,
+    /// Slots of the active thread before.
+    pub local: Cube,
+    /// New values, one per assignment of the active thread.
+    pub new: SmallVec<[u8; 8]>,
+    /// Variables of a bystander before.
+    pub other: Cube,
+    /// New values, one per assignment of the bystander.
+    pub other_new: SmallVec<[u8; 8]>,
+}
+
+impl Env {
+    fn get(&self, v: Var) -> u8 {
+        match v {
+            Var::Shared(i) => self.shared[i as usize],
+            Var::Local(i) => self.local[i as usize],
+            Var::New(i) => self.new[i as usize],
+            // A view may lack the frame's part; then nothing reads it.
+            Var::Other(i) => self.other.get(i as usize).copied().unwrap_or(FREE),
+            Var::OtherNew(i) => self.other_new[i as usize],
+        }
+    }
+
+    fn set(&mut self, v: Var, mask: u8) {
+        match v {
+            Var::Shared(i) => self.shared[i as usize] = mask,
+            Var::Local(i) => self.local[i as usize] = mask,
+            Var::New(i) => self.new[i as usize] = mask,
+            Var::Other(i) => self.other[i as usize] = mask,
+            Var::OtherNew(i) => self.other_new[i as usize] = mask,
+        }
+    }
+}
+
+/// Which side of a step is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// The old side.
+    Forward,
+    /// The new side.
+    Backward,
+}
+
+/// One thing that must hold.
+enum Condition<'a> {
+    /// The expression can take the value.
+    Can(&'a Expr, bool),
+    /// The new value is one that the expression can take.
+    Assigned(Var, &'a Expr),
+    /// The variable has one value.
+    Fixed(Var),
+}
+
+/// How often one statement may be split into cases. An exclusive or of forty free variables has 2⁴⁰; a search that
+/// lists them is stuck, so it is told that it does not see everything.
+const MOST_SPLITS: u32 = 1 << 13;
+
+/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, so that some are missing.
+///
+/// New values that nobody will see (`faint`, by assignment; none if empty) stay open.
+pub fn solve(effect: &Effect, env: Env, direction: Direction, faint: &[bool], out: &mut Vec<Env>) -> bool {
+    let is_faint = |i: usize| faint.get(i).copied().unwrap_or(false);
+    let mut conditions = Vec::new();
+    conditions.extend(effect.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
+    for (i, (_, e)) in effect.assigns.iter().enumerate() {
+        let matters = direction == Direction::Forward && !is_faint(i);
+        if matters || effect.new_is_read[i] || env.new[i] != FREE {
+            conditions.push(Condition::Assigned(Var::New(i as u32), e));
+        }
+    }
+    conditions.extend(effect.constraints.iter().map(|e| Condition::Can(e, true)));
+    conditions.extend(effect.resolve.iter().map(|&v| Condition::Fixed(v)));
+    settle(&conditions, env, out, &mut splits())
+}
+
+/// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`. `false` if some are missing.
+pub fn solve_other(others: &BystanderEffect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
+    let mut conditions = Vec::new();
+    conditions.extend(others.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
+    for (i, (_, e)) in others.assigns.iter().enumerate() {
+        if direction == Direction::Forward || others.new_is_read[i] || env.other_new[i] != FREE {
+            conditions.push(Condition::Assigned(Var::OtherNew(i as u32), e));
+        }
+    }
+    conditions.extend(others.constraints.iter().map(|e| Condition::Can(e, true)));
+    settle(&conditions, env, out, &mut splits())
+}
+
+fn splits() -> u32 {
+    MOST_SPLITS
+}
+
+/// Appends cubes over `shared` and `local` that are together all values for which `e` can be `value`; `false` if some are missing.
+pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) -> bool {
+    settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, &mut splits())
+}
+
+/// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier one: what is sure stays so.
+fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, splits: &mut u32) -> bool {
+    while let Some((first, later)) = conditions.split_first() {
+        let Ok(split) = examine(first, &mut env) else { return true };
+        let Some(v) = split else {
+            conditions = later;
+            continue;
+        };
+        *splits = splits.saturating_sub(1);
+        let mut zero = env.clone();
+        zero.set(v, ZERO);
+        if *splits == 0 || !settle(conditions, zero, out, splits) {
+            return false;
+        }
+        env.set(v, ONE);
+    }
+    out.push(env);
+    true
+}
+
+/// Whether a condition holds: `Err` if it cannot, else the free variable that decides it, if any.
+fn examine(condition: &Condition, env: &mut Env) -> Result<Option<Var>, ()> {
+    let (e, wanted) = match condition {
+        Condition::Fixed(v) => return Ok((env.get(*v) == FREE).then_some(*v)),
+        Condition::Can(e, value) => (e, mask(*value)),
+        Condition::Assigned(new, e) => (e, env.get(*new)),
+    };
+    let values = e.eval(&|v| env.get(v));
+    let possible = values.can & wanted;
+    if possible == 0 {
+        return Err(());
+    }
+    if values.sure & possible != possible {
+        return Ok(e.find_free(&|v| env.get(v)));
+    }
+    if let Condition::Assigned(new, _) = condition {
+        env.set(*new, possible);
+    }
+    Ok(None)
+}

@@ -1,0 +1,14 @@
+//! Input languages: every reader turns text into a model, or into diagnostics that say why not.
+
+pub mod bp;
+pub mod configuration;
+pub mod load;
+pub mod ntts;
+pub mod pnml;
+pub mod question;
+pub mod source;
+pub mod spec;
+pub mod system;
+pub mod tts;
+pub mod write;
+pub(crate) mod xml;

@@ -1,0 +1,333 @@
+//! From a path to an input: recognises the format, reads the bytes, calls the right reader.
+//!
+//! What can go wrong with files in general (E7xx) is handled here, so that readers only ever see text.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::bp;
+use super::configuration::shortened;
+use super::source::{Diagnostic, Source};
+use super::system::System;
+use super::{ntts, pnml, spec, tts};
+use throng_model::{Model, Step, UNCOUNTABLE};
+
+/// Files larger than this are refused: positions in messages are 32-bit numbers.
+pub const LARGEST: u64 = 1 << 30;
+
+/// An input language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Boolean program: `.bp`, `.nbp`.
+    Bp,
+    /// Thread-transition system: `.tts`, `.ttd`.
+    Tts,
+    /// Thread-transition system with names: `.ntts`.
+    Ntts,
+    /// mist net: `.spec`.
+    Spec,
+    /// Petri net in XML: `.pnml`.
+    Pnml,
+}
+
+impl Format {
+    /// What `--from` accepts.
+    pub const NAMES: [&'static str; 7] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"];
+
+    /// What an input in this format is, with its article.
+    pub fn description(self) -> &'static str {
+        match self {
+            Format::Bp => "a Boolean program",
+            Format::Tts | Format::Ntts => "a thread-transition system",
+            Format::Spec | Format::Pnml => "a Petri net",
+        }
+    }
+
+    /// Whether it is a Petri net: what moves are tokens, not threads.
+    pub fn is_net(self) -> bool {
+        matches!(self, Format::Spec | Format::Pnml)
+    }
+
+    /// What moves: `thread` or `token`.
+    pub fn unit(self) -> &'static str {
+        if self.is_net() { "token" } else { "thread" }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Format, String> {
+        match name.to_ascii_lowercase().as_str() {
+            "bp" | "nbp" => Ok(Format::Bp),
+            "tts" | "ttd" => Ok(Format::Tts),
+            "ntts" => Ok(Format::Ntts),
+            "spec" => Ok(Format::Spec),
+            "pnml" => Ok(Format::Pnml),
+            _ => Err(format!("expected one of {}", Format::NAMES.join(", "))),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Format::Bp => "bp",
+            Format::Tts => "tts",
+            Format::Ntts => "ntts",
+            Format::Spec => "spec",
+            Format::Pnml => "pnml",
+        })
+    }
+}
+
+/// How to read an input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The format, if the file's name does not say.
+    pub from: Option<Format>,
+    /// mist's reading of nets: a variable that `init` does not mention may start with any number of tokens.
+    pub init_free: bool,
+    /// Programs: a thread that has ended keeps its slot under a thread bound.
+    pub keep_ended: bool,
+    /// Programs: thread states will be listed, see [`bp::Options::exact_copies`].
+    pub exact_copies: bool,
+    /// Programs: values will be shown to people, see [`bp::Options::keep_dead`].
+    pub keep_dead: bool,
+}
+
+impl Reading {
+    fn options(&self) -> bp::Options {
+        bp::Options {
+            keep_ended: self.keep_ended,
+            exact_copies: self.exact_copies,
+            keep_dead: self.keep_dead,
+        }
+    }
+}
+
+/// An input that was read.
+pub struct Loaded {
+    /// Its text.
+    pub source: Arc<Source>,
+    /// What it was read as.
+    pub format: Format,
+    /// What it says.
+    pub input: Input,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What an input says.
+pub enum Input {
+    /// A Boolean program.
+    Program(Arc<bp::Jit>),
+    /// A system that is written out in full.
+    System(System),
+}
+
+/// An input that was refused.
+#[derive(Clone, Debug)]
+pub struct Rejected {
+    /// Its text, as far as it could be read.
+    pub source: Arc<Source>,
+    /// Why; at least one is an error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Rejected {
+    fn new(name: &str, diagnostic: Diagnostic) -> Rejected {
+        Rejected { source: Arc::new(Source::new(name, "")), diagnostics: vec![diagnostic] }
+    }
+}
+
+/// Reads the file at `path`; `-` is standard input.
+pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
+    let format = format_of(path, reading.from)?;
+    read(read_source(path)?, format, reading)
+}
+
+/// Reads a text that is at hand.
+pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
+    let source = Arc::new(source);
+    let text = source.text.as_str();
+    let (input, diagnostics) = match format {
+        Format::Bp => {
+            let (program, found) = bp::read(text, &reading.options());
+            (program.map(|p| Input::Program(Arc::new(p))), found)
+        }
+        Format::Tts => system(tts::read(text)),
+        Format::Ntts => system(ntts::read(text)),
+        Format::Spec => counted(spec::read(text, spec::Options { init_free: reading.init_free })),
+        Format::Pnml => counted(pnml::read(text)),
+    };
+    match input {
+        Some(input) if !diagnostics.iter().any(Diagnostic::is_error) => {
+            Ok(Loaded { source, format, input, warnings: diagnostics })
+        }
+        _ => Err(Rejected { source, diagnostics }),
+    }
+}
+
+fn system((system, found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
+    (system.map(Input::System), found)
+}
+
+/// A net; systems list their threads one by one, so that no file has too many.
+fn counted((net, mut found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
+    found.extend(net.as_ref().and_then(uncountable));
+    system((net, found))
+}
+
+/// The first part of a system that has too many threads to count.
+fn uncountable(system: &System) -> Option<Diagnostic> {
+    let table = &*system.table;
+    let takes_or_puts =
+        |step: &&Step| step.take.finite().max(step.put.finite() + step.spawn.finite()) >= UNCOUNTABLE.into();
+    let what = if let Some(step) = table.steps().iter().find(takes_or_puts) {
+        let place = table.edge_place(step.edge);
+        format!("line {}: `{}` takes or puts", place.line, shortened(&place.text))
+    } else if system.initial.iter().any(|family| !family.threads.is_countable()) {
+        "the initial configuration has".into()
+    } else if let Some(target) =
+        system.targets.iter().find(|t| t.configs.iter().any(|c| !c.threads.is_countable()))
+    {
+        format!("the target `{}` asks for", shortened(&target.name))
+    } else {
+        return None;
+    };
+    let message = format!("{what} {UNCOUNTABLE} tokens or more: too many to count");
+    Some(Diagnostic::whole("E707", message))
+}
+
+/// The format that was asked for, or that the extension names.
+fn format_of(path: &Path, from: Option<Format>) -> Result<Format, Rejected> {
+    if let Some(format) = from {
+        return Ok(format);
+    }
+    let name = path.display().to_string();
+    if is_stdin(path) {
+        let message = "standard input has no extension that names its format";
+        let why = Diagnostic::whole("E703", message)
+            .hint(format!("add `--from KIND`, KIND being one of {}", Format::NAMES.join(", ")));
+        return Err(Rejected::new("<stdin>", why));
+    }
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    extension.parse().map_err(|_| {
+        let looked = match (std::fs::metadata(path), extension) {
+            (Err(why), _) => unreadable(&why),
+            (Ok(meta), _) if meta.is_dir() => directory(),
+            (Ok(_), "") => Diagnostic::whole("E703", "this file has no extension that names its format"),
+            (Ok(_), extension) => {
+                Diagnostic::whole("E703", format!("`.{extension}` is not an extension I know"))
+            }
+        };
+        let known = Format::NAMES.map(|n| format!(".{n}")).join(" ");
+        let hint = format!("known are {known}; `--from KIND` says what a file is");
+        Rejected::new(&name, if looked.code == "E703" { looked.hint(hint) } else { looked })
+    })
+}
+
+/// Reads any text file, lossily: bytes that are not UTF-8 may stand in comments.
+pub fn read_source(path: &Path) -> Result<Source, Rejected> {
+    let name = if is_stdin(path) { "<stdin>".into() } else { path.display().to_string() };
+    let bytes = read_bytes(path).map_err(|why| Rejected::new(&name, why))?;
+    decode(name, bytes)
+}
+
+/// The text that the bytes of a file stand for, unless they are no text.
+pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Rejected> {
+    let name = name.into();
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Rejected::new(&name, Diagnostic::whole("E704", "this file is empty")));
+    }
+    if looks_binary(&bytes) {
+        let why = Diagnostic::whole("E706", "this looks like a binary file, not like text");
+        return Err(Rejected::new(&name, why));
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(why) => String::from_utf8_lossy(why.as_bytes()).into_owned(),
+    };
+    Ok(Source::new(name, text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text)))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let mut bytes = Vec::new();
+    let read = if is_stdin(path) {
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        if path.is_dir() {
+            return Err(directory());
+        }
+        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Err(why) => Err(unreadable(&why)),
+        Ok(length) if length as u64 > LARGEST => {
+            Err(Diagnostic::whole("E705", format!("this file is larger than {} MiB", LARGEST >> 20)))
+        }
+        Ok(_) => Ok(bytes),
+    }
+}
+
+fn directory() -> Diagnostic {
+    Diagnostic::whole("E702", "this is a directory").hint("name a file in it")
+}
+
+fn unreadable(why: &io::Error) -> Diagnostic {
+    match why.kind() {
+        io::ErrorKind::NotFound => Diagnostic::whole("E701", "there is no such file"),
+        io::ErrorKind::PermissionDenied => Diagnostic::whole("E701", "you are not allowed to read this file"),
+        _ => Diagnostic::whole("E701", format!("this file cannot be read: {why}")),
+    }
+}
+
+/// Whether the start of a file has so many control characters that no text has them.
+fn looks_binary(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1 << 16)];
+    let odd = |b: &&u8| matches!(b, 0..=8 | 14..=31 | 127);
+    head.iter().filter(odd).count() * 20 > head.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_recognised_by_extension() {
+        for (path, format) in [
+            ("a.bp", Format::Bp),
+            ("a.nbp", Format::Bp),
+            ("x/y.TTS", Format::Tts),
+            ("a.b.ttd", Format::Tts),
+            ("a.ntts", Format::Ntts),
+            ("a.spec", Format::Spec),
+            ("a.pnml", Format::Pnml),
+        ] {
+            assert_eq!(format_of(Path::new(path), None).ok(), Some(format), "{path}");
+        }
+        assert_eq!(format_of(Path::new("-"), Some(Format::Spec)).ok(), Some(Format::Spec));
+        let code = |path: &str| format_of(Path::new(path), None).unwrap_err().diagnostics[0].code;
+        assert_eq!(code("-"), "E703");
+        assert_eq!(code("no/such/file.xyz"), "E701");
+        assert_eq!(code("."), "E702");
+        assert_eq!(code("Cargo.toml"), "E703");
+    }
+
+    #[test]
+    fn binary_files_are_recognised_and_comments_may_hold_anything() {
+        assert!(looks_binary(&[0, 1, 2, 3, 250, 17]));
+        assert!(!looks_binary("// naïve\nskip;".as_bytes()));
+        assert!(!looks_binary(b"// \xff\xfe latin\ndecl x;\n"));
+    }
+}

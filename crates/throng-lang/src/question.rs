@@ -1,0 +1,397 @@
+//! From what a user asks for to a [`Problem`]: where to start, what must not happen, for how many threads.
+//!
+//! Which options make sense depends on the input: labels and assertions belong to programs, `s|l,l` to
+//! systems. What does not fit is refused here, with the option underlined like any other input.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::bp::Jit;
+use crate::configuration::{parse_config, parse_target, read_prop};
+use crate::load::{Format, Input, Loaded, read_source};
+use crate::pnml;
+use crate::source::{Diagnostic, Severity, Source, Span};
+use crate::system::{System, notation};
+use throng_model::problem::{Bound, Initial, Problem, Target};
+
+/// What the user asks for; everything left open has a default.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// `--initial`: `K` or `any` for programs, `s|l,l/u,u` for systems.
+    pub initial: Option<String>,
+    /// `--threads`: the bound.
+    pub threads: Option<u32>,
+    /// `--target`: configurations `s|l,l`.
+    pub targets: Vec<String>,
+    /// `--prop`: a file with targets.
+    pub prop: Option<PathBuf>,
+    /// `--error-label`: labels that nobody may reach.
+    pub error_labels: Vec<String>,
+    /// `--mutex`: labels that no two threads may be at.
+    pub mutex: Vec<String>,
+    /// `--invariant`: expressions over the shared variables that must hold.
+    pub invariants: Vec<String>,
+    /// Whether it is fine to have no property at all (simulation, translation).
+    pub may_lack_target: bool,
+}
+
+/// A message about the input, an option, or a file that an option names.
+#[derive(Clone, Debug)]
+pub struct Complaint {
+    /// What the message points into.
+    pub source: Arc<Source>,
+    /// The message.
+    pub diagnostic: Diagnostic,
+}
+
+/// A problem, and what somebody should look at.
+pub struct Posed {
+    /// The problem.
+    pub problem: Problem,
+    /// Warnings about options and property files.
+    pub warnings: Vec<Complaint>,
+    /// Properties that cannot be asked here, and why: nothing will be known about them.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Complaint {
+    fn whole(source: &Arc<Source>, diagnostic: Diagnostic) -> Complaint {
+        Complaint { source: source.clone(), diagnostic }
+    }
+
+    /// About the value of an option.
+    fn option(name: &str, value: &str, diagnostic: Diagnostic) -> Complaint {
+        Complaint { source: Arc::new(Source::new(name, value)), diagnostic }
+    }
+}
+
+/// An error that underlines the whole value of an option.
+fn wrong(name: &str, value: &str, code: &'static str, message: String, hint: Option<&str>) -> Complaint {
+    let mut diagnostic = Diagnostic::error(code, Span::new(0, value.len()), message);
+    diagnostic.hint = hint.map(str::to_string);
+    Complaint::option(name, value, diagnostic)
+}
+
+impl Question {
+    /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
+    /// file of the same name may lie beside it.
+    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<Complaint>> {
+        let mut complaints = self.inapplicable(loaded);
+        if self.threads == Some(0) {
+            let hint =
+                Some("the bound counts all threads, initial ones included; without it, any number may run");
+            let message = "a system without threads does nothing".to_string();
+            complaints.push(wrong("--threads", "0", "E604", message, hint));
+        }
+        if !complaints.is_empty() {
+            return Err(complaints);
+        }
+        let (mut warnings, mut left_out) = (Vec::new(), Vec::new());
+        let problem = match &loaded.input {
+            Input::Program(program) => self.about_program(program, loaded, &mut warnings),
+            Input::System(system) => self.about_system(system, loaded, path, &mut warnings, &mut left_out),
+        }?;
+        self.fits_bound(&problem, loaded, &mut warnings)?;
+        Ok(Posed { problem, warnings, left_out })
+    }
+
+    /// Options that say nothing about this kind of input.
+    fn inapplicable(&self, loaded: &Loaded) -> Vec<Complaint> {
+        let first = |list: &[String]| list.first().cloned();
+        let given: Vec<(&str, Option<String>, &str)> = match loaded.input {
+            Input::Program(_) => vec![
+                ("--target", first(&self.targets), "ask with --error-label, --mutex or --invariant"),
+                (
+                    "--prop",
+                    self.prop.as_ref().map(|p| p.display().to_string()),
+                    "a program's properties are its assertions; add --error-label, --mutex or --invariant",
+                ),
+            ],
+            Input::System(_) => vec![
+                ("--error-label", first(&self.error_labels), "labels are for programs; use --target 's|l,l'"),
+                ("--mutex", first(&self.mutex), "labels are for programs; use --target 's|l,l'"),
+                ("--invariant", first(&self.invariants), "expressions are for programs; use --target 's|'"),
+            ],
+        };
+        given
+            .into_iter()
+            .filter_map(|(option, value, hint)| {
+                let what = loaded.format.description();
+                let message = format!("`{option}` does not apply: {} is {what}", loaded.source.name);
+                Some(wrong(option, &value?, "E602", message, Some(hint)))
+            })
+            .collect()
+    }
+
+    fn bound(&self, format: Format) -> Bound {
+        match self.threads {
+            None => Bound::Any,
+            Some(n) if format.is_net() => Bound::Tokens(n),
+            Some(n) => Bound::Threads(n),
+        }
+    }
+
+    fn fits_bound(
+        &self,
+        problem: &Problem,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<(), Vec<Complaint>> {
+        let Bound::Threads(bound) = problem.bound else { return Ok(()) };
+        let sizes = problem.initial.iter().map(|i| i.threads.size());
+        let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+        if least <= bound {
+            if most > bound {
+                let message = format!(
+                    "an initial configuration has {most} threads, but only {bound} are allowed: it is left out"
+                );
+                let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W605", message) };
+                warnings.push(Complaint::whole(&loaded.source, why));
+            }
+            return Ok(());
+        }
+        let message = format!("{least} threads exist at the start, but only {bound} are allowed");
+        let hint = Some("the bound counts all threads, initial ones included");
+        Err(vec![wrong("--threads", &bound.to_string(), "E605", message, hint)])
+    }
+
+    fn about_program(
+        &self,
+        program: &Arc<Jit>,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<Problem, Vec<Complaint>> {
+        let count = self.initial_threads(program).map_err(|c| vec![c])?;
+        let targets = self.program_targets(program, loaded, warnings)?;
+        let initial_text = match count {
+            None => "any number of threads at the entry of main".to_string(),
+            Some(1) => "1 thread at the entry of main".to_string(),
+            Some(n) => format!("{n} threads at the entry of main"),
+        };
+        Ok(Problem {
+            initial: vec![program.initial(count)],
+            initial_text,
+            targets,
+            bound: self.bound(loaded.format),
+            model: program.clone(),
+        })
+    }
+
+    /// How many threads a program starts with: `None` is any number.
+    fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, Complaint> {
+        let Some(text) = &self.initial else {
+            return Ok(program.tree().starts_threads().then_some(1));
+        };
+        match text.trim() {
+            "any" => Ok(None),
+            word => match word.parse::<u32>() {
+                Ok(n) if n > 0 && n < u32::MAX => Ok(Some(n)),
+                _ => {
+                    let message = format!("`{word}` is not a number of initial threads");
+                    let hint =
+                        Some("programs start with `--initial K`, K being 1 or more, or `--initial any`");
+                    Err(wrong("--initial", text, "E603", message, hint))
+                }
+            },
+        }
+    }
+
+    /// The assertions and what else was asked for. A program that cannot reach an assertion is safe, but somebody
+    /// should hear about it.
+    fn program_targets(
+        &self,
+        program: &Jit,
+        loaded: &Loaded,
+        warnings: &mut Vec<Complaint>,
+    ) -> Result<Vec<Target>, Vec<Complaint>> {
+        let mut targets: Vec<Target> = program.assertions().into_iter().collect();
+        let mut complaints = Vec::new();
+        let mut at_label = |option: &str, label: &str, found: Result<Target, String>| match found {
+            Ok(target) => {
+                if target.configs.is_empty() {
+                    warnings.push(Complaint::whole(&loaded.source, unreachable(label)));
+                }
+                targets.push(target);
+            }
+            Err(why) => complaints.push(wrong(option, label, "E606", why, None)),
+        };
+        for label in &self.error_labels {
+            at_label("--error-label", label, program.error_label(label));
+        }
+        for label in &self.mutex {
+            at_label("--mutex", label, program.mutex(label));
+        }
+        for text in &self.invariants {
+            match program.invariant_text(text) {
+                Ok(target) => targets.push(target),
+                Err(why) => complaints.push(Complaint::option("--invariant", text, why)),
+            }
+        }
+        if targets.is_empty() && complaints.is_empty() {
+            if !self.may_lack_target {
+                warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
+            }
+            targets.push(Target { name: "assertions".into(), configs: Vec::new() });
+        }
+        if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
+    }
+
+    fn about_system(
+        &self,
+        system: &System,
+        loaded: &Loaded,
+        path: &Path,
+        warnings: &mut Vec<Complaint>,
+        left_out: &mut Vec<(String, String)>,
+    ) -> Result<Problem, Vec<Complaint>> {
+        let (initial, initial_text) = self.system_initial(system).map_err(|c| vec![c])?;
+        let targets = self.system_targets(system, loaded, path, warnings, left_out)?;
+        Ok(Problem {
+            initial,
+            initial_text,
+            targets,
+            bound: self.bound(loaded.format),
+            model: system.table.clone(),
+        })
+    }
+
+    fn system_initial(&self, system: &System) -> Result<(Vec<Initial>, String), Complaint> {
+        let Some(text) = &self.initial else {
+            return Ok((system.initial.clone(), system.initial_text.clone()));
+        };
+        let (shared, locals) = (system.table.shared(), system.table.locals());
+        match parse_config(text, shared, locals) {
+            Ok(initial) => {
+                let canonical = notation(&initial, shared, locals);
+                Ok((vec![initial], canonical))
+            }
+            Err(why) => Err(Complaint::option("--initial", text, why)),
+        }
+    }
+
+    /// What was asked for on the command line; else what the property file beside the input says; else the input itself.
+    fn system_targets(
+        &self,
+        system: &System,
+        loaded: &Loaded,
+        path: &Path,
+        warnings: &mut Vec<Complaint>,
+        left_out: &mut Vec<(String, String)>,
+    ) -> Result<Vec<Target>, Vec<Complaint>> {
+        let mut complaints = Vec::new();
+        let mut targets = Vec::new();
+        for text in &self.targets {
+            match parse_target(text, system.table.shared(), system.table.locals()) {
+                Ok(target) => targets.push(target),
+                Err(why) => complaints.push(Complaint::option("--target", text, why)),
+            }
+        }
+        let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
+        let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
+        if self.prop.is_none() && looks_beside && !system.targets.is_empty() {
+            let message =
+                format!("the targets of this file are not asked for: {} has others", beside.display());
+            let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W609", message) };
+            warnings.push(Complaint::whole(&loaded.source, why));
+        }
+        if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
+            match read_properties(file, system, loaded.format, left_out) {
+                Ok((found, odd)) => {
+                    targets.extend(found);
+                    warnings.extend(odd);
+                }
+                Err(found) => complaints.extend(found),
+            }
+        }
+        if !complaints.is_empty() {
+            return Err(complaints);
+        }
+        if targets.is_empty() {
+            targets = system.targets.clone();
+        }
+        if targets.is_empty() && !self.may_lack_target {
+            let message = match loaded.format {
+                Format::Spec => "there is nothing to check: no target is given".to_string(),
+                _ => format!(
+                    "there is nothing to check: no target is given, and there is no {}",
+                    beside.display()
+                ),
+            };
+            let why = Diagnostic::whole("E601", message).hint("ask with --target 's|l,l' or --prop FILE");
+            return Err(vec![Complaint::whole(&loaded.source, why)]);
+        }
+        Ok(targets)
+    }
+}
+
+fn nothing_asserted() -> Diagnostic {
+    let message = "there is nothing to check: control reaches no assertion in this program";
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
+        .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR")
+}
+
+fn unreachable(label: &str) -> Diagnostic {
+    let message = format!("label `{label}` is only in code that control cannot reach");
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W610", message) }
+}
+
+/// The targets of a property file, and warnings about it.
+fn read_properties(
+    file: &Path,
+    system: &System,
+    format: Format,
+    left_out: &mut Vec<(String, String)>,
+) -> Result<(Vec<Target>, Vec<Complaint>), Vec<Complaint>> {
+    let source = match read_source(file) {
+        Ok(source) => Arc::new(source),
+        Err(rejected) => {
+            let why = rejected.diagnostics.into_iter();
+            return Err(why.map(|diagnostic| Complaint::whole(&rejected.source, diagnostic)).collect());
+        }
+    };
+    let (targets, found) = if source.text.trim_start().starts_with('<') {
+        contest_properties(&source.text, system, format, left_out)
+    } else {
+        read_prop(&source.text, system.table.shared(), system.table.locals())
+    };
+    let refused = found.iter().any(Diagnostic::is_error);
+    let mut complaints: Vec<Complaint> = found.into_iter().map(|d| Complaint::whole(&source, d)).collect();
+    if targets.is_empty() && !refused {
+        let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
+            .hint("write one target `s|l,l` per line");
+        complaints.push(Complaint::whole(&source, why));
+        return Err(complaints);
+    }
+    if refused { Err(complaints) } else { Ok((targets, complaints)) }
+}
+
+/// The targets of a property file of the model-checking contest; formulas that are no coverability questions are
+/// left out with a warning.
+fn contest_properties(
+    text: &str,
+    system: &System,
+    format: Format,
+    left_out: &mut Vec<(String, String)>,
+) -> (Vec<Target>, Vec<Diagnostic>) {
+    if !format.is_net() {
+        let message = "property files of the model-checking contest are about Petri nets";
+        let why = Diagnostic::whole("E610", message).hint("write one target `s|l,l` per line");
+        return (Vec::new(), vec![why]);
+    }
+    let properties = match pnml::read_properties(text, &system.table) {
+        Ok(properties) => properties,
+        Err(why) => return (Vec::new(), vec![why]),
+    };
+    let (mut targets, mut found) = (Vec::new(), Vec::new());
+    for property in properties {
+        match property.query {
+            Ok(query) => targets.push(query.target),
+            Err(why) => {
+                let message = format!("property `{}` is left out: {why}", property.id);
+                left_out.push((property.id, why));
+                found.push(Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W608", message) });
+            }
+        }
+    }
+    (targets, found)
+}

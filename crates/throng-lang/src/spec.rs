@@ -1,0 +1,39 @@
+//! Nets in mist's `.spec` format: variables hold tokens, rules move them.
+//!
+//! A net becomes a table with one shared state in which tokens are threads. A rule `x>=2, y>=1 -> x'=x-1, z'=z+1`
+//! takes `{x, x, y}` and puts `{x, y, z}`: what a guard asks for beyond what is consumed is taken and put back.
+//! All right-hand sides read old values; a variable that flows into another one moves the other tokens along, one
+//! that flows nowhere is reset. Upper bounds (`x=0`, `x in [0,3]`) block: only bounded search takes those.
+//! Differences from mist are warned about; see `read`.
+
+mod invariants;
+mod lexer;
+mod lower;
+mod parse;
+
+use crate::source::Diagnostic;
+use crate::system::{Findings, System};
+
+/// How to read what the format leaves open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// A variable that `init` does not mention starts with any number of tokens, as in mist, rather than none.
+    pub init_free: bool,
+}
+
+/// Reads a `.spec` file. There is a system unless there are errors. A file without targets is fine.
+///
+/// A target with upper bounds is not upward closed. It becomes a rule that puts a token on a fresh place `goal…`
+/// when the marking is exactly so, and the target is a token there.
+pub fn read(text: &str, options: Options) -> (Option<System>, Vec<Diagnostic>) {
+    let mut findings = Findings::default();
+    let system = parse::parse(text, &mut findings).and_then(|net| {
+        invariants::check(&net, &mut findings);
+        lower::lower(&net, options, &mut findings)
+    });
+    let system = system.filter(|_| !findings.has_errors());
+    (system, findings.finish("E499", "W499"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! What every reader of explicit systems returns, and how readers collect what they have to say.
+
+use std::sync::Arc;
+
+use crate::source::Diagnostic;
+use throng_model::Bag;
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::table::{Names, Table};
+use throng_model::unfold::Unfolded;
+
+/// A system that is written out in full, with the questions its file asks.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// States and steps.
+    pub table: Arc<Table>,
+    /// Where it may start; any of these.
+    pub initial: Vec<Initial>,
+    /// The same in the words of the input.
+    pub initial_text: String,
+    /// What must not happen; empty if the file does not say.
+    pub targets: Vec<Target>,
+    /// What kind of file it came from.
+    pub kind: Kind,
+}
+
+/// Kinds of explicit systems.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Thread-transition system with numbers.
+    Tts,
+    /// Thread-transition system with names.
+    Ntts,
+    /// mist net.
+    Spec,
+    /// PNML net.
+    Pnml,
+}
+
+impl System {
+    /// The question that the file asks, for this many threads.
+    pub fn problem(&self, bound: Bound) -> Problem {
+        Problem {
+            model: self.table.clone(),
+            initial: self.initial.clone(),
+            initial_text: self.initial_text.clone(),
+            targets: self.targets.clone(),
+            bound,
+        }
+    }
+}
+
+impl From<Unfolded> for System {
+    fn from(unfolded: Unfolded) -> System {
+        System {
+            table: Arc::new(unfolded.table),
+            initial: unfolded.initial,
+            initial_text: unfolded.initial_text,
+            targets: unfolded.targets,
+            kind: Kind::Tts,
+        }
+    }
+}
+
+/// An initial family in BFC's notation: `0|1,1/2` is two threads in 1 and any number in 2, in shared state 0.
+pub fn notation(initial: &Initial, shared: &Names, locals: &Names) -> String {
+    let mut text = shared.name(initial.shared.0);
+    if !initial.threads.is_empty() || initial.any.is_empty() {
+        text.push('|');
+        text.push_str(&listed(&initial.threads, locals));
+    }
+    if !initial.any.is_empty() {
+        text.push('/');
+        text.push_str(&initial.any.iter().map(|l| locals.name(l.0)).collect::<Vec<_>>().join(","));
+    }
+    text
+}
+
+/// The threads of a bag, with repetitions: `1,1,2`.
+pub(crate) fn listed(threads: &Bag, locals: &Names) -> String {
+    let each = threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
+    each.map(|l| locals.name(l.0)).collect::<Vec<_>>().join(",")
+}
+
+/// Diagnostics so far. Errors and warnings are each cut off after [`Findings::MOST`].
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    list: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Findings {
+    /// More than this nobody reads.
+    pub(crate) const MOST: usize = 20;
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        let count = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
+        *count += 1;
+        if *count <= Findings::MOST {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Whether it is pointless to go on.
+    pub(crate) fn full(&self) -> bool {
+        self.errors >= Findings::MOST
+    }
+
+    /// Whether the input must be refused.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// All of them; `error` and `warning` are the codes for "there is more".
+    pub(crate) fn finish(mut self, error: &'static str, warning: &'static str) -> Vec<Diagnostic> {
+        if self.full() {
+            self.list.push(Diagnostic::whole(error, format!("stopped after {} errors", Findings::MOST)));
+        }
+        if let Some(more) = self.warnings.checked_sub(Findings::MOST).filter(|&more| more > 0) {
+            let mut note = Diagnostic::whole(warning, format!("{more} more warnings are not shown"));
+            note.severity = crate::source::Severity::Warning;
+            self.list.push(note);
+        }
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+    use throng_model::{Local, Shared};
+
+    #[test]
+    fn notation_repeats_threads() {
+        let names = Names::Numbers(9);
+        let mut initial = Initial { shared: Shared(4), threads: Bag::new(), any: vec![Local(2), Local(3)] };
+        assert_eq!(notation(&initial, &names, &names), "4/2,3");
+        initial.threads = [(Local(1), 2)].into_iter().collect();
+        assert_eq!(notation(&initial, &names, &names), "4|1,1/2,3");
+        initial.any.clear();
+        assert_eq!(notation(&initial, &names, &names), "4|1,1");
+        initial.threads = Bag::new();
+        assert_eq!(notation(&initial, &names, &names), "4|");
+    }
+
+    #[test]
+    fn findings_are_cut_off_with_a_note() {
+        let mut findings = Findings::default();
+        for _ in 0..50 {
+            findings.push(Diagnostic::warning("W1", Span::default(), "odd"));
+        }
+        assert!(!findings.has_errors());
+        let list = findings.finish("E2", "W2");
+        assert_eq!(list.len(), Findings::MOST + 1);
+        assert_eq!(list.last().map(|d| (d.code, d.is_error())), Some(("W2", false)));
+    }
+}

@@ -1,0 +1,356 @@
+//! The narrow waist: what every engine sees, and all that it sees.
+//!
+//! A system is a shared state and a multiset of threads, each in a local state. A [`Step`] takes some threads,
+//! puts others back and changes the shared state; a thread's move, a spawn, an exit and a Petri-net transition
+//! are all of this one form. What the bystanders do meanwhile is [`Bystanders`]. [`semantics`] is the only place
+//! that says what firing a step means; a [`Model`] only lists steps, when asked.
+//!
+//! # States are words, and may stand for sets
+//!
+//! [`Shared`] and [`Local`] are opaque words that only their model can read. A word may stand for a *set* of
+//! concrete states: a Boolean program leaves a variable open (`*`) until a statement reads it, so 2ⁿ values of
+//! n variables that nobody has looked at are one state. A configuration then stands for the product of its
+//! sets. Steps are exact on sets (LANGUAGE: every `*` is an independent choice), so a search that treats words
+//! as plain states still answers the question exactly; [`Model::meets_local`] and its kin are the only places where
+//! the difference shows. Tables and nets have only singletons and keep the defaults.
+//!
+//! # Laws
+//!
+//! Tested on every front door by [`throng_dev::laws`]: `pre` and `post` list the same steps up to inclusion of sets;
+//! every configuration of [`semantics::unfire`] fires into something that covers the one it was asked about;
+//! larger configurations can do at least as much, unless [`Model::blocking`] says otherwise; the same call gives the same list.
+
+pub mod bag;
+pub mod concrete;
+pub mod config;
+pub mod cubes;
+pub mod limits;
+pub mod partial_order;
+pub mod problem;
+pub mod quotient;
+pub mod semantics;
+pub mod table;
+pub mod thread_names;
+pub mod unfold;
+pub mod verdict;
+
+pub use bag::{Bag, OMEGA, UNCOUNTABLE};
+pub use config::Config;
+
+/// The value of the shared variables. Only the model knows what the bits mean.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Shared(pub u64);
+
+/// What one thread remembers: its program counter and local variables, or the place of a token.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Local(pub u64);
+
+/// The statement or net transition a step came from. Models use it to find their way back; engines ignore it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Edge(pub u32);
+
+/// One move: in shared state `from`, the threads `take` become the threads `put`, `spawn` appear, and `from` becomes `to`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Step {
+    /// Shared state before.
+    pub from: Shared,
+    /// Shared state after.
+    pub to: Shared,
+    /// The threads that take part; empty only for steps of [`Model::post_shared`].
+    pub take: Bag,
+    /// What they become.
+    pub put: Bag,
+    /// Threads that are created. Unlike `put`, they do not appear when the thread bound is reached.
+    pub spawn: Bag,
+    /// What all other threads do in the same step.
+    pub others: Bystanders,
+    /// Where it came from.
+    pub edge: Edge,
+    /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
+    pub choice: u64,
+}
+
+/// What the threads that a step does not take do while it fires.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Bystanders {
+    /// Nothing.
+    Stay,
+    /// Each meets one of the fates that [`Model::bystander`] lists; independently of the others.
+    Transfer,
+    /// If somebody waits ([`Model::woken`]), exactly one such thread is woken; else nothing happens.
+    WakeOne,
+}
+
+/// Where a thread is, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// Line in the input, from 1.
+    pub line: u32,
+    /// Column in the input, from 1.
+    pub column: u32,
+    /// The statement there.
+    pub text: String,
+    /// Labels on it.
+    pub labels: Vec<String>,
+    /// The function it is in, with its callers when calls were inlined: `main`, `main > f`.
+    pub function: String,
+    /// Location in the C file the program was made from.
+    pub origin: Option<String>,
+}
+
+/// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::partial_order`].
+///
+/// Bits stand for variables that several threads can see; variables may share a bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Footprint {
+    /// Where the thread is; thread states of the same place have the same footprint.
+    pub place: u32,
+    /// Variables its next step reads.
+    pub reads: u64,
+    /// Variables its next step writes, or whose values it may rule out.
+    pub writes: u64,
+    /// Variables that it, or a thread it creates, may ever read, this step included.
+    pub later_reads: u64,
+    /// Variables that it, or a thread it creates, may ever write, this step included.
+    pub later_writes: u64,
+    /// Whether the next step concerns other threads only through variables, and no cycle consists of such places alone.
+    pub goes_first: bool,
+}
+
+/// A thread template: which steps there are. See the module documentation for the laws.
+pub trait Model: Send + Sync {
+    /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
+    ///
+    /// A step that takes several threads is led by exactly one local state of its `take`.
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>);
+
+    /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.post(s, l, out);
+    }
+
+    /// Appends the steps possible in `s` that take no thread at all.
+    fn post_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
+
+    /// Every step there is, if the model is written out.
+    fn listed(&self) -> Option<&[Step]> {
+        None
+    }
+
+    /// Whether `pre`, `pre_shared`, `bystander_back`, `woken_back` and `waiting` are implemented. A user's type may go without.
+    fn has_pre(&self) -> bool {
+        false
+    }
+
+    /// Appends the steps that end in (a part of) `s` and leave some thread, active, created, woken or carried along, at (a part of) `l`.
+    fn pre(&self, _s: Shared, _l: Local, _out: &mut Vec<Step>) {}
+
+    /// Appends the steps that end in `s` and may have begun in another shared state, wherever their threads end;
+    /// and those that take no thread.
+    fn pre_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
+
+    /// Appends what may become of a bystander at `l` when `step` (with [`Bystanders::Transfer`]) fires: `None` means that it vanishes.
+    ///
+    /// No fate at all means that its mere presence blocks the step; see [`Model::blocking`].
+    fn bystander(&self, _step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        out.push(Some(l));
+    }
+
+    /// Appends where a bystander that is at `l` after `step` may have been before.
+    fn bystander_back(&self, _step: &Step, l: Local, out: &mut Vec<Local>) {
+        out.push(l);
+    }
+
+    /// Where a thread at `l` goes when it is woken, if it waits.
+    fn woken(&self, _l: Local) -> Option<Local> {
+        None
+    }
+
+    /// Appends the waiting states from which a thread is woken into (a part of) `l`.
+    fn woken_back(&self, _l: Local, _out: &mut Vec<Local>) {}
+
+    /// Appends every waiting state there is.
+    fn waiting(&self, _out: &mut Vec<Local>) {}
+
+    /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only
+    /// bounded search answers exactly.
+    fn blocking(&self) -> Option<String> {
+        None
+    }
+
+    /// Why not all steps were listed, if some call listed too few: then nothing is proved safe.
+    fn gave_up(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether a step may have [`Bystanders::Transfer`] or [`Bystanders::WakeOne`]: then accelerations are not exact.
+    fn moves_others(&self) -> bool {
+        false
+    }
+
+    /// Whether some step creates threads.
+    fn spawns(&self) -> bool {
+        true
+    }
+
+    /// Whether some concrete shared state is in both sets.
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b
+    }
+
+    /// Whether some concrete local state is in both sets.
+    fn meets_local(&self, a: Local, b: Local) -> bool {
+        a == b
+    }
+
+    /// Whether every concrete shared state of `a` is in `b`.
+    fn within_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b
+    }
+
+    /// Whether every concrete local state of `a` is in `b`.
+    fn within_local(&self, a: Local, b: Local) -> bool {
+        a == b
+    }
+
+    /// Two local states of which one is within the other have the same class; used to rule out comparisons quickly.
+    fn local_class(&self, l: Local) -> u64 {
+        l.0
+    }
+
+    /// Of two different local states of one class and one shape, neither is within the other; used to rule out comparisons quickly.
+    fn local_shape(&self, l: Local) -> u64 {
+        l.0
+    }
+
+    /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
+    fn inside_atomic(&self, _s: Shared) -> bool {
+        false
+    }
+
+    /// The concrete shared states that are in both sets, if there are any.
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        (a == b).then_some(a)
+    }
+
+    /// The concrete local states that are in both sets, if there are any.
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        (a == b).then_some(a)
+    }
+
+    /// One concrete shared state of a set.
+    fn sample_shared(&self, s: Shared) -> Shared {
+        s
+    }
+
+    /// One concrete local state of a set.
+    fn sample_local(&self, l: Local) -> Local {
+        l
+    }
+
+    /// How many concrete states a shared and a local word stand for together, as a power of two.
+    fn free_bits(&self, _s: Shared, _l: Local) -> u32 {
+        0
+    }
+
+    /// Every concrete shared state of a set.
+    fn members_shared(&self, s: Shared) -> Vec<Shared> {
+        vec![s]
+    }
+
+    /// Every concrete local state of a set.
+    fn members_local(&self, l: Local) -> Vec<Local> {
+        vec![l]
+    }
+
+    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
+    fn places(&self) -> Vec<Place> {
+        Vec::new()
+    }
+
+    /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
+    /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
+    fn narrow(
+        &self,
+        step: &Step,
+        _to: Shared,
+        _put: Option<Local>,
+        _spawn: Option<Local>,
+    ) -> Option<(Shared, Local)> {
+        Some((step.from, step.take.entries().first()?.0))
+    }
+
+    /// A part of `before`, out of each of which a bystander of `step` can go to `after`.
+    fn narrow_bystander(&self, _step: &Step, before: Local, _after: Local) -> Option<Local> {
+        Some(before)
+    }
+
+    /// Whether words are plain states: then `meets` and `within` are equality.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    /// What a thread at `l` reads and writes, now and later; `None` if the model does not say, and then there is no reduction.
+    fn footprint(&self, _l: Local) -> Option<Footprint> {
+        None
+    }
+
+    /// The variables, as in a [`Footprint`], whose values `s` fixes.
+    fn constrained(&self, _s: Shared) -> u64 {
+        u64::MAX
+    }
+
+    /// What the words given out so far mean, where they are numbers in a table that grows: for a later process ([`throng::checkpoint`]). `None` if
+    /// that could not make use of it. Where a word says by itself what it means, there is nothing to add.
+    fn words(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes over what [`Model::words`] said in an earlier process, so that words mean the same in this one. `false` if that is not possible, e.g.
+    /// because a word that this process has given out means something else there.
+    fn import_states(&self, _words: &[u8]) -> bool {
+        false
+    }
+
+    /// The model itself, for engines made for one kind of model: the symbolic ones encode programs.
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+
+    /// This model, if its words are cubes.
+    fn as_cubes(&self) -> Option<&dyn cubes::Cubes> {
+        None
+    }
+
+    /// Name and value of every part of a shared state, for people: `[("lock", "1")]`.
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)>;
+
+    /// Name and value of every part of a local state besides its place.
+    fn local_values(&self, l: Local) -> Vec<(String, String)>;
+
+    /// Where a thread in this state is, if the input has lines for that.
+    fn place(&self, l: Local) -> Option<Place>;
+
+    /// What the step's statement or transition looks like in the input, with its line if it has one.
+    fn edge_place(&self, edge: Edge) -> Place;
+
+    /// A name for a shared state.
+    fn shared_name(&self, s: Shared) -> String {
+        join_values(&self.shared_values(s))
+    }
+
+    /// A name for a local state.
+    fn local_name(&self, l: Local) -> String {
+        let values = join_values(&self.local_values(l));
+        match self.place(l) {
+            Some(p) if values.is_empty() => format!("line {}", p.line),
+            Some(p) => format!("line {} {values}", p.line),
+            None => values,
+        }
+    }
+}
+
+/// `x=1 y=0`
+fn join_values(values: &[(String, String)]) -> String {
+    values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,85 @@
+//! Partial-order reduction (Boom, section 7.3): when it is enough to let one thread go first.
+//!
+//! # The rule
+//!
+//! Let t be a thread about to execute a statement that writes no variable which any other thread will ever read or write, and reads none
+//! that any other will ever write. Then only t's steps are explored here. The four sets are the model's
+//! ([`Model::footprint`]); this module applies the rule to the threads of a configuration.
+//!
+//! # Why nothing is lost
+//!
+//! Let w be a run of the full system from this configuration into a target. If t moves in w, its first move there can be moved to the
+//! front, since it is independent of everything the others do before. If t never moves in w, any move α of t can be put in front:
+//! the others neither see what it writes nor, since `assume` counts as a write, what it rules out. Either way the run that
+//! begins with t ends in the same target, provided that the target does not look at t while it stands still, or at a
+//! variable that α writes: so whoever is at a point named by a target never goes first, and variables that a target's
+//! shared state fixes count as read by somebody else. Creating and ending threads never goes first, so both runs have
+//! the same number of threads at every moment but shifted: *the fewest threads of a violation stay the same*. Its length may not.
+//! Points of t that may go first form no cycle, so after finitely many such steps everybody moves.
+//!
+//! Where states are sets, t must be able to move for each value of the shared variables; its own variables may rule some
+//! values of *themselves* out.
+
+use crate::problem::{Initial, Problem, Target};
+use crate::{Footprint, Local, Model};
+
+/// What the targets of a question look at.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// Places that a target names; sorted.
+    places: Vec<u32>,
+    /// Shared variables that a target names.
+    variables: u64,
+}
+
+impl Reduction {
+    /// For a search that looks for all targets of a problem; `None` if its model knows no footprints.
+    pub fn of(problem: &Problem) -> Option<Reduction> {
+        Reduction::new(&*problem.model, &problem.targets, some_local(&problem.initial)?)
+    }
+
+    /// For evidence about one target, whatever else was looked for: who may go first where more targets count may do so here too.
+    pub fn for_target(problem: &Problem, target: &Target) -> Option<Reduction> {
+        Reduction::new(&*problem.model, [target], some_local(&problem.initial)?)
+    }
+
+    /// For a search that looks for these targets; `None` if the model knows no footprint of `somebody`.
+    pub fn new<'t>(
+        model: &dyn Model,
+        targets: impl IntoIterator<Item = &'t Target>,
+        somebody: Local,
+    ) -> Option<Reduction> {
+        model.footprint(somebody)?;
+        let (mut places, mut variables) = (Vec::new(), 0);
+        for config in targets.into_iter().flat_map(|t| &t.configs) {
+            variables |= model.constrained(config.shared);
+            for &(l, _) in config.threads.entries() {
+                places.push(model.footprint(l)?.place);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        Some(Reduction { places, variables })
+    }
+
+    /// Whether a thread of the `i`-th group may go first, where `threads` lists all groups with their sizes.
+    pub fn goes_first(&self, threads: &[(Footprint, u32)], i: usize) -> bool {
+        let (mine, count) = &threads[i];
+        if !mine.goes_first
+            || mine.writes & self.variables != 0
+            || self.places.binary_search(&mine.place).is_ok()
+        {
+            return false;
+        }
+        let others = threads.iter().enumerate().filter(|&(j, _)| j != i || *count > 1).map(|(_, t)| &t.0);
+        others.into_iter().all(|other| {
+            mine.writes & (other.later_reads | other.later_writes) == 0
+                && mine.reads & other.later_writes == 0
+        })
+    }
+}
+
+/// A local state in which somebody starts.
+fn some_local(initial: &[Initial]) -> Option<Local> {
+    initial.iter().find_map(|i| i.threads.entries().first().map(|e| e.0).or(i.any.first().copied()))
+}

@@ -1,0 +1,276 @@
+//! The question asked: a model, where it starts, what must not happen, and for how many threads.
+//!
+//! All four change verdicts, so none is ever implicit: they are printed with every answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use crate::quotient::Contraction;
+use crate::{Bag, Config, Local, Model, OMEGA, Shared};
+
+/// Model + initial configurations + targets + thread bound.
+#[derive(Clone)]
+pub struct Problem {
+    /// The thread template.
+    pub model: Arc<dyn Model>,
+    /// Where the system may start; any of these.
+    pub initial: Vec<Initial>,
+    /// The initial configurations in the user's words, e.g. `any number of threads at main`.
+    pub initial_text: String,
+    /// What must not happen, each with its own verdict.
+    pub targets: Vec<Target>,
+    /// How many threads are allowed.
+    pub bound: Bound,
+}
+
+/// A family of initial configurations: exactly `threads`, and any number of threads in each state of `any`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Initial {
+    /// The shared state.
+    pub shared: Shared,
+    /// The threads that are there in any case.
+    pub threads: Bag,
+    /// Local states in which any number of further threads may start.
+    pub any: Vec<Local>,
+}
+
+/// What must not be reached: configurations that cover one of `configs`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// What to call it: `assertions`, `2|1,1`, `mutex L`.
+    pub name: String,
+    /// The smallest bad configurations.
+    pub configs: Vec<Config>,
+}
+
+/// How many threads there may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// Any number.
+    Any,
+    /// At most this many at any time; at the bound, a step creates nobody.
+    Threads(u32),
+    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least number, if that is more); firing
+    /// is not bounded.
+    Tokens(u32),
+}
+
+impl Initial {
+    /// The family of a smaller model.
+    pub fn merged(&self, contraction: &Contraction) -> Initial {
+        let mut any: Vec<Local> = self.any.iter().filter_map(|&l| contraction.merge_one(l)).collect();
+        any.sort_unstable();
+        any.dedup();
+        Initial { threads: contraction.merge(&self.threads), any, ..self.clone() }
+    }
+
+    /// The family as one configuration with ω counts.
+    pub fn omega(&self) -> Config {
+        let mut threads = self.threads.clone();
+        for &l in &self.any {
+            threads.insert(l, OMEGA);
+        }
+        Config::new(self.shared, threads)
+    }
+
+    /// Whether `config`, with finite counts, is a member.
+    pub fn contains(&self, config: &Config) -> bool {
+        config.shared == self.shared
+            && config
+                .threads
+                .minus(&self.threads)
+                .is_some_and(|more| more.entries().iter().all(|e| self.any.contains(&e.0)))
+    }
+
+    /// Every member with exactly `total` threads.
+    pub fn of_size(&self, total: u32) -> Vec<Config> {
+        let mut found = Vec::new();
+        let Ok(()) = self.each_of_size(total, &mut |c| {
+            found.push(c);
+            Ok::<(), Infallible>(())
+        });
+        found
+    }
+
+    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can be very many.
+    pub fn each_of_size<E>(
+        &self,
+        total: u32,
+        found: &mut impl FnMut(Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(more) = total.checked_sub(self.threads.size()) else { return Ok(()) };
+        let any = self.distinct_any();
+        if any.is_empty() && more > 0 {
+            return Ok(());
+        }
+        spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
+    }
+
+    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as are there in any case), and
+    /// exactly that many in one of them; for `most` 0, the smallest member.
+    pub fn each_of_tokens<E>(
+        &self,
+        most: u32,
+        found: &mut impl FnMut(Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let any = self.distinct_any();
+        fill(&any, most, most == 0, Config::new(self.shared, self.threads.clone()), found)
+    }
+
+    /// The smallest member that covers a configuration, state by state.
+    pub fn least_above(&self, config: &Config) -> Option<Config> {
+        let mut threads = self.threads.clone();
+        for &(l, n) in config.threads.entries() {
+            let missing = n.saturating_sub(threads.count(l));
+            if missing > 0 && !self.any.contains(&l) {
+                return None;
+            }
+            threads.insert(l, missing);
+        }
+        (self.shared == config.shared).then(|| Config::new(self.shared, threads))
+    }
+
+    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows anything.
+    pub fn next_of_tokens(&self, most: Option<u32>) -> Option<u32> {
+        let Some(most) = most else { return Some(0) };
+        let least = self.any.iter().map(|&l| self.threads.count(l)).min()?;
+        most.max(least).checked_add(1)
+    }
+
+    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if there is one.
+    pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
+        let least = self.threads.size();
+        match size {
+            Some(size) if size >= least => {
+                if self.any.is_empty() {
+                    None
+                } else {
+                    size.checked_add(1)
+                }
+            }
+            _ => Some(least),
+        }
+    }
+
+    fn distinct_any(&self) -> Vec<Local> {
+        let mut any = self.any.clone();
+        any.sort_unstable();
+        any.dedup();
+        any
+    }
+}
+
+/// Every way to put `count` further threads into the states `places`.
+fn spread<E>(
+    places: &[Local],
+    count: u32,
+    base: Config,
+    found: &mut impl FnMut(Config) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some((&last, earlier)) = places.split_last() else { return found(base) };
+    if count == 0 {
+        return found(base);
+    }
+    // By the first state that gets any, so that only those are on the stack.
+    found(with(&base, last, count))?;
+    for i in (0..earlier.len()).rev() {
+        for n in 1..=count {
+            spread(&places[i + 1..], count - n, with(&base, places[i], n), found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that unless that is `done` already.
+fn fill<E>(
+    places: &[Local],
+    most: u32,
+    done: bool,
+    base: Config,
+    found: &mut impl FnMut(Config) -> Result<(), E>,
+) -> Result<(), E> {
+    if done {
+        found(base.clone())?;
+    }
+    // By the first state that gets any, so that only those are on the stack.
+    for (i, &l) in places.iter().enumerate().rev() {
+        let room = most.saturating_sub(base.threads.count(l));
+        let least = if done || i + 1 < places.len() { 1 } else { room.max(1) };
+        for n in least..=room {
+            fill(&places[i + 1..], most, done || n == room, with(&base, l, n), found)?;
+        }
+    }
+    Ok(())
+}
+
+fn with(base: &Config, l: Local, n: u32) -> Config {
+    let mut config = base.clone();
+    config.threads.insert(l, n);
+    config
+}
+
+impl Target {
+    /// Whether some concrete configuration of `config` is bad.
+    pub fn is_hit(&self, config: &Config, model: &dyn Model) -> bool {
+        self.configs.iter().any(|bad| config.may_cover(bad, model))
+    }
+}
+
+impl Bound {
+    /// The largest number of threads at any time, if there is one.
+    pub fn threads(self) -> Option<u32> {
+        match self {
+            Bound::Threads(n) => Some(n),
+            Bound::Any | Bound::Tokens(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_a_family_are_listed_by_size() {
+        let family =
+            Initial { shared: Shared(0), threads: Bag::one(Local(7)), any: vec![Local(1), Local(2)] };
+        assert!(family.of_size(0).is_empty());
+        assert_eq!(family.of_size(3).len(), 3);
+        assert!(family.of_size(3).iter().all(|c| family.contains(c) && c.threads.size() == 3));
+        assert!(!family.contains(&Config::new(Shared(0), Bag::one(Local(1)))));
+        assert_eq!((family.next_size(None), family.next_size(Some(4))), (Some(1), Some(5)));
+        assert_eq!(family.omega().threads.count(Local(1)), OMEGA);
+    }
+
+    #[test]
+    fn members_of_a_family_are_listed_by_tokens() {
+        let family = Initial {
+            shared: Shared(0),
+            threads: Bag::one(Local(7)),
+            any: vec![Local(1), Local(2), Local(1)],
+        };
+        let listed = |most| {
+            let mut found = Vec::new();
+            let Ok(()) = family.each_of_tokens(most, &mut |c| {
+                found.push(c);
+                Ok::<(), Infallible>(())
+            });
+            assert!(found.iter().all(|c| family.contains(c)));
+            found.len()
+        };
+        assert_eq!((listed(0), listed(1), listed(2)), (1, 3, 5));
+        let one = Initial { shared: Shared(0), threads: Bag::one(Local(1)), any: vec![Local(1)] };
+        let mut totals = Vec::new();
+        for most in 0..=3 {
+            let Ok(()) = one.each_of_tokens(most, &mut |c| {
+                totals.push(c.threads.size());
+                Ok::<(), Infallible>(())
+            });
+        }
+        assert_eq!(totals, [1, 2, 3], "at most three in all, not three more");
+        assert_eq!((one.next_of_tokens(None), one.next_of_tokens(Some(0))), (Some(0), Some(2)));
+        let fixed = Initial { any: Vec::new(), ..family.clone() };
+        assert_eq!(fixed.next_of_tokens(Some(0)), None);
+        assert_eq!((fixed.next_size(None), fixed.next_size(Some(1))), (Some(1), None));
+    }
+}

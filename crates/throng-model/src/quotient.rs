@@ -1,0 +1,390 @@
+//! A smaller model: some local states are taken for others, and some shared states are only passed through.
+//!
+//! # Merged local states
+//!
+//! Let h say what each local state is taken for: another one, or nobody. Whatever the original can do, the model with every step ⟨take → put⟩ replaced by
+//! ⟨h(take) → h(put)⟩ can do to the images of its configurations, whatever h is. So what is not coverable there is not coverable in the original. (That the converse
+//! holds as well is up to who chooses h, `contract/equivalent.rs`.)
+//!
+//! # Skipped shared states
+//!
+//! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`, nothing bad is in `m`, and
+//! no cycle of steps stays within such states, a run is a sequence of *paths* between other shared states (and perhaps the beginning of
+//! one more path, which meets nothing bad). A path of steps ⟨take₁→put₁⟩, ⟨take₂→put₂⟩ in which bystanders stay needs exactly
+//! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself. What is coverable at the other shared states is the
+//! same in both models, for any number of threads. (In nets this is called agglomeration, Berthelot 1986.)
+//!
+//! The steps into and out of them become one.
+//!
+//! The checker rebuilds this model from a [`Contraction`], so that is all that evidence has to name.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+use super::table::{Names, Table};
+use super::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+
+/// By the place of a step, the places of others that become the same when local states are merged.
+type Alike = HashMap<u32, Vec<u32>>;
+
+/// How a smaller model is made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Contraction {
+    /// Shared states that are only passed through. Nothing starts in them and nothing bad is in them.
+    pub skipped: Vec<Shared>,
+    /// Local states that are taken for another, or for nobody at all; sorted.
+    pub merged: Vec<(Local, Option<Local>)>,
+}
+
+impl Contraction {
+    /// Who is there, if local states are merged.
+    pub fn merge(&self, threads: &Bag) -> Bag {
+        threads.entries().iter().filter_map(|&(l, n)| Some((self.merge_one(l)?, n))).collect()
+    }
+
+    /// What a local state is taken for.
+    pub fn merge_one(&self, l: Local) -> Option<Local> {
+        match self.merged.binary_search_by_key(&l, |e| e.0) {
+            Ok(at) => self.merged[at].1,
+            Err(_) => Some(l),
+        }
+    }
+
+    /// A configuration of the smaller model.
+    pub fn merge_config(&self, config: &Config) -> Config {
+        Config::new(config.shared, self.merge(&config.threads))
+    }
+
+    /// Steps between merged local states, each once, with the place of the first step that becomes it; and the places of the others.
+    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, Alike) {
+        let mut found: HashMap<(Shared, Shared, Bag, Bag), u32> = HashMap::default();
+        let (mut merged, mut alike) = (Vec::new(), Alike::default());
+        for (i, step) in (0..).zip(listed) {
+            let (take, mut put) = (self.merge(&step.take), self.merge(&step.put));
+            put.add_all(&self.merge(&step.spawn));
+            let first = *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(i);
+            if first == i {
+                merged.push((i, Step { take, put, spawn: Bag::new(), ..step.clone() }));
+            } else {
+                alike.entry(first).or_default().push(i);
+            }
+        }
+        (merged, alike)
+    }
+}
+
+/// See the module documentation.
+pub struct QuotientModel {
+    original: Arc<dyn Model>,
+    table: Table,
+    /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
+    paths: Vec<Vec<u32>>,
+    /// The others.
+    alike: Alike,
+}
+
+/// More steps than this are not built: passing through states is meant to make models smaller.
+const MOST_STEPS: usize = 1 << 23;
+
+/// A step made of several.
+struct Path {
+    steps: Vec<u32>,
+    to: Shared,
+    take: Bag,
+    put: Bag,
+}
+
+impl Path {
+    fn one((place, step): (u32, &Step)) -> Result<Path, String> {
+        let mut put = step.put.clone();
+        put.add_all(&step.spawn);
+        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }.countable()
+    }
+
+    /// Threads beyond what can be counted are cut off: such a path would not do what its steps do.
+    fn countable(self) -> Result<Path, String> {
+        let counts = self.take.is_countable() && self.put.is_countable();
+        if counts { Ok(self) } else { Err("a path takes or puts too many threads to count".into()) }
+    }
+
+    /// First this, then `later`.
+    fn then(&self, later: &Path) -> Result<Path, String> {
+        let mut take = self.take.clone();
+        take.add_all(&without(&later.take, &self.put));
+        let mut put = later.put.clone();
+        put.add_all(&without(&self.put, &later.take));
+        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }.countable()
+    }
+}
+
+/// What of `a` is not in `b`.
+fn without(a: &Bag, b: &Bag) -> Bag {
+    let mut rest = a.clone();
+    b.entries().iter().for_each(|&(l, n)| _ = rest.remove(l, n));
+    rest
+}
+
+impl QuotientModel {
+    /// `model` made smaller; or why that is not possible.
+    ///
+    /// Whoever asks sees to it that nothing starts and nothing bad is in a skipped state.
+    pub fn new(model: Arc<dyn Model>, contraction: &Contraction) -> Result<QuotientModel, String> {
+        let Some(listed) = model.listed() else { return Err("the model does not list its steps".into()) };
+        if listed.iter().any(|s| s.others != Bystanders::Stay) {
+            return Err("a step moves bystanders".into());
+        }
+        let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
+        let (merged, alike) = match contraction.merged.is_empty() {
+            true => (Vec::new(), Alike::default()),
+            false => contraction.merge_steps(listed),
+        };
+        // Copied only if they are changed: there may be many.
+        let numbered: Vec<(u32, &Step)> = match contraction.merged.is_empty() {
+            true => (0..).zip(listed).collect(),
+            false => merged.iter().map(|(i, step)| (*i, step)).collect(),
+        };
+        let numbered = || numbered.iter().copied();
+        let mut from: HashMap<Shared, Vec<(u32, &Step)>> = HashMap::default();
+        for (i, step) in numbered().filter(|(_, s)| skipped.contains(&s.from)) {
+            from.entry(step.from).or_default().push((i, step));
+        }
+        let tails = tails(&from, &skipped)?;
+        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::default();
+        let (mut table, mut paths) = (Table::new(Names::Numbers(0), Names::Numbers(0)), Vec::new());
+        for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
+            let first = Path::one((i, step))?;
+            let whole: Vec<Path> = match tails.get(&step.to) {
+                Some(tails) => tails.iter().map(|tail| first.then(tail)).collect::<Result<_, _>>()?,
+                None => vec![first],
+            };
+            for Path { steps, to, take, put } in whole {
+                let idle = step.from == to && take == put;
+                if idle || !built.insert((step.from, to, take.clone(), put.clone())) {
+                    continue;
+                }
+                if paths.len() == MOST_STEPS {
+                    return Err("there are too many paths".into());
+                }
+                let spawn = Bag::new();
+                let whole = Step { to, take, put, spawn, ..step.clone() };
+                table.add(whole, Vec::new(), Place::default());
+                paths.push(steps);
+            }
+        }
+        Ok(QuotientModel { original: model, table, paths, alike })
+    }
+
+    /// The steps of the original model that `step` stands for, one after the other; of those that are alike, the first.
+    fn path(&self, step: Edge) -> impl Iterator<Item = (u32, &Step)> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.paths[step.0 as usize].iter().map(|&i| (i, &listed[i as usize]))
+    }
+
+    /// One after the other, what `step` stands for: for each, the steps of the original model that it may be.
+    pub fn options(&self, step: &Step) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
+        let listed = self.original.listed().unwrap_or_default();
+        self.path(step.edge).map(|(i, first)| {
+            let others = self.alike.get(&i).into_iter().flatten().map(|&j| &listed[j as usize]);
+            std::iter::once(first).chain(others)
+        })
+    }
+}
+
+/// For every skipped state, the paths from it to states that are not skipped.
+fn tails(
+    from: &HashMap<Shared, Vec<(u32, &Step)>>,
+    skipped: &HashSet<Shared>,
+) -> Result<HashMap<Shared, Vec<Path>>, String> {
+    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::default();
+    let mut begun: HashSet<Shared> = HashSet::default();
+    let mut total = 0;
+    let mut stack: Vec<Shared> = skipped.iter().copied().collect();
+    while let Some(&m) = stack.last() {
+        if tails.contains_key(&m) {
+            stack.pop();
+            continue;
+        }
+        let steps = from.get(&m).map_or(&[][..], Vec::as_slice);
+        let open = |s: &&(u32, &Step)| skipped.contains(&s.1.to) && !tails.contains_key(&s.1.to);
+        if begun.insert(m) {
+            stack.extend(steps.iter().filter(open).map(|s| s.1.to));
+            continue;
+        }
+        if steps.iter().any(|s| open(&s)) {
+            return Err("a cycle of steps stays within the skipped states".into());
+        }
+        let (mut of_m, mut counted) = (Vec::<Path>::new(), 0);
+        for &step in steps {
+            let first = Path::one(step)?;
+            match tails.get(&step.1.to) {
+                Some(later) => {
+                    for tail in later {
+                        of_m.push(first.then(tail)?);
+                    }
+                }
+                None => of_m.push(first),
+            }
+            total += of_m[counted..].iter().map(|path| path.steps.len()).sum::<usize>();
+            counted = of_m.len();
+            if total > MOST_STEPS {
+                return Err("there are too many paths".into());
+            }
+        }
+        tails.insert(m, of_m);
+        stack.pop();
+    }
+    Ok(tails)
+}
+
+impl Model for QuotientModel {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.table.post(s, l, out);
+    }
+
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.table.post_shared(s, out);
+    }
+
+    fn words(&self) -> Option<Vec<u8>> {
+        self.original.words()
+    }
+
+    fn import_states(&self, words: &[u8]) -> bool {
+        self.original.import_states(words)
+    }
+
+    fn has_pre(&self) -> bool {
+        true
+    }
+
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.table.pre(s, l, out);
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.table.pre_shared(s, out);
+    }
+
+    fn spawns(&self) -> bool {
+        false
+    }
+
+    fn listed(&self) -> Option<&[Step]> {
+        Some(self.table.steps())
+    }
+
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        self.original.shared_values(s)
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        self.original.local_values(l)
+    }
+
+    fn place(&self, l: Local) -> Option<Place> {
+        self.original.place(l)
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        let mut places = self.path(edge).map(|(_, step)| self.original.edge_place(step.edge));
+        let mut place = places.next().unwrap_or_default();
+        places.for_each(|next| place.text = format!("{}; {}", place.text, next.text));
+        place
+    }
+
+    fn shared_name(&self, s: Shared) -> String {
+        self.original.shared_name(s)
+    }
+
+    fn local_name(&self, l: Local) -> String {
+        self.original.local_name(l)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::thread_step;
+    use super::*;
+
+    fn model(steps: &[(u64, u64, u64, u64)]) -> Arc<dyn Model> {
+        let mut table = Table::new(Names::Numbers(9), Names::Numbers(9));
+        for &(from, l, to, m) in steps {
+            table.add(thread_step(from, l, to, m), vec![], Place::default());
+        }
+        Arc::new(table)
+    }
+
+    fn bag(ls: &[u64]) -> Bag {
+        ls.iter().map(|&l| Local(l)).collect()
+    }
+
+    fn skip(states: &[u64]) -> Contraction {
+        Contraction { skipped: states.iter().map(|&s| Shared(s)).collect(), merged: Vec::new() }
+    }
+
+    #[test]
+    fn merged_states_share_their_steps() {
+        let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 2, 6)];
+        let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
+        let contraction = Contraction { skipped: vec![Shared(1), Shared(2)], merged };
+        let through = QuotientModel::new(model(&steps), &contraction).unwrap();
+        let [step] = through.listed().unwrap() else { panic!("one path") };
+        assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
+        let options: Vec<usize> = through.options(step).map(Iterator::count).collect();
+        assert_eq!(options, [2, 1]);
+    }
+
+    #[test]
+    fn a_path_takes_what_it_does_not_bring_itself() {
+        let rendezvous = model(&[(0, 1, 5, 2), (5, 3, 6, 4), (6, 2, 0, 7)]);
+        let through = QuotientModel::new(rendezvous, &skip(&[5, 6])).unwrap();
+        let [step] = through.listed().unwrap() else { panic!("one path") };
+        assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
+        assert_eq!(
+            (&step.take, &step.put),
+            (&bag(&[1, 3]), &bag(&[4, 7])),
+            "the thread put at 2 is taken again"
+        );
+        assert_eq!(through.options(step).count(), 3);
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_counted_is_none() {
+        let many = |n: u32| {
+            let mut table = Table::new(Names::Numbers(9), Names::Numbers(9));
+            for (from, to) in [(0, 5), (5, 0)] {
+                let put: Bag = [(Local(2), n)].into_iter().collect();
+                table.add(Step { put, ..thread_step(from, 1, to, 1) }, vec![], Place::default());
+            }
+            QuotientModel::new(Arc::new(table), &skip(&[5]))
+        };
+        let put = many((1 << 30) - 1).unwrap().listed().unwrap()[0].put.clone();
+        assert_eq!(put.count(Local(2)), (1 << 31) - 2);
+        assert!(many(1 << 30).is_err_and(|why| why.contains("count")));
+    }
+
+    #[test]
+    fn dead_ends_idle_paths_and_repetitions_are_left_out() {
+        let steps = [
+            (0, 1, 5, 2),
+            (5, 2, 0, 1),
+            (0, 1, 6, 2),
+            (0, 3, 7, 4),
+            (0, 3, 8, 4),
+            (7, 4, 0, 3),
+            (8, 4, 1, 4),
+        ];
+        let through = QuotientModel::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
+        assert_eq!(through.listed().unwrap().len(), 2, "only over 8, which is not skipped");
+    }
+
+    #[test]
+    fn a_cycle_is_refused() {
+        let cycle = model(&[(0, 1, 5, 2), (5, 2, 6, 3), (6, 3, 5, 2), (6, 4, 0, 4)]);
+        assert!(QuotientModel::new(cycle.clone(), &skip(&[5, 6])).is_err());
+        assert!(QuotientModel::new(cycle, &skip(&[5])).is_ok());
+        let own = model(&[(0, 1, 5, 2), (5, 2, 5, 3), (5, 3, 0, 3)]);
+        assert!(QuotientModel::new(own, &skip(&[5])).is_err());
+    }
+}

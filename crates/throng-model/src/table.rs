@@ -1,0 +1,397 @@
+//! A model written out in full: thread-transition systems and nets are born as one.
+//!
+//! Steps are kept once, in input order; `post`, `pre` and `pre_shared` are look-ups in three sorted indices.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::{Bag, Bystanders, Edge, Local, Model, Place, Shared, Step};
+
+/// What happens to a bystander in a broadcast step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Fate {
+    /// It goes there.
+    To(Local),
+    /// It disappears (a net's reset).
+    Vanish,
+    /// It is not allowed to be there: the step is blocked (a net's zero test).
+    Block,
+}
+
+/// An explicit model.
+#[derive(Clone, Debug)]
+pub struct Table {
+    shared: Names,
+    locals: Names,
+    steps: Vec<Step>,
+    /// For each step, what it does to bystanders, sorted; who is not listed stays.
+    fates: Vec<Vec<(Local, Fate)>>,
+    /// Where each step is written.
+    places: Vec<Origin>,
+    /// The text that [`Origin::Text`] points into.
+    source: Arc<str>,
+    index: OnceLock<Index>,
+}
+
+/// Where a step is written. Large files have a line per step, so that case is kept small.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A passage of the source.
+    Text { line: u32, start: u32, end: u32 },
+    /// Anything else.
+    Place(Box<Place>),
+}
+
+/// What states are called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// By their index; there are this many.
+    Numbers(u64),
+    /// By these names.
+    List(Vec<String>),
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names::Numbers(0)
+    }
+}
+
+impl Names {
+    /// How many states there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Names::Numbers(n) => *n,
+            Names::List(names) => names.len() as u64,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of state `i`.
+    pub fn name(&self, i: u64) -> String {
+        match self {
+            Names::Numbers(_) => i.to_string(),
+            Names::List(names) => names.get(i as usize).cloned().unwrap_or_else(|| i.to_string()),
+        }
+    }
+}
+
+/// Numbers of steps by what one looks for; built when first asked.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    /// (from, leader) of steps that take somebody.
+    by_leader: Vec<(Shared, Local, u32)>,
+    /// `from` of steps that take nobody.
+    leaderless: Vec<(Shared, u32)>,
+    /// (to, l) for every l that is put, spawned, or may be moved to.
+    by_arrival: Vec<(Shared, Local, u32)>,
+    /// `to` of steps that change the shared state or take nobody.
+    by_shared: Vec<(Shared, u32)>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table::new(Names::default(), Names::default())
+    }
+}
+
+impl Table {
+    /// A table without steps.
+    pub fn new(shared: Names, locals: Names) -> Table {
+        Table {
+            shared,
+            locals,
+            steps: Vec::new(),
+            fates: Vec::new(),
+            places: Vec::new(),
+            source: Arc::from(""),
+            index: OnceLock::new(),
+        }
+    }
+
+    /// A table without steps, for steps that are written in `source`, one in about `length` bytes.
+    pub fn of_source(shared: Names, locals: Names, source: &str, length: usize) -> Table {
+        let mut table = Table { source: Arc::from(source), ..Table::new(shared, locals) };
+        let expected = (source.len() / length.max(1)).min(1 << 20);
+        table.steps.reserve(expected);
+        table.fates.reserve(expected);
+        table.places.reserve(expected);
+        table
+    }
+
+    /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and `step.edge` are set here.
+    pub fn add(&mut self, step: Step, fates: Vec<(Local, Fate)>, place: Place) -> Edge {
+        self.push(step, fates, Origin::Place(Box::new(place)))
+    }
+
+    /// Like [`Table::add`] for a step that is written at these bytes of the source, in this line.
+    pub fn add_at(&mut self, step: Step, fates: Vec<(Local, Fate)>, line: u32, bytes: Range<u32>) -> Edge {
+        self.push(step, fates, Origin::Text { line, start: bytes.start, end: bytes.end })
+    }
+
+    fn push(&mut self, mut step: Step, mut fates: Vec<(Local, Fate)>, place: Origin) -> Edge {
+        fates.sort_unstable();
+        fates.dedup();
+        let edge = Edge(self.steps.len() as u32);
+        step.edge = edge;
+        step.others = if fates.is_empty() { Bystanders::Stay } else { Bystanders::Transfer };
+        self.steps.push(step);
+        self.fates.push(fates);
+        self.places.push(place);
+        self.index = OnceLock::new();
+        edge
+    }
+
+    /// All steps in input order; step `i` has `Edge(i)`.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What a step does to bystanders, sorted by where they are; who is not listed stays.
+    pub fn fates(&self, edge: Edge) -> &[(Local, Fate)] {
+        &self.fates[edge.0 as usize]
+    }
+
+    /// Names of the shared states.
+    pub fn shared(&self) -> &Names {
+        &self.shared
+    }
+
+    /// Names of the local states.
+    pub fn locals(&self) -> &Names {
+        &self.locals
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for (i, step) in self.steps.iter().enumerate() {
+                let i = i as u32;
+                match step.take.entries().first() {
+                    Some(&(leader, _)) => index.by_leader.push((step.from, leader, i)),
+                    None => index.leaderless.push((step.from, i)),
+                }
+                let moved = self.fates[i as usize].iter().filter_map(|f| match f.1 {
+                    Fate::To(l) => Some(l),
+                    Fate::Vanish | Fate::Block => None,
+                });
+                let arrivals = step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0);
+                index.by_arrival.extend(arrivals.chain(moved).map(|l| (step.to, l, i)));
+                if step.from != step.to || step.take.is_empty() {
+                    index.by_shared.push((step.to, i));
+                }
+            }
+            index.by_leader.sort_unstable();
+            index.leaderless.sort_unstable();
+            index.by_arrival.sort_unstable();
+            index.by_arrival.dedup();
+            index.by_shared.sort_unstable();
+            index
+        })
+    }
+
+    fn fates_of<'a>(&'a self, step: &Step, l: Local) -> impl Iterator<Item = Fate> + 'a {
+        let fates = &self.fates[step.edge.0 as usize];
+        let from = fates.partition_point(|f| f.0 < l);
+        fates[from..].iter().take_while(move |f| f.0 == l).map(|f| f.1)
+    }
+
+    fn pairs(&self, list: &[(Shared, u32)], s: Shared, out: &mut Vec<Step>) {
+        let from = list.partition_point(|e| e.0 < s);
+        out.extend(list[from..].iter().take_while(|e| e.0 == s).map(|e| self.steps[e.1 as usize].clone()));
+    }
+
+    fn triples(&self, list: &[(Shared, Local, u32)], s: Shared, l: Local, out: &mut Vec<Step>) {
+        let from = list.partition_point(|e| (e.0, e.1) < (s, l));
+        let found = list[from..].iter().take_while(|e| (e.0, e.1) == (s, l));
+        out.extend(found.map(|e| self.steps[e.2 as usize].clone()));
+    }
+}
+
+impl Model for Table {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.triples(&self.index().by_leader, s, l, out);
+    }
+
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.pairs(&self.index().leaderless, s, out);
+    }
+
+    fn words(&self) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+
+    fn import_states(&self, words: &[u8]) -> bool {
+        words.is_empty()
+    }
+
+    fn listed(&self) -> Option<&[Step]> {
+        Some(&self.steps)
+    }
+
+    fn has_pre(&self) -> bool {
+        true
+    }
+
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.triples(&self.index().by_arrival, s, l, out);
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.pairs(&self.index().by_shared, s, out);
+    }
+
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        let mut stays = true;
+        for fate in self.fates_of(step, l) {
+            stays = false;
+            match fate {
+                Fate::To(m) => out.push(Some(m)),
+                Fate::Vanish => out.push(None),
+                Fate::Block => {}
+            }
+        }
+        if stays {
+            out.push(Some(l));
+        }
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+        if self.fates_of(step, l).next().is_none() {
+            out.push(l);
+        }
+        out.extend(self.fates(step.edge).iter().filter(|f| f.1 == Fate::To(l)).map(|f| f.0));
+    }
+
+    fn blocking(&self) -> Option<String> {
+        let blocks = |fates: &Vec<(Local, Fate)>| fates.iter().any(|f| f.1 == Fate::Block);
+        let i = self.fates.iter().position(blocks)?;
+        let place = self.edge_place(Edge(i as u32));
+        Some(format!(
+            "line {}: `{}` tests that a place is empty or holds an exact number of tokens",
+            place.line, place.text
+        ))
+    }
+
+    fn moves_others(&self) -> bool {
+        self.fates.iter().any(|f| !f.is_empty())
+    }
+
+    fn spawns(&self) -> bool {
+        self.steps.iter().any(|s| !s.spawn.is_empty())
+    }
+
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        if self.shared.len() <= 1 { Vec::new() } else { vec![("shared".into(), self.shared.name(s.0))] }
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        vec![("local".into(), self.locals.name(l.0))]
+    }
+
+    fn place(&self, _: Local) -> Option<Place> {
+        None
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        match &self.places[edge.0 as usize] {
+            Origin::Place(place) => (**place).clone(),
+            &Origin::Text { line, start, end } => {
+                let passage = self.source.get(start as usize..end as usize).unwrap_or_default();
+                let before = self.source.get(..start as usize).unwrap_or_default();
+                let column = before[before.rfind('\n').map_or(0, |i| i + 1)..].chars().count() as u32 + 1;
+                Place { line, column, text: one_line(passage), ..Place::default() }
+            }
+        }
+    }
+
+    fn shared_name(&self, s: Shared) -> String {
+        if self.shared.len() <= 1 { String::new() } else { self.shared.name(s.0) }
+    }
+
+    fn local_name(&self, l: Local) -> String {
+        self.locals.name(l.0)
+    }
+}
+
+/// A passage without comments, line breaks and runs of blanks; long ones are cut.
+fn one_line(passage: &str) -> String {
+    let mut text = String::new();
+    let lines = passage.lines().map(|line| line.split('#').next().unwrap_or_default());
+    for word in lines.flat_map(str::split_whitespace) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+        if text.len() > 200 {
+            text.truncate(text.floor_char_boundary(200));
+            text.push('…');
+            break;
+        }
+    }
+    text
+}
+
+/// A step of a single thread: `s l -> s' l'`. Broadcast, spawn and the rest are filled in by [`Table::add`] or the caller.
+pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
+    Step {
+        from: Shared(from),
+        to: Shared(to),
+        take: Bag::one(Local(l)),
+        put: Bag::one(Local(m)),
+        spawn: Bag::new(),
+        others: Bystanders::Stay,
+        edge: Edge(0),
+        choice: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LANGUAGE 3, worked example: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+    fn winner() -> Table {
+        let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
+        let spawn = Step { spawn: Bag::one(Local(1)), ..thread_step(0, 0, 1, 0) };
+        table.add(spawn, vec![], Place::default());
+        table.add(thread_step(1, 0, 0, 0), vec![], Place::default());
+        table.add(thread_step(0, 1, 2, 2), vec![(Local(1), Fate::To(Local(3)))], Place::default());
+        table
+    }
+
+    #[test]
+    fn steps_are_found_from_both_ends() {
+        let table = winner();
+        let mut out = Vec::new();
+        table.post(Shared(0), Local(1), &mut out);
+        assert_eq!(out, [table.steps()[2].clone()]);
+        for arrived in [2, 3] {
+            out.clear();
+            table.pre(Shared(2), Local(arrived), &mut out);
+            assert_eq!(out, [table.steps()[2].clone()], "put at 2, carried along to 3");
+        }
+        out.clear();
+        table.pre_shared(Shared(1), &mut out);
+        assert_eq!(out, [table.steps()[0].clone()]);
+    }
+
+    #[test]
+    fn bystanders_are_moved_and_found_back() {
+        let table = winner();
+        let step = &table.steps()[2];
+        let (mut fates, mut origins) = (Vec::new(), Vec::new());
+        table.bystander(step, Local(1), &mut fates);
+        table.bystander(step, Local(0), &mut fates);
+        assert_eq!(fates, [Some(Local(3)), Some(Local(0))]);
+        table.bystander_back(step, Local(3), &mut origins);
+        assert_eq!(origins, [Local(3), Local(1)]);
+        origins.clear();
+        table.bystander_back(step, Local(1), &mut origins);
+        assert!(origins.is_empty());
+    }
+}

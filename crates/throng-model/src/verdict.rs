@@ -1,0 +1,401 @@
+//! Answers, and the evidence they carry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::mem::{Discriminant, discriminant};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::quotient::Contraction;
+use crate::semantics::TooMany;
+use crate::{Bag, Config, Local, Shared, Step};
+
+/// The answer about one target.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// It cannot be reached within the thread bound.
+    Safe(Certificate),
+    /// It can: here is how.
+    Unsafe(Trace),
+    /// Nobody knows yet, and why.
+    Unknown(Unknown),
+}
+
+impl Verdict {
+    /// The kind of its evidence, as certificates call it, and how many elements it has.
+    pub fn evidence(&self) -> Option<(&'static str, usize)> {
+        match self {
+            Verdict::Unsafe(trace) => Some(("trace", trace.steps.len() + 1)),
+            Verdict::Safe(certificate) => Some(certificate.measure()),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
+/// Why a target cannot be reached.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Certificate {
+    /// Every reachable configuration within the bound: closed under steps, holds every initial configuration
+    /// of the problem, hits no target.
+    /// Shared, because one set may answer for thousands of targets.
+    Closed(Arc<Vec<Config>>),
+    /// The same, but closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    Reduced(Arc<Vec<Config>>),
+    /// The same with products of sets instead of configurations.
+    Products(Arc<Products>),
+    /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
+    /// holds every initial configuration, is closed under steps, and hits no target.
+    Downward(Arc<Vec<Config>>),
+    /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
+    /// no initial one.
+    Upward(Arc<Vec<Config>>),
+    /// No target is built of these views.
+    Views(Arc<Views>),
+    /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
+    Relative(Arc<Relative>),
+    /// Evidence about a smaller model ([`crate::quotient`]).
+    QuotientModel(Arc<Contraction>, Box<Certificate>),
+}
+
+/// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
+/// as [`throng::engine::views`] says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Views {
+    /// The views, as blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// Views with one shared state: each state of `left` and `right` alone, and each of `left` together with each of `right`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The shared state.
+    pub shared: Shared,
+    /// Local states,
+    pub left: Vec<Local>,
+    /// and those that may be there together with each of them. None: each of `left` with each of `left`.
+    pub right: Option<Vec<Local>>,
+}
+
+impl Block {
+    /// All its local states; some may come twice.
+    pub fn locals(&self) -> impl Iterator<Item = Local> {
+        self.left.iter().chain(self.right.iter().flatten()).copied()
+    }
+}
+
+impl Views {
+    /// Views of one thread say nothing about two: all that occur with a shared state may be there together.
+    pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {
+        let block = |(shared, left)| Block { shared, left, right: None };
+        Views { blocks: states.into_iter().map(block).collect() }
+    }
+
+    /// Views of at most two threads: states that occur together with the same others become one block.
+    pub fn of_pairs(set: &[Config]) -> Views {
+        let mut partners: BTreeMap<Shared, BTreeMap<Local, BTreeSet<Local>>> = BTreeMap::new();
+        for view in set {
+            let of = partners.entry(view.shared).or_default();
+            match *view.threads.entries() {
+                [(a, 1)] => _ = of.entry(a).or_default(),
+                [(a, _)] => _ = of.entry(a).or_default().insert(a),
+                [(a, _), (b, _)] => {
+                    of.entry(a).or_default().insert(b);
+                    of.entry(b).or_default().insert(a);
+                }
+                _ => {}
+            }
+        }
+        Views { blocks: partners.into_iter().flat_map(|(s, partners)| blocks(s, &partners)).collect() }
+    }
+
+    /// How many views there are that are not part of another.
+    pub fn len(&self) -> usize {
+        let count = |b: &Block| match (&b.right, b.left.len()) {
+            (None, n) => n * (n + 1) / 2,
+            (Some(right), n) => (n * right.len()).max(n),
+        };
+        self.blocks.iter().map(|b| count(b).max(1)).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Whether they are about single threads: all that occur with a shared state may be there together.
+    pub fn are_single(&self) -> bool {
+        self.blocks.iter().all(|b| b.right.is_none())
+    }
+
+    /// The views that are not part of another.
+    pub fn each(&self) -> impl Iterator<Item = Config> {
+        self.blocks.iter().flat_map(|block| {
+            let view = |threads: &[Local]| Config::new(block.shared, threads.iter().copied().collect());
+            let left = &block.left;
+            let views: Box<dyn Iterator<Item = Config>> = match &block.right {
+                _ if left.is_empty() => Box::new(std::iter::once(view(&[]))),
+                Some(right) if right.is_empty() => Box::new(left.iter().map(move |&a| view(&[a]))),
+                Some(right) => {
+                    Box::new(left.iter().flat_map(move |&a| right.iter().map(move |&b| view(&[a, b]))))
+                }
+                None => Box::new(
+                    (0..left.len()).flat_map(move |i| left[..=i].iter().map(move |&b| view(&[left[i], b]))),
+                ),
+            };
+            views
+        })
+    }
+}
+
+fn blocks(shared: Shared, partners: &BTreeMap<Local, BTreeSet<Local>>) -> Vec<Block> {
+    let mut alike: BTreeMap<&BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
+    partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
+    if let [(together, all)] = &alike.iter().collect::<Vec<_>>()[..]
+        && (together.len() == all.len())
+    {
+        return vec![Block { shared, left: all.to_vec(), right: None }];
+    }
+    let mut groups: Vec<(Vec<Local>, &BTreeSet<Local>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
+    groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
+    // A pair of states is written with whichever of the two comes first.
+    let mut written: BTreeSet<Local> = BTreeSet::new();
+    let mut found = Vec::new();
+    for (left, bs) in groups {
+        let right: Vec<Local> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
+        written.extend(&left);
+        if !right.is_empty() || bs.is_empty() {
+            found.push(Block { shared, left, right: Some(right) });
+        }
+    }
+    if found.is_empty() {
+        found.push(Block { shared, left: Vec::new(), right: None });
+    }
+    found
+}
+
+/// Invariants, each proved with the help of those before it, and a basis relative to them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relative {
+    /// All that is reachable is built of these; they also say which steps matter for what follows.
+    pub views: Arc<Views>,
+    /// Linear invariants: what is reachable has at most the value of some initial configuration.
+    pub vectors: Vec<Vector>,
+    /// Minimal configurations of a set that is closed upwards, and closed under those predecessors that the invariants do not rule out: it holds
+    /// every bad configuration that the invariants do not rule out, and no initial one. Empty if they rule out all of them.
+    pub basis: Vec<Config>,
+}
+
+/// A linear function of configurations that no step increases: TSE's equations, turned into a proof (Farkas). A configuration that covers
+/// another has at least its value, because the numbers of local states are not negative.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Vector {
+    /// What a shared state counts; those that are not listed count nothing.
+    pub shared: Vec<(Shared, i64)>,
+    /// What a thread in a local state counts, never negative; those that are not listed count nothing.
+    pub locals: Vec<(Local, i64)>,
+}
+
+impl Certificate {
+    /// Its kind, as certificates call it, and how many elements it has.
+    pub fn measure(&self) -> (&'static str, usize) {
+        match self {
+            Certificate::Closed(set) => ("closed", set.len()),
+            Certificate::Reduced(set) => ("reduced", set.len()),
+            Certificate::Products(products) => ("products", products.members.len()),
+            Certificate::Downward(set) => ("downward", set.len()),
+            Certificate::Upward(set) => ("upward", set.len()),
+            Certificate::Views(views) => ("views", views.len()),
+            Certificate::Relative(relative) if relative.basis.is_empty() => {
+                ("linear", relative.views.len() + relative.vectors.len())
+            }
+            Certificate::Relative(relative) => {
+                let Relative { views, vectors, basis } = &**relative;
+                ("relative", views.len() + vectors.len() + basis.len())
+            }
+            Certificate::QuotientModel(_, proof) => proof.measure(),
+        }
+    }
+
+    /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
+    pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
+        let address = match self {
+            Certificate::Closed(set)
+            | Certificate::Reduced(set)
+            | Certificate::Downward(set)
+            | Certificate::Upward(set) => Arc::as_ptr(set).addr(),
+            Certificate::Views(views) => Arc::as_ptr(views).addr(),
+            Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
+            Certificate::Products(products) => Arc::as_ptr(products).addr(),
+            Certificate::QuotientModel(_, inner) => return inner.identity(),
+        };
+        (discriminant(self), address)
+    }
+}
+
+/// A set of products of sets of states, each set a list of words that are together its members.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Products {
+    /// Sets of shared states.
+    pub shared: Vec<Vec<Shared>>,
+    /// Sets of local states.
+    pub locals: Vec<Vec<Local>>,
+    /// The products.
+    pub members: Vec<Product>,
+    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    pub reduced: bool,
+}
+
+impl Products {
+    /// All configurations of a member; `None` if there are more than `most`.
+    pub fn configs(&self, product: &Product, most: usize) -> Option<Vec<Config>> {
+        let shared = self.shared.get(product.shared as usize)?;
+        let mut bags = vec![Bag::new()];
+        for &(set, n) in &product.threads {
+            let words = self.locals.get(set as usize)?;
+            let mut next = Vec::new();
+            for bag in &bags {
+                spread(words, n, bag.clone(), &mut next, most)?;
+            }
+            bags = next;
+        }
+        if bags.len().saturating_mul(shared.len()) > most {
+            return None;
+        }
+        Some(shared.iter().flat_map(|&s| bags.iter().map(move |b| Config::new(s, b.clone()))).collect())
+    }
+}
+
+/// Every way to put `n` threads into the states `words`.
+fn spread(words: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
+    let Some((&first, later)) = words.split_first() else {
+        return if n == 0 {
+            found.push(base);
+            (found.len() <= most).then_some(())
+        } else {
+            Some(())
+        };
+    };
+    let least = if later.is_empty() { n } else { 0 };
+    (least..=n).try_for_each(|k| {
+        let mut bag = base.clone();
+        bag.insert(first, k);
+        spread(later, n - k, bag, found, most)
+    })
+}
+
+/// Every configuration with a shared state in a set and, for each entry, so many threads in the entry's set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Index into [`Products::shared`].
+    pub shared: u32,
+    /// Indices into [`Products::locals`], with counts.
+    pub threads: Vec<(u32, u32)>,
+}
+
+/// A run: concrete counts at the start, then steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// An initial configuration; counts are finite.
+    pub start: Config,
+    /// What happens then.
+    pub steps: Vec<Taken>,
+}
+
+/// A configuration that a run reaches: by a step of the thread state `by` (none: a step that takes no thread) from an earlier one, or as a start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunNode {
+    /// The configuration before, as place in a list; none at the start.
+    pub parent: Option<usize>,
+    /// Who leads the step.
+    pub by: Option<Local>,
+    /// The configuration.
+    pub config: Config,
+}
+
+/// One step of a trace and where it led.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// The step.
+    pub step: Step,
+    /// The configuration afterwards; bystanders may have had a choice.
+    pub after: Config,
+}
+
+impl Trace {
+    /// The configuration at the end.
+    pub fn end(&self) -> &Config {
+        self.steps.last().map_or(&self.start, |t| &t.after)
+    }
+
+    /// The largest number of threads that exist at the same time.
+    pub fn threads(&self) -> u32 {
+        let after = self.steps.iter().map(|t| t.after.threads.size());
+        after.chain([self.start.threads.size()]).max().unwrap_or(0)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// Time is up.
+    Time(Duration),
+    /// The memory limit, in bytes, was hit.
+    Memory(u64),
+    /// Somebody asked to stop.
+    Cancelled,
+    /// The share of work it was given is used up.
+    Work,
+    /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
+    Bound(u32),
+    /// Everything was explored, but nothing was asked ([`throng::engine::exhaust`]).
+    Explored,
+    /// The engine finished without an answer, and why.
+    Inconclusive(String),
+    /// The engine cannot answer this question; says why and which can.
+    NotForThisModel(String),
+    /// The question cannot be asked at all, and why.
+    LeftOut(String),
+}
+
+impl Unknown {
+    /// Sums of threads are not exact any more ([`crate::UNCOUNTABLE`]).
+    pub fn uncountable() -> Unknown {
+        Unknown::Inconclusive("there are too many threads to count".into())
+    }
+
+    /// The kind of reason, in one word, for scripts.
+    pub fn cause(&self) -> &'static str {
+        match self {
+            Unknown::Time(_) => "time",
+            Unknown::Memory(_) => "memory",
+            Unknown::Cancelled => "stopped",
+            Unknown::Work => "work",
+            Unknown::Bound(_) => "bound",
+            Unknown::Explored => "explored",
+            Unknown::Inconclusive(_) => "inconclusive",
+            Unknown::NotForThisModel(_) => "refused",
+            Unknown::LeftOut(_) => "left-out",
+        }
+    }
+}
+
+impl From<TooMany> for Unknown {
+    fn from(why: TooMany) -> Unknown {
+        Unknown::Inconclusive(why.to_string())
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
+            Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
+            Unknown::Work => write!(f, "its share of the work is used up"),
+            Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
+            Unknown::Cancelled => write!(f, "stopped on request"),
+            Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
+            Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),
+            Unknown::LeftOut(why) => write!(f, "left out: {why}"),
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The default: several engines side by side, one side proving, the other refuting; the first *checked* answer wins.
+//!
+//! | side | engines |
+//! | --- | --- |
+//! | prove | `views` (pairs), then `equations`, then `backward` pruned by what these two have found out, then `views` (triples) |
+//! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
+//!
+//! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
+//! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
+//! engine has decided is not asked of the next.
+//!
+//! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::backward::Pruned;
+use super::equations::Equations;
+use super::explicit::Explicit;
+use super::facts::FactStore;
+use super::guided::Guided;
+use super::karp_miller::KarpMiller;
+use super::on_quotient::run_on;
+use super::views::{ByTriples, Pairs};
+use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
+use crate::quotient::Quotient;
+use throng_check::rules::{Flaw, check, check_each};
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Certificate, Unknown, Verdict};
+
+/// The engine `auto`.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto {
+    /// How many cores to use; one is deterministic.
+    pub jobs: usize,
+    /// Give up hunting beyond this many threads.
+    pub max_threads: Option<u32>,
+    /// Stop when one target is hit and leave the others open.
+    pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
+}
+
+impl Default for Auto {
+    fn default() -> Auto {
+        Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true }
+    }
+}
+
+/// Ticks of the first round.
+const FIRST_SHARE: u64 = 1 << 18;
+
+/// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
+const FIRST_TURN: u64 = 1 << 14;
+
+/// Pairs either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and they share alike.
+const WEIGHT_OF_PAIRS: u64 = 16;
+
+/// The same if all take turns.
+const TURNS_OF_PAIRS: u64 = 4;
+
+/// How much larger the next round is.
+const GROWTH: u64 = 4;
+
+/// Ticks for finding a run with fewer threads.
+const POLISH: u64 = 1 << 22;
+
+impl Engine for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let board = Portfolio::new(problem, self, limits, watch);
+        let explicit = Explicit {
+            max_threads: self.max_threads,
+            stop_at_first: self.stop_at_first,
+            por: self.por,
+            ..Explicit::default()
+        };
+        let karp_miller = KarpMiller::default();
+        let shelf = Arc::new(FactStore::default());
+        let pairs = Pairs { shelf: shelf.clone() };
+        let triples = ByTriples { shelf: shelf.clone() };
+        let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
+        let backward = Pruned { shelf: shelf.clone() };
+        let guided = Guided { shelf };
+        let mut prove: Vec<Participant> = vec![player(&pairs)];
+        let mut refute: Vec<Participant> = vec![player(&explicit)];
+        if problem.bound == Bound::Any {
+            prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+            prove.extend([player(&equations), player(&backward), player(&triples)]);
+            refute.extend([player(&guided), player(&karp_miller)]);
+        }
+        if self.jobs < 2 {
+            let mut turns = Vec::new();
+            for i in 0..prove.len().max(refute.len()) {
+                turns.extend(refute.get(i).into_iter().chain(prove.get(i)).copied());
+            }
+            board.rounds(&turns, FIRST_TURN);
+        } else {
+            thread::scope(|scope| {
+                // Work threads need deep stacks as little as the engines recurse; the default is plenty.
+                scope.spawn(|| board.rounds(&prove, FIRST_SHARE));
+                board.rounds(&refute, FIRST_SHARE);
+            });
+        }
+        board.answer()
+    }
+}
+
+/// Who takes part, and how large its shares are.
+#[derive(Clone, Copy)]
+struct Participant<'a> {
+    engine: &'a dyn Engine,
+    weight: u64,
+}
+
+fn player(engine: &dyn Engine) -> Participant<'_> {
+    Participant { engine, weight: 1 }
+}
+
+/// What is known so far, for all engines to see.
+struct Portfolio<'a> {
+    problem: &'a Problem,
+    auto: &'a Auto,
+    limits: Limits,
+    watch: &'a dyn Watch,
+    /// The problem with fewer shared states, for those who need not report every step of the shortest run.
+    contracted: Option<Quotient>,
+    state: Mutex<State>,
+}
+
+/// What is known about a target.
+struct Decided {
+    verdict: Verdict,
+    by: &'static str,
+    /// Whether its run was looked for with fewer threads first.
+    fewest: bool,
+}
+
+struct State {
+    verdicts: Vec<Option<Decided>>,
+    attempts: Vec<Attempt>,
+    /// Why the engines stopped, if they did: the most telling reason.
+    why: Option<Unknown>,
+    /// Evidence that did not stand: a bug of ours.
+    flaw: Option<String>,
+    /// Verdicts that could not be checked.
+    withdrawn: Vec<Verdict>,
+    /// How long checking took.
+    checking: Duration,
+}
+
+impl<'a> Portfolio<'a> {
+    fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Portfolio<'a> {
+        let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
+        // Checked as everything is; if that fails nobody else can prove it either, and there is nothing to find.
+        let trivial = |t: &Target| {
+            let verdict = || match check(problem, t, &nothing_bad) {
+                Ok(()) => nothing_bad.clone(),
+                Err(flaw) => Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())),
+            };
+            t.configs.is_empty().then(|| Decided { verdict: verdict(), by: "auto", fewest: false })
+        };
+        let state = State {
+            verdicts: problem.targets.iter().map(trivial).collect(),
+            attempts: Vec::new(),
+            why: None,
+            flaw: None,
+            withdrawn: Vec::new(),
+            checking: Duration::ZERO,
+        };
+        let contracted = Quotient::of(problem);
+        Portfolio { problem, auto, limits: limits.part(), watch, contracted, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no engine panics while it holds the board")
+    }
+
+    /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
+    fn rounds(&self, players: &[Participant], mut share: u64) {
+        let mut running = players.to_vec();
+        while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
+            let last = running.len() == 1;
+            running.retain(|player| {
+                // Who is alone on its side need not share.
+                let limits = self.limits.part();
+                let limits = if last { limits } else { limits.work(share * player.weight) };
+                self.play(player.engine, &limits)
+            });
+            share = share.saturating_mul(GROWTH);
+        }
+        if let Err(why) = self.limits.check() {
+            self.state().why.get_or_insert(why);
+        }
+    }
+
+    /// Asks one engine about what is still open; whether more work might help it.
+    fn play(&self, engine: &dyn Engine, limits: &Limits) -> bool {
+        let open = self.open();
+        if open.is_empty() {
+            return false;
+        }
+        let targets = open.iter().map(|&i| self.problem.targets[i].clone()).collect();
+        let problem = Problem { targets, ..self.problem.clone() };
+        let began = Instant::now();
+        let ear = Listener { board: self, open: &open, engine: engine.name() };
+        let contracted = self.contracted.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let answer = run_on(contracted, engine, &problem, limits, &ear);
+        let mut again = false;
+        let mut outcome = "decided".to_string();
+        let mut offers = Vec::new();
+        for (&i, verdict) in open.iter().zip(&answer.verdicts) {
+            match verdict {
+                Verdict::Unknown(why) => {
+                    again |= *why == Unknown::Work;
+                    outcome = why.to_string();
+                    if matches!(why, Unknown::Bound(_) | Unknown::Memory(_)) {
+                        self.state().why.get_or_insert(why.clone());
+                    }
+                }
+                verdict => offers.push((i, verdict)),
+            }
+        }
+        self.offer(&offers, engine.name());
+        let seconds = began.elapsed().as_secs_f64();
+        let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
+        self.state().attempts.push(attempt);
+        again
+    }
+
+    fn open(&self) -> Vec<usize> {
+        let state = self.state();
+        (0..state.verdicts.len()).filter(|&i| state.verdicts[i].is_none()).collect()
+    }
+
+    fn is_decided(&self) -> bool {
+        let state = self.state();
+        let found = |d: &Option<Decided>| matches!(d, Some(Decided { verdict: Verdict::Unsafe(_), .. }));
+        state.verdicts.iter().all(|v| v.is_some())
+            || self.auto.stop_at_first && state.verdicts.iter().any(found)
+    }
+
+    /// Takes verdicts if they stand; stops everybody when nothing is open any more.
+    fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str) {
+        let open = self.open();
+        let offers: Vec<(usize, &Verdict)> = verdicts
+            .iter()
+            .filter(|(i, v)| !matches!(v, Verdict::Unknown(_)) && open.binary_search(i).is_ok())
+            .copied()
+            .collect();
+        let began = Instant::now();
+        let failing = check_each(self.problem, &offers, &self.limits);
+        self.state().checking += began.elapsed();
+        for (i, flaw) in &failing {
+            if let Flaw::Limit(why) = flaw {
+                self.state().why.get_or_insert(why.clone());
+                continue;
+            }
+            let target = &self.problem.targets[*i].name;
+            let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
+            self.state().flaw.get_or_insert(told);
+            return self.limits.stopper().stop();
+        }
+        for (i, verdict) in offers {
+            if failing.iter().any(|(failing, _)| *failing == i) {
+                self.state().withdrawn.push(verdict.clone());
+                continue;
+            }
+            let decided = self.polish(i, verdict, engine);
+            self.state().verdicts[i].get_or_insert(decided);
+        }
+        if self.is_decided() {
+            self.limits.stopper().stop();
+        }
+    }
+
+    /// A run with the fewest threads instead of just any, if that is quickly found.
+    fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Decided {
+        let decided = |verdict: &Verdict, fewest| Decided { verdict: verdict.clone(), by: engine, fewest };
+        let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
+        let explicit = Explicit {
+            max_threads: Some(trace.threads()),
+            stop_at_first: true,
+            por: self.auto.por,
+            ..Explicit::default()
+        };
+        if engine == explicit.name() {
+            return decided(verdict, true);
+        }
+        let targets = vec![self.problem.targets[target].clone()];
+        let problem = Problem { targets, ..self.problem.clone() };
+        let better = explicit.run(&problem, &self.limits.part().work(POLISH), &super::Silent);
+        match better.verdicts.first() {
+            Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], better).is_ok() => {
+                decided(better, true)
+            }
+            _ => decided(verdict, false),
+        }
+    }
+
+    fn answer(self) -> Answer {
+        let state = self.state.into_inner().expect("no engine panics while it holds the board");
+        let why = state.why.unwrap_or_else(|| {
+            let told: Vec<String> =
+                state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
+            Unknown::Inconclusive(told.join("; "))
+        });
+        let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
+        let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
+        let verdicts = state
+            .verdicts
+            .into_iter()
+            .map(|d| d.map_or_else(|| Verdict::Unknown(why.clone()), |d| d.verdict))
+            .collect();
+        let told = by.iter().flatten().next().copied().unwrap_or("explicit");
+        let of = |name: &str| state.attempts.iter().rev().find(|a| a.engine == name);
+        let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
+        let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
+        statistics.complete_up_to = statistics.complete_up_to.max(complete);
+        state.withdrawn.iter().for_each(|verdict| statistics.withdraw(verdict));
+        Answer {
+            verdicts,
+            statistics,
+            by,
+            fewest,
+            attempts: state.attempts,
+            checked: true,
+            checking: state.checking,
+            flaw: state.flaw,
+        }
+    }
+}
+
+/// Hears what an engine finds on the way.
+struct Listener<'b, 'a> {
+    board: &'b Portfolio<'a>,
+    open: &'b [usize],
+    engine: &'static str,
+}
+
+impl Watch for Listener<'_, '_> {
+    fn progress(&self, now: &Progress) {
+        self.board.watch.progress(now);
+    }
+
+    fn found(&self, target: usize, verdict: &Verdict) {
+        if let Some(&target) = self.open.get(target) {
+            self.board.offer(&[(target, verdict)], self.engine);
+        }
+    }
+}

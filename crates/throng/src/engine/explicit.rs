@@ -1,0 +1,232 @@
+//! `explicit`: breadth-first search over counter-abstracted configurations, for one thread, then two, then more.
+//!
+//! # Levels, and why the answer has the fewest threads
+//!
+//! Consider the graph of all configurations of the problem *as asked*, its bound included. Level k is the part of
+//! this graph in which no configuration has more than k threads: a step that would leave more is not taken at this level,
+//! and the search remembers that it left something out. A run belongs to level k if and only if at most k threads exist
+//! at once in it. Levels are searched in ascending order, so the first that hits a target has the fewest threads
+//! possible; and breadth-first search of that level finds a shortest run among those.
+//!
+//! Note what a level is *not*: the problem with a smaller bound. With bound k, `start_thread` at k threads acts like `skip` (LANGUAGE
+//! 2.5); such a run is none of the problem with a larger bound. Steps are skipped only where the asked bound says so.
+//!
+//! # Why it may stop
+//!
+//! If level k left nothing out, what is stored is closed under all steps. Then a later level differs only by the larger
+//! initial configurations it starts from, and these alone are added; without any, all later levels are the same and
+//! targets not hit are SAFE, even for any number of threads. If something was left out, the next level that can differ
+//! is the size of the smallest configuration left out, or of the next initial one. It starts from scratch, since more threads may
+//! mean shorter runs. At the level of the bound nothing is left out, so the set stored there is the certificate: it holds every
+//! initial configuration within the bound and is closed.
+//!
+//! None of this needs larger configurations to be able to do more, so it also holds for models that [`throng_model::Model::blocking`] speaks of.
+//!
+//! # Partial-order reduction
+//!
+//! Where the model tells what threads read and write, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
+//! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, when its level is done and
+//! without reduction, for a shortest run, and told only then; if time or memory run out meanwhile, the longer one is the answer.
+//!
+//! # Parts
+//!
+//! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
+//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` tells threads apart
+//! instead of counting them, to measure what counting brings.
+
+mod batch;
+mod climb;
+pub(super) mod ids;
+mod pack;
+mod parallel;
+mod saved;
+mod search;
+mod slots;
+mod steps;
+mod store;
+mod targets;
+
+use std::sync::Arc;
+
+use self::climb::Climb;
+use self::search::{Search, Stop};
+use super::{Answer, Engine, Quiet, Statistics, Watch};
+use throng_model::limits::Limits;
+use throng_model::partial_order::Reduction;
+use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::{Certificate, Unknown, Verdict};
+use throng_model::{Config, Local, Shared};
+
+pub use self::store::Footprint;
+
+const NAME: &str = "explicit";
+
+/// The engine and its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explicit {
+    /// How many threads search; the answer does not depend on it.
+    pub jobs: usize,
+    /// Begin with this many threads, because fewer are known not to be enough.
+    pub first: Option<u32>,
+    /// Give up after this many threads (or tokens).
+    pub max_threads: Option<u32>,
+    /// Stop when one target is hit and leave the others open.
+    pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it.
+    pub por: bool,
+    /// Look for a shortest run even if reduction has found one.
+    pub shortest: bool,
+    /// Counter abstraction; without it, each thread has a slot of its own. For comparison only.
+    pub counting: bool,
+}
+
+impl Default for Explicit {
+    fn default() -> Explicit {
+        Explicit {
+            jobs: 1,
+            first: None,
+            max_threads: None,
+            stop_at_first: false,
+            por: true,
+            shortest: true,
+            counting: true,
+        }
+    }
+}
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        if let Some(why) = self.refusal(problem) {
+            return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], Statistics::default());
+        }
+        let reduction = if self.por { Reduction::of(problem) } else { None };
+        let reduced = reduction.is_some();
+        let quiet = Quiet(watch);
+        let mut climb = Climb::new(problem, self, limits, &quiet, reduction);
+        let outcome = climb.run();
+        let statistics = climb.statistics();
+        let verdicts = verdicts(climb.search, outcome, reduced);
+        match self.first {
+            None => Answer::ascending(verdicts, statistics),
+            Some(_) => Answer::new(verdicts, statistics),
+        }
+    }
+}
+
+impl Explicit {
+    /// Why there is no answer without counting, if so.
+    fn refusal(&self, problem: &Problem) -> Option<Unknown> {
+        let starts = problem.initial.iter().map(|family| family.threads.size()).max().unwrap_or(0);
+        let steps = problem.model.listed().unwrap_or_default().iter();
+        let largest = steps.map(|step| step.take.size().max(step.put.size())).fold(starts, u32::max);
+        let fits = !matches!(problem.bound, Bound::Tokens(_)) && largest <= slots::MOST;
+        let why =
+            "without counting, every thread has a slot of its own: not for nets, nor for very many threads";
+        (!self.counting && !fits).then(|| Unknown::NotForThisModel(why.into()))
+    }
+}
+
+/// One verdict per target.
+fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) -> Vec<Verdict> {
+    let traces = std::mem::take(&mut search.traces);
+    let rest = if traces.iter().all(|t| t.is_some()) {
+        Verdict::Unknown(Unknown::Cancelled)
+    } else {
+        match outcome {
+            Ok(()) => match search.configurations() {
+                Ok(closed) if reduced => Verdict::Safe(Certificate::Reduced(Arc::new(closed))),
+                Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
+                Err(why) => Verdict::Unknown(why),
+            },
+            Err(Stop::Limit(why)) => Verdict::Unknown(why),
+            Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
+        }
+    };
+    traces.into_iter().map(|t| t.map_or_else(|| rest.clone(), Verdict::Unsafe)).collect()
+}
+
+/// Everything that can be reached within the problem's bound.
+pub struct Explored<'p> {
+    search: Search<'p>,
+}
+
+/// Explores everything within the problem's bound, whatever its targets; without a bound, all there is, if that is finite.
+pub fn explore<'p>(
+    problem: &'p Problem,
+    jobs: usize,
+    limits: &'p Limits,
+    watch: &'p dyn Watch,
+) -> Result<Explored<'p>, Unknown> {
+    if problem.bound == Bound::Any && problem.initial.iter().any(|family| !family.any.is_empty()) {
+        let why = "explicit search cannot list what any number of threads reach; give a number of threads";
+        return Err(Unknown::NotForThisModel(why.into()));
+    }
+    let mut search = Search::exhaustive(problem, jobs, limits, watch);
+    // Nobody asks for the fewest threads here, so the last level is enough.
+    let last = search.levels.last().unwrap_or(u32::MAX);
+    match search.level(None, last, &mut |_| {}) {
+        Ok(_) | Err(Stop::Decided) => Ok(Explored { search }),
+        Err(Stop::Limit(why)) => Err(why),
+    }
+}
+
+impl Explored<'_> {
+    /// Every configuration.
+    pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
+        self.search.configurations()
+    }
+
+    /// Every thread state, sorted.
+    pub fn thread_states(&self) -> Vec<(Shared, Local)> {
+        self.search.thread_states()
+    }
+
+    /// How many configurations there are and how much memory they take.
+    pub fn footprint(&self) -> Footprint {
+        self.search.footprint()
+    }
+
+    /// How many steps were fired.
+    pub fn steps(&self) -> u64 {
+        self.search.fired
+    }
+}
+
+/// Lists every thread state that can be reached within the problem's bound, sorted.
+pub fn reachable(
+    problem: &Problem,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<(Shared, Local)>, Unknown> {
+    Ok(explore(problem, 1, limits, watch)?.thread_states())
+}
+
+/// Shows, for one number of threads after another, every thread state that runs with at most so many threads at any time reach, until `found` says
+/// that this is enough (`false`) or larger numbers cannot differ.
+///
+/// Numbers at which nothing can change are left out.
+pub fn each_level(
+    problem: &Problem,
+    limits: &Limits,
+    watch: &dyn Watch,
+    mut found: impl FnMut(u32, Vec<(Shared, Local)>) -> Result<bool, Unknown>,
+) -> Result<(), Unknown> {
+    let mut search = Search::exhaustive(problem, 1, limits, watch);
+    let (mut below, mut pruned) = (None, None);
+    while let Some(level) = search.levels.next(below, pruned) {
+        pruned = match search.level(below, level, &mut |_| {}) {
+            Ok(pruned) => pruned,
+            Err(Stop::Limit(why)) => return Err(why),
+            Err(Stop::Decided) => None,
+        };
+        below = Some(level);
+        if !found(level, search.thread_states())? {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The state of a search as numbers, and back ([`crate::checkpoint`]).
+//!
+//! Ids are given in the order in which words are met, and that order is kept; what was compiled is compiled again. So the search goes on exactly
+//! as it would have.
+
+use super::pack;
+use super::search::Search;
+use super::steps::Steps;
+use super::store::Store;
+use crate::checkpoint::{Damaged, Reader, Writer};
+use crate::engine::Occupied;
+use throng_model::{Local, Shared};
+
+impl Search<'_> {
+    /// Writes the state between two configurations.
+    pub fn write(&self, out: &mut Writer<'_>) {
+        self.steps.write(out);
+        out.bytes(self.store.records());
+        out.number(self.next as u64);
+        out.option(self.level);
+        out.option(self.pruned);
+        out.number(self.expanded);
+        out.number(self.fired);
+        self.occupied.write(out);
+        out.count(self.suspects.len());
+        self.suspects.iter().for_each(|&id| out.number(id));
+        out.traces(&self.traces);
+    }
+
+    /// Takes up what another process has written; this search has not begun.
+    pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.steps.read(input)?;
+        let (shared, locals) = (self.steps.shared.words().len(), self.steps.locals.words().len());
+        let slots = self.scratch.config.slots;
+        let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals, slots);
+        self.store = Store::of_records(input.bytes()?, length).ok_or(Damaged)?;
+        self.next = input.below(self.store.end() + 1)? as usize;
+        self.level = input.option()?;
+        self.pruned = input.option()?;
+        self.expanded = input.number()?;
+        self.fired = input.number()?;
+        self.occupied = Occupied::read(input)?;
+        let count = input.count()?;
+        self.suspects = (0..count).map(|_| input.below(self.store.end())).collect::<Result<_, _>>()?;
+        self.traces = input.traces(self.traces.len())?;
+        Ok(())
+    }
+}
+
+impl Steps<'_> {
+    fn write(&self, out: &mut Writer<'_>) {
+        out.count(self.shared.words().len());
+        self.shared.words().iter().for_each(|s| out.number(s.0));
+        out.count(self.locals.words().len());
+        self.locals.words().iter().for_each(|l| out.number(l.0));
+        self.alone.iter().for_each(|listed| out.number(listed.is_some()));
+        out.count(self.pairs.len());
+        for pair in &self.pairs {
+            out.number(pair.shared);
+            out.number(pair.local);
+        }
+    }
+
+    fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
+        let same = |id: u32, wanted: usize| if id as usize == wanted { Ok(()) } else { Err(Damaged) };
+        let shared = input.count()?;
+        for i in 0..shared {
+            same(self.shared_id(Shared(input.number()?)), i)?;
+        }
+        let locals = input.count()?;
+        for i in 0..locals {
+            same(self.local_id(Local(input.number()?)), i)?;
+        }
+        for s in 0..shared {
+            if input.flag()? {
+                self.alone(s as u32);
+            }
+        }
+        for _ in 0..input.count()? {
+            let (s, l) = (input.below(shared)?, input.below(locals)?);
+            self.pair(s, l);
+        }
+        // What is compiled leads to states that were met then.
+        let met = (self.shared.words().len(), self.locals.words().len());
+        if met == (shared, locals) { Ok(()) } else { Err(Damaged) }
+    }
+}

@@ -1,0 +1,389 @@
+//! Breadth-first search, one level after another, until every target is decided.
+
+use std::time::{Duration, Instant};
+
+use super::Explicit;
+use super::batch::{Batch, Filling};
+use super::parallel;
+use super::steps::{Scratch, Steps};
+use super::store::{self, Footprint, Id, ROOT, Store};
+use super::targets::Targets;
+use crate::engine::levels::{Levels, SizeLimit};
+use crate::engine::{Occupied, Progress, Watch};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::partial_order::Reduction;
+use throng_model::problem::{Problem, Target};
+use throng_model::semantics::TooMany;
+use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
+use throng_model::{Config, Local, Shared, semantics};
+
+/// A search and all it has found.
+pub struct Search<'p> {
+    pub(super) problem: &'p Problem,
+    pub(super) levels: Levels<'p>,
+    pub(super) steps: Steps<'p>,
+    pub(super) store: Store,
+    /// The first configuration that has not been expanded: all before it have been, and their successors are stored.
+    pub(super) next: usize,
+    /// The level that is searched, once all it starts from is stored.
+    pub(super) level: Option<u32>,
+    limits: &'p Limits,
+    ticker: Ticker<'p>,
+    watch: &'p dyn Watch,
+    told: Instant,
+    /// When this many have been expanded, it is time to look at the clock.
+    tell_at: u64,
+    jobs: usize,
+    stop_at_first: bool,
+    /// For each target, how it is hit.
+    pub(super) traces: Vec<Option<Trace>>,
+    /// Steps fired, over all levels.
+    pub(super) fired: u64,
+    /// Configurations of this level that have been expanded.
+    pub(super) expanded: u64,
+    /// How many local states configurations occupy, over all levels.
+    pub(super) occupied: Occupied,
+    /// The smallest configuration that this level left out.
+    pub(super) pruned: Option<u32>,
+    /// New configurations that may hit a target and have not been looked at.
+    pub(super) suspects: Vec<Id>,
+    pub(super) scratch: Scratch,
+    batch: Batch,
+}
+
+/// Why a search ends before its level does.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There is nothing left to decide.
+    Decided,
+    /// It has to.
+    Limit(Unknown),
+}
+
+impl From<Unknown> for Stop {
+    fn from(why: Unknown) -> Stop {
+        Stop::Limit(why)
+    }
+}
+
+/// Successors that are found before they are stored.
+const BATCH: usize = 256;
+
+/// How often a watcher hears from a search at most.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+impl<'p> Search<'p> {
+    /// A search that has not begun.
+    pub fn new(
+        problem: &'p Problem,
+        options: &Explicit,
+        reduction: Option<Reduction>,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        let Explicit { jobs, stop_at_first, counting, .. } = *options;
+        let mut search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
+        search.stop_at_first = stop_at_first;
+        if !counting {
+            search.steps.stop_counting();
+            search.scratch = search.steps.scratch();
+        }
+        search
+    }
+
+    /// A search that has not begun and looks for nothing in particular.
+    pub fn exhaustive(
+        problem: &'p Problem,
+        jobs: usize,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        Search::for_targets(problem, &[], jobs, None, limits, watch)
+    }
+
+    /// A search that has not begun and looks for these targets.
+    pub fn for_targets(
+        problem: &'p Problem,
+        targets: &[Target],
+        jobs: usize,
+        reduction: Option<Reduction>,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        let model = &*problem.model;
+        Search {
+            problem,
+            levels: Levels::new(problem),
+            steps: Steps::new(model, Targets::new(model, targets), reduction),
+            store: Store::default(),
+            next: 0,
+            level: None,
+            limits,
+            ticker: Ticker::new(limits),
+            watch,
+            told: Instant::now(),
+            tell_at: 0,
+            jobs,
+            stop_at_first: false,
+            traces: vec![None; targets.len()],
+            fired: 0,
+            expanded: 0,
+            occupied: Occupied::default(),
+            pruned: None,
+            suspects: Vec::new(),
+            scratch: Scratch::default(),
+            batch: Batch::default(),
+        }
+    }
+
+    /// Searches `level`, given that all levels up to `below` have been searched, and returns the size of the smallest
+    /// configuration that was left out because it is too large for this level.
+    ///
+    /// If the level below left nothing out, then what is stored is closed under steps, and only what is new at this
+    /// level has to be added. Otherwise distances may become shorter, and the search starts over.
+    ///
+    /// `pause` is called now and then, between two configurations.
+    pub fn level(
+        &mut self,
+        below: Option<u32>,
+        level: u32,
+        pause: &mut dyn FnMut(&Search<'p>),
+    ) -> Result<Option<u32>, Stop> {
+        self.limits.check()?;
+        let below = below.filter(|_| self.pruned.is_none());
+        if below.is_none() {
+            self.store.clear();
+            self.suspects.clear();
+            self.next = 0;
+            self.expanded = 0;
+            self.tell_at = 0;
+        }
+        self.start(below, level)?;
+        // Only now: whoever is stopped before starts this level again, and must know what the one below left out.
+        self.pruned = None;
+        self.level = Some(level);
+        self.go_on(level, pause)
+    }
+
+    /// Goes on with a level that was begun and stopped.
+    pub fn go_on(&mut self, level: u32, pause: &mut dyn FnMut(&Search<'p>)) -> Result<Option<u32>, Stop> {
+        self.judge_suspects()?;
+        if self.is_decided() {
+            return Err(Stop::Decided);
+        }
+        let room = self.levels.room(level);
+        while self.next < self.store.end() {
+            if parallel::worthwhile(self.jobs, self.store.end() - self.next) {
+                self.expand_many(room)?;
+            } else {
+                self.expand_some(self.store.end(), room)?;
+            }
+            self.tell(level);
+            pause(self);
+        }
+        if self.pruned.is_some() && self.levels.is_cut_off(level) {
+            return Err(Unknown::uncountable().into());
+        }
+        Ok(self.pruned)
+    }
+
+    /// Whether all is known that was asked for.
+    pub fn is_decided(&self) -> bool {
+        let mut open = self.traces.iter().filter(|t| t.is_none());
+        !self.traces.is_empty()
+            && if self.stop_at_first {
+                self.traces.iter().any(|t| t.is_some())
+            } else {
+                open.next().is_none()
+            }
+    }
+
+    /// Every configuration stored.
+    pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
+        let mut found = Vec::with_capacity(self.store.len());
+        let mut ticker = Ticker::new(self.limits);
+        let mut config = self.steps.scratch().config;
+        let mut at = 0;
+        while at < self.store.end() {
+            ticker.tick()?;
+            let length = config.read(self.store.packed(at as Id));
+            found.push(self.steps.config(&config));
+            at = Store::after(at as Id, length);
+        }
+        if config.slots {
+            // Many orders of the same threads.
+            found.sort_unstable();
+            found.dedup();
+        }
+        Ok(found)
+    }
+
+    /// Every thread state of the configurations expanded, sorted.
+    pub fn thread_states(&self) -> Vec<(Shared, Local)> {
+        let mut states: Vec<_> = self.steps.thread_states().collect();
+        states.sort_unstable();
+        states
+    }
+
+    /// How much memory the configurations take.
+    pub fn footprint(&self) -> Footprint {
+        self.store.footprint()
+    }
+
+    /// Stores the initial configurations after level `below` and up to `level`.
+    fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Unknown> {
+        let Search { levels, steps, store, suspects, ticker, .. } = self;
+        let mut packer = steps.scratch().packer;
+        levels.starts(below, level, &mut |config| {
+            ticker.tick()?;
+            let config = steps.unpacked(&config);
+            let packed = packer.pack(config.shared, &config.entries);
+            suspects.extend(store.insert(packed, store::hash(packed), ROOT)?);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Expands configurations, but none from `end` on, until a batch is full, and stores the successors.
+    fn expand_some(&mut self, end: usize, room: SizeLimit) -> Result<(), Stop> {
+        self.batch.clear();
+        let mut at = self.next;
+        while at < end && self.batch.len() < BATCH {
+            self.ticker.tick()?;
+            let id = at as Id;
+            let length = self.scratch.config.read(self.store.packed(id));
+            let work = self.steps.prepare(&mut self.scratch);
+            self.ticker.ticks(work)?;
+            let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker };
+            let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+            self.batch.fired += fired;
+            self.batch.expanded += 1;
+            self.batch.occupied.count(self.scratch.config.entries.len());
+            at = Store::after(id, length);
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.take_in(&batch, at)?;
+        self.batch = batch;
+        Ok(())
+    }
+
+    /// Expands a number of configurations by several threads.
+    ///
+    /// The effect is the same as that of [`Search::expand_some`], again and again.
+    fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
+        let chunks = parallel::split(&self.store, self.next, self.jobs);
+        let batches = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs, self.limits);
+        for (chunk, batch) in chunks.iter().zip(batches) {
+            self.limits.check()?;
+            if let Some(batch) = batch {
+                self.take_in(&batch, chunk.end)?;
+                continue;
+            }
+            while self.next < chunk.end {
+                self.expand_some(chunk.end, room)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a batch, with which all configurations before `next` are expanded, and looks whether it hits a target.
+    ///
+    /// Whoever is stopped in between can go on: what has been stored but not judged waits among the suspects, and what was not stored is found
+    /// again because `next` has not moved.
+    fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
+        batch.store(&mut self.store, &mut self.suspects)?;
+        self.next = next;
+        self.fired += batch.fired;
+        self.expanded += batch.expanded;
+        self.occupied.add(batch.occupied);
+        self.pruned = [self.pruned, batch.pruned].into_iter().flatten().min();
+        self.judge_suspects()
+    }
+
+    /// Looks which targets the suspects hit, the first that was found first.
+    fn judge_suspects(&mut self) -> Result<(), Stop> {
+        let mut hits = Vec::new();
+        self.suspects.reverse();
+        while let Some(&id) = self.suspects.last() {
+            if let Err(why) = self.ticker.tick() {
+                self.suspects.reverse();
+                return Err(why.into());
+            }
+            self.suspects.pop();
+            self.scratch.config.read(self.store.packed(id));
+            let open = |target: usize| self.traces[target].is_none();
+            self.steps.targets_hit(&self.scratch.config, open, |target| hits.push(target));
+            for target in hits.drain(..) {
+                if self.traces[target].is_none() {
+                    let trace = self.trace(id);
+                    self.watch.found(target, &Verdict::Unsafe(trace.clone()));
+                    self.traces[target] = Some(trace);
+                }
+            }
+            if self.is_decided() {
+                self.suspects.clear();
+                return Err(Stop::Decided);
+            }
+        }
+        Ok(())
+    }
+
+    /// The run that led to `id`: its predecessors, and between them any step that fits.
+    fn trace(&self, id: Id) -> Trace {
+        let mut configs = Vec::new();
+        let mut unpacked = self.steps.scratch().config;
+        let mut at = Some(id);
+        while let Some(id) = at {
+            unpacked.read(self.store.packed(id));
+            configs.push(self.steps.config(&unpacked));
+            at = self.store.parent(id);
+        }
+        configs.reverse();
+        let taken = |pair: &[Config]| {
+            let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+            let (before, after) = (&pair[0], &pair[1]);
+            let mut steps = Vec::new();
+            model.post_shared(before.shared, &mut steps);
+            before.threads.entries().iter().for_each(|e| model.post(before.shared, e.0, &mut steps));
+            // A step with too many outcomes to list may be it; whoever checks says that he cannot tell.
+            let mut perhaps = None;
+            for step in steps.into_iter().filter(|step| step.to == after.shared) {
+                let mut all = Vec::new();
+                match semantics::fire(model, before, &step, bound, &mut all) {
+                    Ok(()) if all.contains(after) => return Some(Taken { step, after: after.clone() }),
+                    Ok(()) => {}
+                    Err(TooMany) => perhaps = perhaps.or(Some(step)),
+                }
+            }
+            perhaps.map(|step| Taken { step, after: after.clone() })
+        };
+        let steps = configs.windows(2).filter_map(taken).collect();
+        Trace { start: configs.swap_remove(0), steps }
+    }
+
+    /// Tells the watcher how far the search is, now and then.
+    fn tell(&mut self, level: u32) {
+        // Looking at the clock for each configuration would cost more than finding it.
+        if self.expanded < self.tell_at {
+            return;
+        }
+        self.tell_at = self.expanded + 1024;
+        if self.told.elapsed() < TELL_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        let configurations = self.store.len() as u64;
+        self.watch.progress(&Progress {
+            engine: super::NAME,
+            phase: self.levels.describe(level),
+            configurations,
+            frontier: configurations.saturating_sub(self.expanded),
+        });
+    }
+}
+
+/// Keeps the smallest size.
+pub fn note_pruned(smallest: &mut Option<u32>, size: u64) {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    *smallest = Some(smallest.map_or(size, |least| least.min(size)));
+}

@@ -1,0 +1,635 @@
+//! The steps of a model, compiled when first needed: dense ids, and differences instead of bags.
+//!
+//! [`Model::post`] is asked once per thread state. What the inner loop sees is a list of [`Compiled`] steps; for
+//! the usual one, in which nobody else moves, firing is splicing a few differences into the packed configuration.
+//!
+//! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
+//! several threads can expand at the same time.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::ids::Ids;
+use super::pack::{Packer, Unpacked, saturated};
+use super::slots::{self, InSlots};
+use super::targets::Targets;
+use crate::engine::levels::SizeLimit;
+use throng_model::partial_order::Reduction;
+use throng_model::verdict::Unknown;
+use throng_model::{Bag, Bystanders, Config, Footprint, Local, Model, Shared, Step};
+
+/// Ticks for asking the model once.
+const LISTING: u32 = 16;
+
+/// Everything known about the model so far.
+pub struct Steps<'m> {
+    model: &'m dyn Model,
+    targets: Targets<'m>,
+    /// When one thread may go first; none: never.
+    reduction: Option<Reduction>,
+    /// Whether threads are counted, rather than told apart by their slots.
+    counting: bool,
+    /// For each local id, what threads there read and write; only with a reduction.
+    footprints: Vec<Footprint>,
+    /// The bad configurations over dense ids; only for exact models.
+    dense_bads: Vec<Vec<(u32, u32)>>,
+    pub(super) shared: Ids<Shared>,
+    pub(super) locals: Ids<Local>,
+    /// For each local id, where it goes when it is woken.
+    woken: Vec<Option<u32>>,
+    /// For each shared id, the steps that take nobody; compiled when first needed.
+    pub(super) alone: Vec<Option<Vec<Compiled>>>,
+    /// For each shared id, what is bad there; looked up when first needed.
+    bads: Vec<Option<Bads>>,
+    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `pair_of` so that looking at
+    /// targets compiles nothing: ids then depend on the order of expansion alone.
+    watched: FxHashMap<u64, Vec<u32>>,
+    /// (shared id, local id) in one number → index in `pairs`.
+    pair_of: FxHashMap<u64, u32>,
+    pub(super) pairs: Vec<Pair>,
+    /// (index in `moving`, local id) → fates.
+    fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
+    /// The steps that move bystanders, as the model gave them.
+    moving: Vec<Step>,
+}
+
+/// What is bad in a shared state.
+struct Bads {
+    /// Bad configurations whose shared state this may be.
+    all: Vec<u32>,
+    /// Those of them that ask for no thread.
+    bare: Vec<u32>,
+}
+
+/// What is known about a thread state.
+pub(super) struct Pair {
+    pub(super) shared: u32,
+    pub(super) local: u32,
+    steps: Vec<Compiled>,
+    /// Whether one of the steps moves bystanders.
+    moves: bool,
+}
+
+/// A step over dense ids.
+pub struct Compiled {
+    /// Shared state afterwards.
+    pub to: u32,
+    /// What it takes; sorted.
+    pub(super) take: Vec<(u32, i64)>,
+    /// Whether it takes one thread, which then is its leader and known to be there.
+    single: bool,
+    /// What it puts, less what it takes; sorted.
+    change: Vec<(u32, i64)>,
+    /// The same with the threads it creates.
+    grown: Vec<(u32, i64)>,
+    taken: u64,
+    put: u64,
+    spawned: u64,
+    /// What bystanders do.
+    pub others: Bystanders,
+    /// Index in `Steps::moving`, for [`Bystanders::Transfer`].
+    moving: u32,
+    /// Whether it may lead to a target.
+    pub may_hit: bool,
+    /// The same for threads in slots; only if they are not counted.
+    pub in_slots: InSlots,
+}
+
+/// Who gets the successors.
+pub trait Sink {
+    /// A successor, packed, and whether it may hit a target.
+    fn successor(&mut self, packed: &[u8], may_hit: bool);
+
+    /// One of possibly very many ways to fire the same step comes next.
+    fn one_of_many(&mut self) -> Result<(), Unknown>;
+
+    /// So many steps were looked at, whether they can be taken or not.
+    fn looked_at(&mut self, steps: u32) -> Result<(), Unknown>;
+
+    /// A successor with this many threads was left out, because the level allows fewer.
+    fn pruned(&mut self, size: u64);
+}
+
+/// Memory that expansions reuse.
+#[derive(Default)]
+pub struct Scratch {
+    /// The configuration being expanded.
+    pub config: Unpacked,
+    /// What [`Steps::ready`] found: a pair for each entry.
+    pairs: Vec<u32>,
+    pub(super) packer: Packer,
+    changes: Vec<(u32, i64)>,
+    pub(super) entries: Vec<(u32, u32)>,
+    pub(super) taken: Vec<usize>,
+    footprints: Vec<(Footprint, u32)>,
+}
+
+impl<'m> Steps<'m> {
+    /// Nothing compiled yet.
+    pub fn new(model: &'m dyn Model, targets: Targets<'m>, reduction: Option<Reduction>) -> Steps<'m> {
+        let mut steps = Steps {
+            model,
+            targets,
+            reduction,
+            counting: true,
+            footprints: Vec::new(),
+            dense_bads: Vec::new(),
+            shared: Ids::default(),
+            locals: Ids::default(),
+            woken: Vec::new(),
+            alone: Vec::new(),
+            bads: Vec::new(),
+            watched: FxHashMap::default(),
+            pair_of: FxHashMap::default(),
+            pairs: Vec::new(),
+            fates: FxHashMap::default(),
+            moving: Vec::new(),
+        };
+        if model.is_exact() {
+            let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
+            steps.dense_bads = bads.iter().map(|bag| steps.dense(bag)).collect();
+        }
+        steps
+    }
+
+    /// A configuration over dense ids.
+    pub fn unpacked(&mut self, config: &Config) -> Unpacked {
+        let (shared, mut entries) = (self.shared_id(config.shared), self.dense(&config.threads));
+        if !self.counting {
+            entries = slots::one_each(&entries).map(|l| (l, 1)).collect();
+        }
+        Unpacked { shared, entries, slots: !self.counting }
+    }
+
+    /// Memory for expanding configurations.
+    pub fn scratch(&self) -> Scratch {
+        let slots = !self.counting;
+        let config = Unpacked { slots, ..Unpacked::default() };
+        Scratch { config, packer: Packer::new(slots), ..Scratch::default() }
+    }
+
+    /// Tells threads apart by their slots from now on; nothing is compiled yet.
+    pub fn stop_counting(&mut self) {
+        self.counting = false;
+    }
+
+    /// A configuration in the model's words.
+    pub fn config(&self, config: &Unpacked) -> Config {
+        let threads = config.entries.iter().map(|&(l, n)| (self.locals.word(l), n));
+        Config::new(self.shared.word(config.shared), threads.collect())
+    }
+
+    /// The thread states of all configurations prepared so far.
+    pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
+        self.pairs.iter().map(|p| (self.shared.word(p.shared), self.locals.word(p.local)))
+    }
+
+    /// How many shared states have been prepared.
+    pub fn shared_states(&self) -> usize {
+        self.alone.iter().flatten().count()
+    }
+
+    /// How many local states occur in configurations prepared so far.
+    pub fn local_states(&self) -> usize {
+        let mut locals: Vec<u32> = self.pairs.iter().map(|p| p.local).collect();
+        locals.sort_unstable();
+        locals.dedup();
+        locals.len()
+    }
+
+    /// Whether everything that expanding `scratch.config` needs has been compiled.
+    pub fn ready(&self, scratch: &mut Scratch) -> bool {
+        let Scratch { config, pairs, .. } = scratch;
+        pairs.clear();
+        let Some(alone) = &self.alone[config.shared as usize] else { return false };
+        let mut moves = alone.iter().any(|s| s.others == Bystanders::Transfer);
+        for &(l, _) in &config.entries {
+            let Some(&pair) = self.pair_of.get(&key(config.shared, l)) else { return false };
+            moves |= self.pairs[pair as usize].moves;
+            pairs.push(pair);
+        }
+        !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
+    }
+
+    /// Compiles what expanding `scratch.config` needs, and says how much work that was, in ticks: a statement may have thousands of cases.
+    pub fn prepare(&mut self, scratch: &mut Scratch) -> u32 {
+        if self.ready(scratch) {
+            return 0;
+        }
+        let (before, mut work) = (self.pairs.len(), 0);
+        let Scratch { config, pairs, .. } = scratch;
+        self.alone(config.shared);
+        pairs.clear();
+        for &(l, _) in &config.entries {
+            pairs.push(self.pair(config.shared, l));
+        }
+        let missing: Vec<(u32, u32)> =
+            self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
+        for (i, l) in missing {
+            let mut fates = Vec::new();
+            self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            fates.sort_unstable();
+            fates.dedup();
+            let fates = fates.into_iter().map(|fate| fate.map(|l| self.local_id(l))).collect();
+            self.fates.insert((i, l), fates);
+            work += LISTING;
+        }
+        let listed = self.pairs[before..].iter().map(|p| LISTING + p.steps.len() as u32);
+        listed.fold(work, u32::saturating_add)
+    }
+
+    /// Calls `hit` for each target that `config` hits and that is `open`.
+    pub fn targets_hit(
+        &mut self,
+        config: &Unpacked,
+        open: impl Fn(usize) -> bool,
+        mut hit: impl FnMut(usize),
+    ) {
+        let mut words = None;
+        self.look_up_bads(config.shared);
+        for &(l, _) in &config.entries {
+            self.look_up_watched(config.shared, l);
+        }
+        let bare = self.bads[config.shared as usize].iter().flat_map(|b| &b.bare);
+        let watched = config.entries.iter().flat_map(|e| &self.watched[&key(config.shared, e.0)]);
+        for &i in bare.chain(watched) {
+            let bad = self.targets.bad(i);
+            if !open(bad.target) {
+                continue;
+            }
+            let covered = bad.single
+                || match self.dense_bads.get(i as usize) {
+                    Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
+                    None => {
+                        words.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
+                    }
+                };
+            if covered {
+                hit(bad.target);
+            }
+        }
+    }
+
+    /// Gives all successors of `scratch.config`, which is prepared, to `sink`, and says how many steps fired.
+    pub fn expand(
+        &self,
+        scratch: &mut Scratch,
+        room: SizeLimit,
+        sink: &mut impl Sink,
+    ) -> Result<u64, Unknown> {
+        let size = scratch.config.size();
+        let mut fired = 0;
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten();
+        let first = self.goes_first(scratch);
+        let pairs = std::mem::take(&mut scratch.pairs);
+        let led = match first {
+            Some(i) => i..i + 1,
+            None => 0..pairs.len(),
+        };
+        if !self.counting {
+            fired += self.expand_slots(&pairs, led, scratch, room, sink)?;
+            scratch.pairs = pairs;
+            return Ok(fired);
+        }
+        let led = pairs[led].iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let mut looked_at = 0;
+        for step in alone.chain(led) {
+            looked_at += 1;
+            if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
+                fired += 1;
+                self.fire(step, size, scratch, room, sink)?;
+            }
+        }
+        scratch.pairs = pairs;
+        sink.looked_at(looked_at)?;
+        Ok(fired)
+    }
+
+    /// The same where threads are not counted: each slot of `led` leads its own steps.
+    fn expand_slots(
+        &self,
+        pairs: &[u32],
+        led: Range<usize>,
+        scratch: &mut Scratch,
+        room: SizeLimit,
+        sink: &mut impl Sink,
+    ) -> Result<u64, Unknown> {
+        let size = scratch.config.size();
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten().map(|step| (step, None));
+        let led =
+            led.flat_map(|i| self.pairs[pairs[i] as usize].steps.iter().map(move |step| (step, Some(i))));
+        let mut fired = 0;
+        for (step, leader) in alone.chain(led) {
+            let creates = self.creates(step, size, room);
+            fired += slots::fire(self, step, leader, creates, scratch, room, sink)?;
+        }
+        Ok(fired)
+    }
+
+    /// Whether a step creates the threads it would, with `size` threads before it.
+    fn creates(&self, step: &Compiled, size: u64, room: SizeLimit) -> bool {
+        let rest = size.saturating_sub(step.taken) + step.put;
+        step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
+    }
+
+    /// Where a thread at `l` goes when it is woken.
+    pub fn woken(&self, l: u32) -> Option<u32> {
+        self.woken[l as usize]
+    }
+
+    /// What may become of a bystander at `l` of a step that moves bystanders.
+    pub fn fates(&self, step: &Compiled, l: u32) -> &[Option<u32>] {
+        &self.fates[&(step.moving, l)]
+    }
+
+    /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
+    fn goes_first(&self, scratch: &mut Scratch) -> Option<usize> {
+        let reduction = self.reduction.as_ref()?;
+        let Scratch { config, pairs, footprints, .. } = scratch;
+        if self.alone[config.shared as usize].as_ref().is_none_or(|alone| !alone.is_empty()) {
+            return None;
+        }
+        footprints.clear();
+        footprints.extend(config.entries.iter().map(|&(l, n)| (self.footprints[l as usize], n)));
+        (0..pairs.len())
+            .find(|&i| !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i))
+    }
+
+    /// Fires one enabled step; this is [`throng_model::semantics::fire`] over dense ids.
+    fn fire(
+        &self,
+        step: &Compiled,
+        size: u64,
+        scratch: &mut Scratch,
+        room: SizeLimit,
+        sink: &mut impl Sink,
+    ) -> Result<(), Unknown> {
+        let rest = size - step.taken + step.put;
+        let creates = self.creates(step, size, room);
+        let (after, change) = if creates { (rest + step.spawned, &step.grown) } else { (rest, &step.change) };
+        if step.others == Bystanders::Transfer {
+            return self.fire_moving(step, creates, scratch, room, sink);
+        }
+        if !room.admits(after, sink) {
+            return Ok(());
+        }
+        let Scratch { config, packer, changes, .. } = scratch;
+        let mut lost = true;
+        if step.others == Bystanders::WakeOne {
+            for &(l, n) in &config.entries {
+                let Some(woken) = self.woken[l as usize] else { continue };
+                if i64::from(n) > taken(step, l) {
+                    lost = false;
+                    changes.clone_from(change);
+                    add(changes, l, -1);
+                    add(changes, woken, 1);
+                    sink.successor(packer.splice(step.to, &config.entries, changes), step.may_hit);
+                }
+            }
+        }
+        if lost {
+            sink.successor(packer.splice(step.to, &config.entries, change), step.may_hit);
+        }
+        Ok(())
+    }
+
+    /// Fires a step that moves bystanders: each goes its own way.
+    fn fire_moving(
+        &self,
+        step: &Compiled,
+        creates: bool,
+        scratch: &mut Scratch,
+        room: SizeLimit,
+        sink: &mut impl Sink,
+    ) -> Result<(), Unknown> {
+        let Scratch { config, packer, changes, entries, .. } = scratch;
+        let mut groups = Vec::new();
+        for &(l, n) in &config.entries {
+            let others = i64::from(n) - taken(step, l);
+            if others > 0 {
+                let fates = self.fates(step, l);
+                if fates.is_empty() {
+                    return Ok(());
+                }
+                groups.push((saturated(others), fates));
+            }
+        }
+        // What arrives: the change, with what was taken given back.
+        changes.clone_from(if creates { &step.grown } else { &step.change });
+        for &(l, n) in &step.take {
+            add(changes, l, n);
+        }
+        let arrived: Vec<(u32, u32)> =
+            changes.iter().filter(|e| e.1 > 0).map(|&(l, n)| (l, saturated(n))).collect();
+        let mut chosen = Vec::new();
+        deal(&groups, 0, &mut chosen, &mut |chosen| {
+            sink.one_of_many()?;
+            entries.clone_from(&arrived);
+            entries.extend(chosen.iter().filter_map(|&(fate, n)| Some((fate?, n))).filter(|e| e.1 > 0));
+            merge(entries);
+            let after = entries.iter().map(|e| u64::from(e.1)).sum();
+            if room.admits(after, sink) {
+                sink.successor(packer.pack(step.to, entries), step.may_hit);
+            }
+            Ok(())
+        })
+    }
+
+    /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
+    fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let alone = self.alone[scratch.config.shared as usize].iter().flatten();
+        let led = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let moving = alone.chain(led).filter(|s| s.others == Bystanders::Transfer);
+        moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
+    }
+
+    pub(super) fn shared_id(&mut self, s: Shared) -> u32 {
+        let (id, new) = self.shared.intern(s);
+        if new {
+            self.alone.push(None);
+            self.bads.push(None);
+        }
+        id
+    }
+
+    pub(super) fn local_id(&mut self, l: Local) -> u32 {
+        let (id, new) = self.locals.intern(l);
+        if new {
+            self.woken.push(None);
+            if self.reduction.is_some() {
+                self.footprints.push(self.model.footprint(l).unwrap_or_default());
+            }
+            if let Some(woken) = self.model.woken(l) {
+                self.woken[id as usize] = Some(self.local_id(woken));
+            }
+        }
+        id
+    }
+
+    fn dense(&mut self, bag: &Bag) -> Vec<(u32, u32)> {
+        let mut entries: Vec<_> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    /// Looks up what is bad in a shared state, unless that is done.
+    fn look_up_bads(&mut self, s: u32) {
+        if self.bads[s as usize].is_none() {
+            let all = self.targets.at_shared(self.shared.word(s));
+            let bare = all.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
+            self.bads[s as usize] = Some(Bads { all, bare });
+        }
+    }
+
+    /// Looks up what is watched at a thread state, unless that is done. Its shared state has been looked up.
+    fn look_up_watched(&mut self, s: u32, l: u32) {
+        let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
+        let look_up = || self.targets.watched_at(self.shared.word(s), self.locals.word(l), all);
+        self.watched.entry(key(s, l)).or_insert_with(look_up);
+    }
+
+    /// Compiles the steps that take nobody, unless that is done.
+    pub(super) fn alone(&mut self, s: u32) {
+        if self.alone[s as usize].is_some() {
+            return;
+        }
+        let word = self.shared.word(s);
+        let mut listed = Vec::new();
+        self.model.post_shared(word, &mut listed);
+        listed.retain(|step| step.from == word && step.take.is_empty());
+        let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
+        self.alone[s as usize] = Some(steps);
+    }
+
+    /// Compiles a thread state, unless that is done.
+    pub(super) fn pair(&mut self, s: u32, l: u32) -> u32 {
+        if let Some(&pair) = self.pair_of.get(&key(s, l)) {
+            return pair;
+        }
+        let (shared, local) = (self.shared.word(s), self.locals.word(l));
+        let mut listed = Vec::new();
+        self.model.post(shared, local, &mut listed);
+        listed.retain(|step| step.from == shared && step.take.count(local) > 0);
+        let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
+        let moves = steps.iter().any(|s| s.others == Bystanders::Transfer);
+        self.pairs.push(Pair { shared: s, local: l, steps, moves });
+        let pair = self.pairs.len() as u32 - 1;
+        self.pair_of.insert(key(s, l), pair);
+        pair
+    }
+
+    /// Compiles a step; a step that never changes anything is dropped.
+    fn compile(&mut self, step: Step) -> Option<Compiled> {
+        let signed = |entries: Vec<(u32, u32)>| -> Vec<(u32, i64)> {
+            entries.into_iter().map(|(l, n)| (l, i64::from(n))).collect()
+        };
+        let (take, put, spawn) = (self.dense(&step.take), self.dense(&step.put), self.dense(&step.spawn));
+        let in_slots = if self.counting { InSlots::default() } else { InSlots::new(&take, &put, &spawn) };
+        let (take, put, spawn) = (signed(take), signed(put), signed(spawn));
+        let mut change = put;
+        for &(l, n) in &take {
+            add(&mut change, l, -n);
+        }
+        let mut grown = change.clone();
+        for &(l, n) in &spawn {
+            add(&mut grown, l, n);
+        }
+        change.retain(|e| e.1 != 0);
+        grown.retain(|e| e.1 != 0);
+        if step.from == step.to && step.others == Bystanders::Stay && change.is_empty() && spawn.is_empty() {
+            return None;
+        }
+        let to = self.shared_id(step.to);
+        self.look_up_bads(to);
+        let bads = self.bads[to as usize].as_ref().map_or(&[][..], |b| &b.all);
+        let may_hit = self.targets.may_hit(&step, bads);
+        let moving = self.moving.len() as u32;
+        let compiled = Compiled {
+            to,
+            single: step.take.size() == 1,
+            take,
+            change,
+            grown,
+            taken: u64::from(step.take.size()),
+            put: u64::from(step.put.size()),
+            spawned: u64::from(step.spawn.size()),
+            others: step.others,
+            moving,
+            may_hit,
+            in_slots,
+        };
+        if step.others == Bystanders::Transfer {
+            self.moving.push(step);
+        }
+        Some(compiled)
+    }
+}
+
+impl SizeLimit {
+    /// Whether there may be `size` threads; tells `sink` if only the level is too low for that.
+    pub(super) fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
+        if size <= u64::from(self.level) {
+            return true;
+        }
+        if self.bound.is_none_or(|n| size <= u64::from(n)) {
+            sink.pruned(size);
+        }
+        false
+    }
+}
+
+fn key(s: u32, l: u32) -> u64 {
+    u64::from(s) << 32 | u64::from(l)
+}
+
+/// How many threads at `l` a step takes.
+fn taken(step: &Compiled, l: u32) -> i64 {
+    step.take.iter().find(|e| e.0 == l).map_or(0, |e| e.1)
+}
+
+/// Adds `n` to the difference at `l`.
+fn add(changes: &mut Vec<(u32, i64)>, l: u32, n: i64) {
+    match changes.binary_search_by_key(&l, |e| e.0) {
+        Ok(i) => changes[i].1 += n,
+        Err(i) => changes.insert(i, (l, n)),
+    }
+}
+
+/// Sorts entries and adds up those of the same state.
+fn merge(entries: &mut Vec<(u32, u32)>) {
+    entries.sort_unstable();
+    entries.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0;
+        if same {
+            earlier.1 = saturated(i64::from(earlier.1) + i64::from(later.1));
+        }
+        same
+    });
+}
+
+/// Some bystanders in one state, and what may become of each.
+pub type Group<'a> = (u32, &'a [Option<u32>]);
+
+/// Every way to let the members of each group meet their fates, `option` of the first group and later ones still to be chosen.
+pub fn deal(
+    groups: &[Group<'_>],
+    option: usize,
+    chosen: &mut Vec<(Option<u32>, u32)>,
+    found: &mut impl FnMut(&[(Option<u32>, u32)]) -> Result<(), Unknown>,
+) -> Result<(), Unknown> {
+    let Some((&(count, fates), later)) = groups.split_first() else { return found(chosen) };
+    let left = count - chosen[chosen.len() - option..].iter().map(|c| c.1).sum::<u32>();
+    let is_last = option + 1 == fates.len();
+    let least = if is_last { left } else { 0 };
+    for n in least..=left {
+        chosen.push((fates[option], n));
+        if is_last {
+            deal(later, 0, chosen, found)?
+        } else {
+            deal(groups, option + 1, chosen, found)?
+        }
+        chosen.pop();
+    }
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! What is known about everything that any number of threads can reach, for engines to use and to tell each other.
+//!
+//! First views (pairs if they could be had, else single threads), then linear invariants over the steps that the views leave possible.
+//! What they rule out need not be looked at, and both are evidence ([`throng_model::verdict::Relative`]).
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use rustc_hash::FxHashMap;
+
+use super::Silent;
+use super::views::closure::Closure;
+use super::views::singles::Singles;
+use super::views::triples::Triples;
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Initial, Problem};
+use throng_model::verdict::{Unknown, Vector, Views};
+use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+
+/// Invariants of a problem. Targets play no part in them.
+pub struct Facts {
+    model: Arc<dyn Model>,
+    built_of: Built,
+    views: OnceLock<Arc<Views>>,
+    /// The steps that are possible.
+    steps: Vec<Step>,
+    /// In each shared state, who may be there.
+    singles: FxHashMap<Shared, Vec<Local>>,
+    linear: Mutex<Arc<Vec<Linear>>>,
+}
+
+enum Built {
+    Pairs(Box<Closure>),
+    Singles(Singles),
+}
+
+/// The local states that fit a thread that is looked for, and how many such threads are.
+pub type Fitting = (Vec<Local>, u32);
+
+/// A vector that no possible step increases, ready to be evaluated.
+#[derive(Clone)]
+pub struct Linear {
+    /// The vector.
+    pub vector: Vector,
+    shared: FxHashMap<Shared, i64>,
+    locals: FxHashMap<Local, i64>,
+    /// What no reachable configuration exceeds.
+    most: i128,
+}
+
+/// Ticks that pairs may take when somebody else needs them; beyond that, single threads must do.
+const WORK_FOR_PAIRS: u64 = 1 << 24;
+
+impl Facts {
+    /// From views of two threads.
+    pub fn of_pairs(problem: &Problem, closure: Closure) -> Facts {
+        let steps = closure.steps().cloned().collect();
+        let singles = closure.shared().map(|s| (s, closure.at(s).collect())).collect();
+        Facts::new(problem, Built::Pairs(Box::new(closure)), steps, singles)
+    }
+
+    /// From views of one thread.
+    pub fn of_singles(problem: &Problem, found: Singles) -> Facts {
+        let steps = found.steps().cloned().collect();
+        let singles = found.shared().map(|s| (s, found.at(s).collect())).collect();
+        Facts::new(problem, Built::Singles(found), steps, singles)
+    }
+
+    fn new(
+        problem: &Problem,
+        built_of: Built,
+        steps: Vec<Step>,
+        singles: FxHashMap<Shared, Vec<Local>>,
+    ) -> Facts {
+        let model = problem.model.clone();
+        Facts { model, built_of, views: OnceLock::new(), steps, singles, linear: Mutex::default() }
+    }
+
+    /// The views, as evidence.
+    pub fn views(&self) -> &Arc<Views> {
+        self.views.get_or_init(|| {
+            Arc::new(match &self.built_of {
+                Built::Pairs(closure) => Views::of_pairs(&closure.views()),
+                Built::Singles(singles) => singles.views(),
+            })
+        })
+    }
+
+    /// The steps that are possible.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The shared states that may occur, with who may be there.
+    pub fn singles(&self) -> impl Iterator<Item = (Shared, &[Local])> {
+        self.singles.iter().map(|(&s, ls)| (s, &ls[..]))
+    }
+
+    /// The vectors known so far.
+    pub fn linear(&self) -> Arc<Vec<Linear>> {
+        self.linear.lock().expect("nobody panics while holding vectors").clone()
+    }
+
+    /// Whether nothing reachable covers a concrete configuration of `config`.
+    pub fn rules_out(&self, config: &Config) -> bool {
+        let by_views = match &self.built_of {
+            Built::Pairs(closure) => closure.excludes(config),
+            Built::Singles(singles) => singles.excludes(&*self.model, config),
+        };
+        by_views || self.linear().iter().any(|linear| self.excludes(linear, config))
+    }
+
+    /// Adds a vector if no possible step increases it; it says whether that is so.
+    pub fn learn(&self, problem: &Problem, vector: Vector) -> Option<Linear> {
+        let linear = Linear::new(problem, vector)?;
+        if !self.steps.iter().all(|step| self.is_kept(&linear, step)) {
+            return None;
+        }
+        let mut known = self.linear.lock().expect("nobody panics while holding vectors");
+        Arc::make_mut(&mut *known).push(linear.clone());
+        Some(linear)
+    }
+
+    fn is_kept(&self, linear: &Linear, step: &Step) -> bool {
+        let after = linear.value(step.to, &step.put) + linear.of_threads(&step.spawn);
+        after <= linear.value(step.from, &step.take)
+            && self.fates(step).all(|(before, after)| linear.of_local(after) <= linear.of_local(before))
+    }
+
+    /// What becomes of bystanders that do not stay: (before, after).
+    pub fn fates(&self, step: &Step) -> impl Iterator<Item = (Local, Local)> {
+        let mut found = Vec::new();
+        let standing_by = self.singles.get(&step.from).map_or(&[][..], Vec::as_slice);
+        match step.others {
+            Bystanders::Stay => {}
+            Bystanders::WakeOne => {
+                found.extend(standing_by.iter().filter_map(|&l| Some((l, self.model.woken(l)?))))
+            }
+            Bystanders::Transfer => {
+                let mut fates = Vec::new();
+                for &l in standing_by {
+                    self.model.bystander(step, l, &mut fates);
+                    found.extend(fates.drain(..).flatten().map(|after| (l, after)));
+                }
+            }
+        }
+        found.into_iter().filter(|(before, after)| before != after)
+    }
+
+    /// The shared states, with the local states of each thread of `config`, that a reachable configuration may have which covers it.
+    pub fn meeting(&self, config: &Config) -> Vec<(Shared, Vec<Fitting>)> {
+        let model = &*self.model;
+        if model.is_exact() {
+            let threads = config.threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect();
+            return vec![(config.shared, threads)];
+        }
+        let meeting = self.singles.iter().filter(|(s, _)| model.meets_shared(**s, config.shared));
+        let mut found: Vec<_> = meeting
+            .map(|(&s, there)| {
+                let fitting = |l| there.iter().copied().filter(|&m| model.meets_local(m, l)).collect();
+                (s, config.threads.entries().iter().map(|&(l, n)| (fitting(l), n)).collect())
+            })
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn excludes(&self, linear: &Linear, config: &Config) -> bool {
+        if self.model.is_exact() {
+            return linear.value(config.shared, &config.threads) > linear.most;
+        }
+        self.meeting(config).iter().all(|(s, threads)| {
+            let least = |ls: &[Local]| ls.iter().map(|&l| linear.of_local(l)).min().unwrap_or(0);
+            let sum: i128 = threads.iter().map(|(ls, n)| least(ls) * i128::from(*n)).sum();
+            linear.of_shared(*s) + sum > linear.most
+        })
+    }
+}
+
+impl Linear {
+    /// The vector, if any number of threads may start where it counts nothing.
+    fn new(problem: &Problem, vector: Vector) -> Option<Linear> {
+        let mut linear = Linear {
+            shared: vector.shared.iter().copied().collect(),
+            locals: vector.locals.iter().copied().collect(),
+            most: i128::MIN,
+            vector,
+        };
+        for family in &problem.initial {
+            if family.any.iter().any(|&l| linear.of_local(l) != 0) {
+                return None;
+            }
+            linear.most = linear.most.max(linear.value(family.shared, &family.threads));
+        }
+        linear.vector.locals.iter().all(|e| e.1 >= 0).then_some(linear)
+    }
+
+    fn of_shared(&self, s: Shared) -> i128 {
+        self.shared.get(&s).copied().unwrap_or(0).into()
+    }
+
+    fn of_local(&self, l: Local) -> i128 {
+        self.locals.get(&l).copied().unwrap_or(0).into()
+    }
+
+    fn of_threads(&self, threads: &Bag) -> i128 {
+        threads.entries().iter().map(|&(l, n)| self.of_local(l) * i128::from(n)).sum()
+    }
+
+    fn value(&self, s: Shared, threads: &Bag) -> i128 {
+        self.of_shared(s) + self.of_threads(threads)
+    }
+}
+
+/// Where engines that run on one problem leave facts for each other. What was left about another problem is thrown away, so an engine may be
+/// used for one problem after the other.
+#[derive(Default)]
+pub struct FactStore(Mutex<Left>);
+
+#[derive(Default)]
+struct Left {
+    about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
+    facts: Option<Arc<Facts>>,
+    /// Pairs that somebody had no time to finish.
+    unfinished: Option<Closure>,
+    triples: Option<Arc<Triples>>,
+}
+
+impl FactStore {
+    /// What was left about `problem`.
+    fn about(&self, problem: &Problem) -> MutexGuard<'_, Left> {
+        let mut left = self.0.lock().expect("nobody panics at the shelf");
+        let Problem { model, initial, bound, .. } = problem;
+        let same =
+            left.about.as_ref().is_some_and(|(m, i, b)| Arc::ptr_eq(m, model) && i == initial && b == bound);
+        if !same {
+            let about = Some((model.clone(), initial.clone(), *bound));
+            *left = Left { about, ..Left::default() };
+        }
+        left
+    }
+
+    /// Pairs to go on with.
+    pub fn unfinished(&self, problem: &Problem) -> Closure {
+        let left = self.about(problem).unfinished.take();
+        left.unwrap_or_else(|| Closure::new(problem.model.clone()))
+    }
+
+    /// Leaves pairs for whoever has time.
+    pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
+        self.about(problem).unfinished = Some(closure);
+    }
+
+    /// Views of three threads, if somebody has found them.
+    pub fn triples(&self, problem: &Problem) -> Option<Arc<Triples>> {
+        self.about(problem).triples.clone()
+    }
+
+    /// Leaves views of three threads.
+    pub fn put_triples(&self, problem: &Problem, triples: Triples) -> Arc<Triples> {
+        let triples = Arc::new(triples);
+        self.about(problem).triples = Some(triples.clone());
+        triples
+    }
+
+    /// Leaves facts; the later ones are taken for the better.
+    pub fn put(&self, problem: &Problem, facts: Facts) -> Arc<Facts> {
+        let facts = Arc::new(facts);
+        self.about(problem).facts = Some(facts.clone());
+        facts
+    }
+
+    /// The facts that are there.
+    pub fn get(&self, problem: &Problem) -> Option<Arc<Facts>> {
+        self.about(problem).facts.clone()
+    }
+
+    /// The facts that are there, or those that single threads tell: for who cannot wait for better ones.
+    pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
+        match self.get(problem) {
+            Some(facts) => Ok(facts),
+            None => Ok(Arc::new(Facts::of_singles(problem, Singles::of(problem, limits)?))),
+        }
+    }
+
+    /// The facts that are there, or new ones.
+    pub fn get_or_find(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
+        if let Some(facts) = self.get(problem) {
+            return Ok(facts);
+        }
+        let mut closure = self.unfinished(problem);
+        if closure.run(problem, &limits.part().work(WORK_FOR_PAIRS), &Silent).is_ok() {
+            return Ok(self.put(problem, Facts::of_pairs(problem, closure)));
+        }
+        self.leave_unfinished(problem, closure);
+        limits.check()?;
+        Ok(self.put(problem, Facts::of_singles(problem, Singles::of(problem, limits)?)))
+    }
+}
+
+impl std::fmt::Debug for FactStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FactStore")
+    }
+}

@@ -1,0 +1,332 @@
+//! The model's steps over small ids, compiled when a search first asks for them.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::vector::{Entry, Signature, add, count, covers, included, remove};
+use crate::engine::explicit::ids::Ids;
+use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
+
+/// Ticks for asking the model once.
+const LISTING: u32 = 16;
+
+/// A step between vectors: `take` must be there and goes, `give` comes.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Shared state before.
+    pub from: u32,
+    /// Shared state afterwards.
+    pub to: u32,
+    /// The threads that take part.
+    pub take: SmallVec<[Entry; 1]>,
+    /// What they become, and who is created.
+    pub give: SmallVec<[Entry; 2]>,
+}
+
+impl Compiled {
+    /// Writes to `out` what `counts` becomes; `false` if the step is not enabled.
+    pub fn fire(&self, counts: &[Entry], out: &mut Vec<Entry>) -> bool {
+        out.clear();
+        out.extend_from_slice(counts);
+        let enabled = self.take.iter().all(|&(l, n)| remove(out, l, n));
+        if enabled {
+            self.give.iter().for_each(|&(l, n)| add(out, l, n));
+        }
+        enabled
+    }
+}
+
+/// Steps that one thread state leads: first those that keep the shared state, then the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Led {
+    /// The first step.
+    pub start: u32,
+    /// The first that changes the shared state.
+    pub middle: u32,
+    /// After the last.
+    pub end: u32,
+}
+
+/// Words, their ids, and steps.
+pub struct Steps<'m> {
+    pub(super) model: &'m dyn Model,
+    pub(super) shared: Ids<Shared>,
+    pub(super) locals: Ids<Local>,
+    /// How local states include each other; only if words may stand for sets.
+    pub(super) order: Option<Inclusion>,
+    pub(super) led: FxHashMap<(u32, u32), Led>,
+    pub(super) alone: FxHashMap<u32, Led>,
+    pub(super) compiled: Vec<Compiled>,
+    originals: Vec<Step>,
+    /// Ticks for asking the model that nobody has been told of.
+    work: u32,
+}
+
+impl<'m> Steps<'m> {
+    /// Nothing compiled yet.
+    pub fn new(model: &'m dyn Model) -> Steps<'m> {
+        Steps {
+            model,
+            shared: Ids::default(),
+            locals: Ids::default(),
+            order: (!model.is_exact()).then(Inclusion::default),
+            led: FxHashMap::default(),
+            alone: FxHashMap::default(),
+            compiled: Vec::new(),
+            originals: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// The steps that a thread at `l` leads in `s`.
+    pub fn led_by(&mut self, s: u32, l: u32) -> Led {
+        if let Some(&led) = self.led.get(&(s, l)) {
+            return led;
+        }
+        let mut steps = Vec::new();
+        self.model.post(self.shared.word(s), self.locals.word(l), &mut steps);
+        let led = self.compile(steps);
+        self.led.insert((s, l), led);
+        led
+    }
+
+    /// The steps in `s` that take nobody.
+    pub fn led_by_nobody(&mut self, s: u32) -> Led {
+        if let Some(&led) = self.alone.get(&s) {
+            return led;
+        }
+        let mut steps = Vec::new();
+        self.model.post_shared(self.shared.word(s), &mut steps);
+        let led = self.compile(steps);
+        self.alone.insert(s, led);
+        led
+    }
+
+    /// How much work it was to ask the model since this was last asked, in ticks.
+    pub fn take_work(&mut self) -> u32 {
+        std::mem::take(&mut self.work)
+    }
+
+    /// A compiled step.
+    pub fn step(&self, id: u32) -> &Compiled {
+        &self.compiled[id as usize]
+    }
+
+    /// The step of the model that it was compiled from.
+    pub fn original(&self, id: u32) -> &Step {
+        &self.originals[id as usize]
+    }
+
+    /// The id of a shared state.
+    pub fn shared_id(&mut self, s: Shared) -> u32 {
+        self.shared.intern(s).0
+    }
+
+    /// The word of a shared state.
+    pub fn shared_word(&self, s: u32) -> Shared {
+        self.shared.word(s)
+    }
+
+    /// The word of a local state.
+    pub fn local_word(&self, l: u32) -> Local {
+        self.locals.word(l)
+    }
+
+    /// The vector of a bag.
+    pub fn vector(&mut self, bag: &Bag) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    pub(super) fn local_id(&mut self, l: Local) -> u32 {
+        let (id, new) = self.locals.intern(l);
+        if let Some(order) = self.order.as_mut().filter(|_| new) {
+            let work = order.add(self.model, &self.locals, id);
+            self.work = self.work.saturating_add(work / 16);
+        }
+        id
+    }
+
+    /// Whether words may stand for sets of states, so that one may be part of another.
+    pub fn has_sets(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// What a local state has in common with all that are parts of it or that it is a part of.
+    pub fn class(&self, l: u32) -> u32 {
+        self.order.as_ref().map_or(l, |order| order.class_of[l as usize])
+    }
+
+    /// The local states that `l` is a part of, without itself.
+    pub fn above(&self, l: u32) -> &[u32] {
+        self.order.as_ref().map_or(&[], |order| &order.above[l as usize])
+    }
+
+    /// The local states that are parts of `l`, without itself.
+    pub fn below(&self, l: u32) -> &[u32] {
+        self.order.as_ref().map_or(&[], |order| &order.below[l as usize])
+    }
+
+    /// Whether every state of `part` is one of `whole`.
+    pub fn is_within(&self, part: u32, whole: u32) -> bool {
+        part == whole || self.above(part).binary_search(&whole).is_ok()
+    }
+
+    /// Whether a vector stands for at least the threads of another: each of `small` is a part of one of its own in `large`.
+    pub fn covers(&self, large: &[Entry], small: &[Entry]) -> bool {
+        covers(large, small)
+            || self.has_sets()
+                && self.may_cover(large, small)
+                && included(small, large, &|part, whole| self.is_within(part, whole))
+    }
+
+    /// Whether there is room in `large` for each local state of `small`, the others left aside: refutes most pairs.
+    fn may_cover(&self, large: &[Entry], small: &[Entry]) -> bool {
+        small.iter().all(|&(l, n)| {
+            let above = self.above(l);
+            let room = if above.len() < large.len() {
+                above.iter().map(|&m| count(large, m)).fold(0, u32::saturating_add)
+            } else {
+                let wider = large.iter().filter(|e| above.binary_search(&e.0).is_ok());
+                wider.map(|e| e.1).fold(0, u32::saturating_add)
+            };
+            room.saturating_add(count(large, l)) >= n
+        })
+    }
+
+    /// Removes the entries among `suspects` (all if none are given) that are parts of another one with ω: they add nothing to what the vector stands for.
+    pub fn absorb(&self, counts: &mut Vec<Entry>, suspects: Option<&[Entry]>) {
+        if !self.has_sets() {
+            return;
+        }
+        let is_suspect = |l: u32| suspects.is_none_or(|list| list.iter().any(|e| e.0 == l));
+        let mut i = 0;
+        while i < counts.len() {
+            let l = counts[i].0;
+            let absorbs = |&(m, n): &Entry| n == OMEGA && m != l && self.is_within(l, m);
+            if is_suspect(l) && counts.iter().any(absorbs) {
+                counts.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// The signature by which vectors are compared with [`Steps::covers`]; `plain` is [`Signature::of`] the same vector.
+    pub fn signature(&self, plain: Signature, counts: &[Entry]) -> Signature {
+        if !self.has_sets() {
+            return plain;
+        }
+        Signature::of_all(counts.iter().map(|&(l, n)| (self.class(l), n)))
+    }
+
+    /// The configuration that a shared state and a vector stand for.
+    pub fn local(&self, l: u32) -> Local {
+        self.locals.word(l)
+    }
+
+    /// A configuration in the model's words.
+    pub fn config(&self, s: u32, counts: &[Entry]) -> Config {
+        Config::new(self.shared.word(s), counts.iter().map(|&(l, n)| (self.locals.word(l), n)).collect())
+    }
+
+    /// Compiles `steps`, without those that change nothing.
+    fn compile(&mut self, steps: Vec<Step>) -> Led {
+        self.work = self.work.saturating_add(LISTING + steps.len() as u32);
+        let start = self.compiled.len() as u32;
+        let (stay, leave): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|s| s.from == s.to);
+        for step in stay {
+            let mut give = step.put.clone();
+            give.add_all(&step.spawn);
+            if give != step.take {
+                self.push(step, &give);
+            }
+        }
+        let middle = self.compiled.len() as u32;
+        for step in leave {
+            let mut give = step.put.clone();
+            give.add_all(&step.spawn);
+            self.push(step, &give);
+        }
+        Led { start, middle, end: self.compiled.len() as u32 }
+    }
+
+    fn push(&mut self, step: Step, give: &Bag) {
+        let compiled = Compiled {
+            from: self.shared_id(step.from),
+            to: self.shared_id(step.to),
+            take: self.vector(&step.take).into(),
+            give: self.vector(give).into(),
+        };
+        self.compiled.push(compiled);
+        self.originals.push(step);
+    }
+}
+
+/// Which local states are parts of which others.
+#[derive(Debug, Default)]
+pub(super) struct Inclusion {
+    /// For each local state, its class ([`Model::local_class`]) as a small number.
+    class_of: Vec<u32>,
+    classes: Ids<u64>,
+    /// For each class, the local states in it by shape ([`Model::local_shape`]).
+    shapes: Vec<FxHashMap<u64, Vec<u32>>>,
+    /// For each local state, those that it is a part of; sorted.
+    above: Vec<Vec<u32>>,
+    /// For each local state, its parts; sorted.
+    below: Vec<Vec<u32>>,
+}
+
+impl Inclusion {
+    /// Adds the next local state and says with how many it was compared.
+    fn add(&mut self, model: &dyn Model, locals: &Ids<Local>, new: u32) -> u32 {
+        let word = locals.word(new);
+        let class = self.class(model, word);
+        let shape = model.local_shape(word);
+        let (mut above, mut below, mut compared) = (Vec::new(), Vec::new(), 0);
+        for (_, others) in self.shapes[class as usize].iter().filter(|(other, _)| **other != shape) {
+            for &other in others {
+                compared += 1;
+                if model.within_local(word, locals.word(other)) {
+                    above.push(other);
+                    self.below[other as usize].push(new);
+                } else if model.within_local(locals.word(other), word) {
+                    below.push(other);
+                    self.above[other as usize].push(new);
+                }
+            }
+        }
+        above.sort_unstable();
+        below.sort_unstable();
+        self.shapes[class as usize].entry(shape).or_default().push(new);
+        self.class_of.push(class);
+        self.above.push(above);
+        self.below.push(below);
+        compared
+    }
+
+    /// Adds the next local state, of which an earlier process has found out what it is a part of; when all are added, [`Inclusion::turn_round`].
+    pub(super) fn add_known(&mut self, model: &dyn Model, word: Local, above: Vec<u32>) {
+        let (new, class) = (self.class_of.len() as u32, self.class(model, word));
+        self.shapes[class as usize].entry(model.local_shape(word)).or_default().push(new);
+        self.class_of.push(class);
+        self.above.push(above);
+        self.below.push(Vec::new());
+    }
+
+    /// Derives `below` from `above`.
+    pub(super) fn turn_round(&mut self) {
+        for (l, above) in self.above.iter().enumerate() {
+            above.iter().for_each(|&a| self.below[a as usize].push(l as u32));
+        }
+    }
+
+    fn class(&mut self, model: &dyn Model, word: Local) -> u32 {
+        let (class, is_new) = self.classes.intern(model.local_class(word));
+        if is_new {
+            self.shapes.push(FxHashMap::default());
+        }
+        class
+    }
+}

@@ -1,0 +1,90 @@
+//! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
+//!
+//! ```
+//! let outcome = crate::verify("examples/spinlock.bp")?;
+//! assert!(outcome.is_safe());
+//! let outcome = crate::verify("examples/spinlock-broken.bp")?;
+//! assert_eq!(outcome.trace().map(|run| run.threads()), Some(2));
+//! println!("{outcome}"); // who did what on which line, and which values changed
+//! # Ok::<(), crate::verify::Error>(())
+//! ```
+//!
+//! # What you need to know
+//!
+//! | name | what for |
+//! | --- | --- |
+//! | [`verify()`], [`Verification`] | an input and a question in, an [`Outcome`] out; engine, limits, stopping, progress |
+//! | [`Outcome`] | a verdict per target with its evidence, statistics; prints as a report |
+//! | [`Question`] | where to start, what must not happen, for how many threads |
+//! | [`Limits`] | time, memory, and a handle that stops a search from elsewhere |
+//! | [`template::Template`], [`template::System`] | one thread of a system as a Rust type of yours, verified for any number of them |
+//! | [`model::Model`] | write an exploration algorithm of your own against it; it runs on every input |
+//!
+//! `examples/` in the repository has a program for each of the last three.
+//!
+//! # The theory on one page
+//!
+//! **Threads.** All threads run the same code. They *share* some finite memory, the shared state s; each has a *local state* l: where it is, and the
+//! values of its own variables. Both are finite. What is not finite is the number of threads, so "try all sizes" never ends.
+//!
+//! **Counting.** Threads have no names that the code could see. A configuration ⟨s | l₁, …, lₙ⟩ is therefore one shared state and a *multiset* of
+//! local states, that is, a counter for each local state ([`model::Config`]). A step takes some threads, puts others back and changes
+//! the shared state ([`model::Step`]); on counters this is subtraction and addition, as in a Petri net. A `broadcast` moves all
+//! bystanders at once; a `signal` moves one.
+//!
+//! **Covering.** One configuration *covers* another if it has the same shared state and at least as many threads everywhere. What must not happen
+//! is always of the form "some configuration that covers this one": an assertion fails in *some* thread; *two* threads are in
+//! the critical section. The others do not matter.
+//!
+//! **Why any number is decidable.** Two facts. *Monotonicity*: a larger configuration can do whatever a smaller one can, and ends up at least as large; a
+//! bystander never blocks anybody. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element covers
+//! an earlier one. So the configurations from which the target can be covered form a set that is closed upwards, and such a set has
+//! finitely many minimal elements. Start with the target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the question is
+//! whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay 1996; Finkel and Schnoebelen 2001.) Systems that test for the
+//! absence of threads are not monotone; they say so ([`model::Model::blocking`]), and only bounded search takes them.
+//!
+//! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never met. No table of steps is made first: an engine asks
+//! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
+//! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
+//!
+//! **Engines** ([`engine`]).
+//!
+//! | engine | what it does | what it decides |
+//! | --- | --- | --- |
+//! | [`engine::explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
+//! | [`engine::symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | [`engine::karp_miller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
+//! | [`engine::backward`] | the search above | any number of threads, broadcasts and signals included |
+//! | [`engine::views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
+//! | [`engine::auto`] | several of them in turns or side by side; the default | whatever one of them does |
+//!
+//! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
+//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
+//! all initial configurations on one side and all bad ones on the other.
+//!
+//! # Layers
+//!
+//! ```text
+//! .bp text ─► lang::bp ─────────────────┐
+//! .tts .ntts .spec .pnml ─► Table ──────┼─► Model ─► engine ─► verdict + evidence ─► check ─► report
+//! your own Rust type ─► own ────────────┘
+//! ```
+//!
+//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`question`] turns what a user
+//! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
+
+pub mod bdd;
+pub mod checkpoint;
+pub mod engine;
+pub mod quotient;
+pub mod report;
+pub mod template;
+pub mod verify;
+
+pub use throng_check as check;
+pub use throng_lang as lang;
+pub use throng_model as model;
+
+pub use throng_lang::question::Question;
+pub use throng_model::limits::Limits;
+pub use verify::{Outcome, Verification, verify};

@@ -1,0 +1,63 @@
+//! What to do about an UNKNOWN.
+
+use super::{Report, plural};
+use throng_model::problem::Bound;
+use throng_model::verdict::Unknown;
+
+/// What was established although there is no verdict, if anything was.
+pub fn established(report: &Report, why: &Unknown) -> Option<String> {
+    let was_asked = !matches!(why, Unknown::LeftOut(_));
+    let k = report.answer.statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
+    Some(format!("no violation with up to {}", plural(k.into(), report.unit)))
+}
+
+/// What to try next, the most promising first.
+pub fn next(report: &Report, why: &Unknown) -> Vec<String> {
+    let any = report.problem.bound == Bound::Any;
+    let known = report.answer.statistics.complete_up_to.unwrap_or(0);
+    let mut tips = Vec::new();
+    match why {
+        Unknown::LeftOut(_) => return tips,
+        Unknown::Time(limit) => {
+            tips.push(format!("more time: --timeout {}", (limit.as_secs_f64() * 4.0).ceil().max(1.0)));
+            if report.answer.attempts.is_empty() {
+                tips.push(
+                    "other engines: leave out --engine, and all suitable ones work side by side".into(),
+                );
+            }
+        }
+        Unknown::Memory(limit) => {
+            tips.push(format!("more memory: --memory {}", (limit >> 20).saturating_mul(2).max(1)));
+            tips.push(
+                "an engine that stores less: --engine backward (any number of threads) or --engine symbolic"
+                    .into(),
+            );
+        }
+        Unknown::Cancelled => tips.push("let it run longer; --timeout SECS ends it by itself".into()),
+        Unknown::Work => tips.push("the engine alone, without a share of work: --engine NAME".into()),
+        Unknown::Bound(n) => {
+            tips.push(format!("more threads: --max-threads {}", u64::from(*n) * 2));
+            tips.push(
+                "an engine that proves for any number of threads: leave out --engine, or --engine backward"
+                    .into(),
+            );
+        }
+        Unknown::Explored => tips.push("ask: leave out --exhaust".into()),
+        Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
+            tips.push(
+                "another engine: leave out --engine (all suitable ones side by side), or --engine backward"
+                    .into(),
+            );
+        }
+    }
+    if any && known < 3 && !matches!(why, Unknown::Bound(_)) {
+        tips.push(format!(
+            "a smaller question, which may already show a bug: --threads {}",
+            known.max(1) + 1
+        ));
+    }
+    if report.problem.targets.len() > 1 {
+        tips.push("fewer targets at a time".into());
+    }
+    tips
+}

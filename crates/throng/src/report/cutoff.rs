@@ -1,0 +1,154 @@
+//! The answer of `throng cutoff`, as text and as JSON.
+
+use serde::Serialize;
+
+use super::plural;
+use super::story::{State, Values, state};
+use crate::engine::cutoff::{Closed, Cutoff};
+use throng_model::problem::Problem;
+use throng_model::verdict::Unknown;
+
+/// A cutoff, or why nobody knows it.
+pub struct Found<'a> {
+    /// What the input is called.
+    pub file: &'a str,
+    /// Model and initial configuration.
+    pub problem: &'a Problem,
+    /// The answer.
+    pub found: &'a Result<Cutoff, Unknown>,
+    /// Whether its evidence was checked.
+    pub checked: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    tool: &'static str,
+    version: &'static str,
+    command: &'static str,
+    file: &'a str,
+    initial: &'a str,
+    cutoff: Option<u32>,
+    reason: Option<String>,
+    thread_states: Option<usize>,
+    levels: Vec<Step>,
+    evidence: Option<String>,
+    checked: bool,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Step {
+    threads: u32,
+    new: usize,
+    example: Example,
+    /// Steps of the run that reaches the example.
+    steps: usize,
+}
+
+#[derive(Serialize)]
+struct Example {
+    shared: Values,
+    #[serde(flatten)]
+    local: State,
+}
+
+impl Found<'_> {
+    /// As text: the cutoff, then a line for each number of threads that brings something new.
+    pub fn text(&self) -> String {
+        let cutoff = match self.found {
+            Err(why) => {
+                return format!(
+                    "UNKNOWN  {why}\nfile:    {}\ninitial: {}\n",
+                    self.file, self.problem.initial_text
+                );
+            }
+            Ok(cutoff) => cutoff,
+        };
+        let model = &*self.problem.model;
+        let mut out = format!(
+            "cutoff {}: {} show every reachable thread state\nfile:    {}\ninitial: {}\nstates:  {}\nproof:   {}; {}\n\n",
+            cutoff.threads,
+            plural(cutoff.threads.into(), "thread"),
+            self.file,
+            self.problem.initial_text,
+            plural(cutoff.reachable.len() as u64, "thread state"),
+            evidence(&cutoff.closed),
+            if self.checked { "checked" } else { "NOT checked" },
+        );
+        for level in &cutoff.levels {
+            let (s, l) = level.witness.unwrap_or(level.example);
+            out.push_str(&format!(
+                "{:>12}: {:>6} new, e.g. {} | {} ({})\n",
+                plural(level.threads.into(), "thread"),
+                level.new,
+                model.shared_name(s),
+                model.local_name(l),
+                plural(level.trace.steps.len() as u64, "step"),
+            ));
+        }
+        out
+    }
+
+    /// As one JSON document.
+    pub fn json(&self) -> String {
+        let model = &*self.problem.model;
+        let found = self.found.as_ref().ok();
+        let levels = found.iter().flat_map(|c| &c.levels).map(|level| {
+            let (s, l) = level.witness.unwrap_or(level.example);
+            Step {
+                threads: level.threads,
+                new: level.new,
+                example: Example { shared: Values(model.shared_values(s)), local: state(model, l) },
+                steps: level.trace.steps.len(),
+            }
+        });
+        super::json::to_text(&Document {
+            schema: super::json::SCHEMA,
+            tool: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            command: "cutoff",
+            file: self.file,
+            initial: &self.problem.initial_text,
+            cutoff: found.map(|c| c.threads),
+            reason: self.found.as_ref().err().map(ToString::to_string),
+            thread_states: found.map(|c| c.reachable.len()),
+            levels: levels.collect(),
+            evidence: found.map(|c| evidence(&c.closed)),
+            checked: self.checked && found.is_some(),
+            seconds: self.seconds,
+        })
+    }
+}
+
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    super::json::to_text(&Document {
+        schema: super::json::SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "cutoff",
+        file,
+        initial: "",
+        cutoff: None,
+        reason: Some(why.to_string()),
+        thread_states: None,
+        levels: Vec::new(),
+        evidence: None,
+        checked: false,
+        seconds: 0.0,
+    })
+}
+
+fn evidence(closed: &Closed) -> String {
+    match closed {
+        Closed::Downward(set) => {
+            format!("{} cover all that is reachable", plural(set.len() as u64, "ω-configuration"))
+        }
+        Closed::Each(_, list) => {
+            format!("{} proved unreachable one by one", plural(list.len() as u64, "candidate"))
+        }
+    }
+}

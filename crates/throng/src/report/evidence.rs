@@ -1,0 +1,232 @@
+//! Evidence in words: what kind it is, what it says, and why that proves the verdict.
+
+use super::{Report, plural};
+use throng_model::verdict::{Certificate, Products, Relative, Verdict, Views};
+
+/// A certificate explained.
+pub struct Explained {
+    /// A short name: `closed set`.
+    pub kind: &'static str,
+    /// How many members it has.
+    pub size: usize,
+    /// What one member is called: `configuration`.
+    pub member: &'static str,
+    /// What the members are and why they prove the verdict, a paragraph each.
+    pub words: Vec<String>,
+    /// What the checker has to see, in order.
+    pub obligations: [&'static str; 3],
+    /// Whether every local state that a thread can be in belongs to some member: then what is in none is never reached.
+    pub covers: bool,
+}
+
+/// What a certificate says.
+pub fn explain(certificate: &Certificate) -> Explained {
+    match certificate {
+        Certificate::Closed(set) => closed(set.len(), false),
+        Certificate::Reduced(set) => closed(set.len(), true),
+        Certificate::Products(products) => self::products(products),
+        Certificate::Downward(set) => Explained {
+            kind: "covering set",
+            size: set.len(),
+            member: "ω-configuration",
+            words: vec![
+                "Each member is a shared state with a number of threads in some local states; ω stands for any number. It covers \
+                 every configuration with the same shared state and at most as many threads everywhere."
+                    .into(),
+                "Together the members cover every configuration that any number of threads can reach. None of them covers a bad \
+                 one, so nothing bad can be reached."
+                    .into(),
+            ],
+            obligations: [
+                "every initial configuration is covered",
+                "every step from something covered leads to something covered",
+                "nothing bad is covered",
+            ],
+            covers: true,
+        },
+        Certificate::Upward(set) => Explained {
+            kind: "backward basis",
+            size: set.len(),
+            member: "minimal configuration",
+            words: vec![
+                "The members are the smallest configurations from which something bad could be reached: whatever leads to a bad \
+                 configuration has the shared state of a member and at least its threads."
+                    .into(),
+                "No initial configuration does, however many threads it has. So nothing bad can be reached.".into(),
+            ],
+            obligations: [
+                "every bad configuration is above a member",
+                "whatever leads above a member in one step is above a member",
+                "no initial configuration is above a member",
+            ],
+            covers: false,
+        },
+        Certificate::Views(set) => views(set),
+        Certificate::Relative(relative) => self::relative(relative),
+        Certificate::QuotientModel(contraction, proof) => {
+            let mut told = explain(proof);
+            let number = |n: usize, what: &str| match n {
+                1 => format!("One {what} state is"),
+                n => format!("{n} {what} states are"),
+            };
+            if !contraction.skipped.is_empty() {
+                let which = number(contraction.skipped.len(), "shared");
+                told.words.insert(
+                    0,
+                    format!(
+                        "{which} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
+                         out of them count as one step here, and the proof is about the other shared states."
+                    ),
+                );
+            }
+            if !contraction.merged.is_empty() {
+                let which = number(contraction.merged.len(), "local");
+                told.words.insert(
+                    0,
+                    format!("{which} taken for others here, or for nobody. That can only make more possible, not less."),
+                );
+            }
+            told.covers = false;
+            told
+        }
+    }
+}
+
+fn views(views: &Views) -> Explained {
+    let threads = if views.are_single() { "one of its threads" } else { "at most two of its threads" };
+    Explained {
+        kind: "set of views",
+        size: views.len(),
+        member: "view",
+        words: vec![
+            format!(
+                "A view is what one sees of a configuration when one looks at its shared state and {threads}. The \
+                 members are all the views that can ever occur, and perhaps a few more."
+            ),
+            "Something bad would have to be made of these views, and cannot be. That holds for any number of threads, because \
+             more threads show no other views."
+                .into(),
+        ],
+        obligations: [
+            "every view of an initial configuration is a member",
+            "a step from a configuration made of members shows only members",
+            "nothing bad can be made of members",
+        ],
+        covers: true,
+    }
+}
+
+fn relative(relative: &Relative) -> Explained {
+    let seen = views(&relative.views);
+    let mut words = vec![
+        seen.words[0].clone(),
+        format!(
+            "{} a number to every shared state, and one that is not negative to every local state. No step that these views \
+             allow makes the sum larger; so whatever has a larger sum than all initial configurations is never reached.",
+            if relative.vectors.len() == 1 {
+                "A vector gives".into()
+            } else {
+                format!("{} vectors each give", relative.vectors.len())
+            }
+        ),
+    ];
+    if relative.basis.is_empty() {
+        words.push("Everything bad is ruled out by the views or by a vector.".into());
+        let obligations = [
+            "every view of an initial configuration is a member, and steps lead to members",
+            "no possible step makes a vector's sum larger",
+            "nothing bad is made of members with a sum that an initial configuration has",
+        ];
+        let kind = "linear invariants over views";
+        return Explained { kind, words, obligations, ..seen };
+    }
+    words.push(
+        "The members are the smallest configurations, among those that views and vectors do not rule out, from which something \
+         bad could be reached. No initial configuration is above one of them."
+            .into(),
+    );
+    Explained {
+        kind: "backward basis relative to invariants",
+        size: relative.basis.len(),
+        member: "minimal configuration",
+        words,
+        obligations: [
+            "the views are closed under steps, and no possible step makes a vector's sum larger",
+            "what is bad, or leads above a member, is above a member or ruled out",
+            "no initial configuration is above a member",
+        ],
+        covers: false,
+    }
+}
+
+const CLOSED: [&str; 3] = [
+    "every initial configuration is a member",
+    "every step from a member leads to a member",
+    "no member is bad",
+];
+
+const REDUCED: [&str; 3] = [
+    "every initial configuration is a member",
+    "every step that has to be looked at leads from a member to a member",
+    "no member is bad",
+];
+
+const REDUCTION: &str = "Where one thread's next step commutes with all that others can do, only that thread's steps are followed \
+                         (partial-order reduction): the order makes no difference to what can go wrong.";
+
+fn closed(size: usize, reduced: bool) -> Explained {
+    let mut words = vec![
+        "The members are configurations: a shared state and a count of threads for each local state. All initial ones are \
+         members, and no step leads out of the set, so no execution ever leaves it. No member is bad."
+            .to_string(),
+    ];
+    if reduced {
+        words.push(REDUCTION.into());
+    }
+    Explained {
+        kind: if reduced { "closed set (partial orders)" } else { "closed set" },
+        size,
+        member: "configuration",
+        words,
+        obligations: if reduced { REDUCED } else { CLOSED },
+        covers: !reduced,
+    }
+}
+
+fn products(products: &Products) -> Explained {
+    let mut words = vec![
+        "Each member is a product of sets: every choice of a shared state from one set, and of so many local states from others, \
+         is a configuration of it. All initial configurations are in some member, no step leads out of all of them, \
+         and none holds anything bad."
+            .to_string(),
+    ];
+    if products.reduced {
+        words.push(REDUCTION.into());
+    }
+    Explained {
+        kind: if products.reduced { "products of sets (partial orders)" } else { "products of sets" },
+        size: products.members.len(),
+        member: "product",
+        words,
+        obligations: if products.reduced { REDUCED } else { CLOSED },
+        covers: !products.reduced,
+    }
+}
+
+/// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
+pub fn line(report: &Report, target: usize) -> String {
+    match &report.answer.verdicts[target] {
+        Verdict::Safe(certificate) => {
+            let told = explain(certificate);
+            format!("{}: {}", told.kind, plural(told.size as u64, told.member))
+        }
+        Verdict::Unsafe(trace) => {
+            let mut told = format!("run: {}", plural(trace.steps.len() as u64, "step"));
+            if !report.answer.has_fewest(report.problem, target) {
+                told.push_str(&format!(", perhaps with more {}s than needed", report.unit));
+            }
+            told
+        }
+        Verdict::Unknown(_) => "none".into(),
+    }
+}

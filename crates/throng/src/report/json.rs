@@ -1,0 +1,203 @@
+//! The report as one JSON document. Keys keep their order; `schema` grows when their meaning changes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::story::{Story, tell};
+use super::{Phases, Report, Word, Written, advice, evidence, reason};
+use crate::engine::{Attempt, Statistics};
+use throng_model::problem::Bound;
+use throng_model::verdict::{Unknown, Verdict};
+
+/// Version of the document's layout.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    tool: &'static str,
+    version: &'static str,
+    command: &'static str,
+    file: &'a str,
+    verdict: &'static str,
+    engine: &'a str,
+    /// The thread bound; null: any number.
+    threads: Option<u32>,
+    /// Nets: the bound on tokens for each open count of the initial marking.
+    tokens: Option<u32>,
+    initial: &'a str,
+    targets: &'a [TargetDocument<'a>],
+    /// The trace of the first target that is reached.
+    trace: Option<&'a Story>,
+    /// The certificate that was written.
+    certificate: Option<&'a Written>,
+    statistics: Numbers<'a>,
+    /// What each engine did, if several took part.
+    attempts: &'a [Attempt],
+}
+
+#[derive(Serialize)]
+struct TargetDocument<'a> {
+    name: &'a str,
+    verdict: &'static str,
+    /// Why there is no verdict, in one word.
+    cause: Option<&'static str>,
+    reason: Option<String>,
+    /// What to try next, if there is no verdict.
+    next: Vec<String>,
+    /// Who answered.
+    by: Option<&'a str>,
+    evidence: Option<Evidence>,
+    checked: bool,
+    threads: Option<u32>,
+    /// Whether no run has fewer: known, or not.
+    fewest: Option<bool>,
+    steps: Option<usize>,
+    trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Evidence {
+    kind: &'static str,
+    /// Steps of a run, members of a certificate.
+    size: usize,
+}
+
+#[derive(Serialize)]
+struct Numbers<'a> {
+    #[serde(flatten)]
+    search: &'a Statistics,
+    seconds: f64,
+    /// Seconds for each part of the run.
+    phases: BTreeMap<&'static str, f64>,
+    /// Bytes in use at the end.
+    /// How long checking the evidence took.
+    checking: f64,
+    memory: u64,
+    /// Bytes in use at most.
+    peak_memory: u64,
+}
+
+/// The whole report, pretty-printed.
+pub fn write(report: &Report) -> String {
+    let targets = targets(report);
+    let document = Document {
+        schema: SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "check",
+        file: report.file,
+        verdict: Word::overall(&report.answer.verdicts).lower(),
+        engine: report.engine,
+        threads: report.problem.bound.threads(),
+        tokens: match report.problem.bound {
+            Bound::Tokens(n) => Some(n),
+            Bound::Any | Bound::Threads(_) => None,
+        },
+        initial: &report.problem.initial_text,
+        targets: &targets,
+        trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        certificate: report.certificate,
+        statistics: Numbers {
+            search: &report.answer.statistics,
+            seconds: report.time.as_secs_f64(),
+            phases: seconds(report.phases),
+            checking: report.checking.as_secs_f64(),
+            memory: report.memory,
+            peak_memory: report.peak_memory,
+        },
+        attempts: &report.answer.attempts,
+    };
+    to_text(&document)
+}
+
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    let statistics = Statistics::default();
+    let attempt = Attempt { engine: "none", outcome: why.to_string(), seconds: 0.0, statistics };
+    to_text(&Document {
+        schema: SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "check",
+        file,
+        verdict: Word::Unknown.lower(),
+        engine: "none",
+        threads: None,
+        tokens: None,
+        initial: "",
+        targets: &[],
+        trace: None,
+        certificate: None,
+        statistics: Numbers {
+            search: &Statistics::default(),
+            seconds: 0.0,
+            phases: seconds(Phases::default()),
+            checking: 0.0,
+            memory: 0,
+            peak_memory: 0,
+        },
+        attempts: &[attempt],
+    })
+}
+
+/// Seconds by name.
+fn seconds(phases: Phases) -> BTreeMap<&'static str, f64> {
+    phases.named().map(|(name, time)| (name, time.as_secs_f64())).into()
+}
+
+/// A document, pretty-printed.
+pub(super) fn to_text(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document)
+        .unwrap_or_else(|why| format!("{{\"schema\": {SCHEMA}, \"error\": {:?}}}", why.to_string()));
+    text.push('\n');
+    text
+}
+
+fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
+    match verdict {
+        Verdict::Safe(certificate) => {
+            let told = evidence::explain(certificate);
+            Some(Evidence { kind: told.kind, size: told.size })
+        }
+        Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
+    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
+    pairs
+        .enumerate()
+        .map(|(i, (target, verdict))| {
+            let trace = match verdict {
+                Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
+                Verdict::Safe(_) | Verdict::Unknown(_) => None,
+            };
+            TargetDocument {
+                name: &target.name,
+                verdict: Word::of(verdict).lower(),
+                cause: match verdict {
+                    Verdict::Unknown(why) => Some(why.cause()),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+                },
+                reason: reason(report, verdict),
+                next: match verdict {
+                    Verdict::Unknown(why) => advice::next(report, why),
+                    Verdict::Safe(_) | Verdict::Unsafe(_) => Vec::new(),
+                },
+                by: match verdict {
+                    Verdict::Unknown(_) => None,
+                    _ => report.answer.by.get(i).copied().flatten().or(Some(report.engine)),
+                },
+                evidence: evidence_of(verdict),
+                checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
+                threads: trace.as_ref().map(|t| t.threads),
+                fewest: trace.as_ref().map(|_| report.answer.has_fewest(report.problem, i)),
+                steps: trace.as_ref().map(|t| t.length),
+                trace,
+            }
+        })
+        .collect()
+}

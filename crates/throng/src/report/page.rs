@@ -1,0 +1,181 @@
+//! The report as one web page that needs nothing else: no network, no server, no other file.
+//!
+//! The page holds the report as data, and a script draws it: the program beside a timeline for a run, a browsable certificate for a proof.
+//! Everything that comes from the input is data in a JSON block, which the script puts into the page as text and never as
+//! markup; so a source text cannot change the page. Without scripts, the page shows the report as plain text.
+
+mod proof;
+mod run;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use self::proof::{Proof, proof};
+use self::run::{Run, run};
+use super::{Report, Word, advice, bound_text, detail, duration, evidence, text};
+use crate::engine::Attempt;
+use throng_model::verdict::Verdict;
+
+/// The input that the report is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Its language, as `--from` calls it.
+    pub language: &'a str,
+}
+
+/// Of longer inputs, only the beginning is shown.
+const LONGEST: usize = 4 << 20;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    file: &'a str,
+    language: &'a str,
+    unit: &'a str,
+    verdict: &'static str,
+    checked: bool,
+    /// What stands at the top, name and value.
+    facts: Vec<(&'static str, String)>,
+    source: &'a str,
+    /// Whether the source was too long to be shown as a whole.
+    cut: bool,
+    targets: Vec<Target>,
+    proofs: Vec<Proof>,
+    attempts: &'a [Attempt],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Target {
+    name: String,
+    verdict: &'static str,
+    detail: String,
+    evidence: String,
+    by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Run>,
+    /// Index into the proofs: one certificate may prove several targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<usize>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    established: Option<String>,
+}
+
+/// The whole page.
+pub fn write(report: &Report, input: Input) -> String {
+    let (targets, proofs) = targets(report);
+    let verdict = Word::overall(&report.answer.verdicts);
+    let shown = &input.text[..input.text.floor_char_boundary(LONGEST)];
+    let document = Document {
+        file: report.file,
+        language: input.language,
+        unit: report.unit,
+        verdict: verdict.lower(),
+        checked: report.checked,
+        facts: facts(report),
+        source: shown,
+        cut: shown.len() < input.text.len(),
+        targets,
+        proofs,
+        attempts: &report.answer.attempts,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    format!(
+        include_str!("page/page.html"),
+        title = escape(&format!("{verdict}: {} - Throng", report.file)),
+        style = include_str!("page/page.css"),
+        script = include_str!("page/page.js"),
+        text = escape(&text::write(report, text::Options::default())),
+        data = data(&document),
+    )
+}
+
+fn facts(report: &Report) -> Vec<(&'static str, String)> {
+    let numbers = &report.answer.statistics;
+    vec![
+        ("initial", report.problem.initial_text.clone()),
+        (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
+        ("answered by", report.engine.to_string()),
+        ("evidence", checked(report).into()),
+        ("configurations", numbers.configurations.to_string()),
+        ("time", duration(report.time)),
+        ("memory", format!("{} MiB", report.peak_memory >> 20)),
+    ]
+}
+
+/// Whether there is evidence, and whether anybody has looked at it.
+fn checked(report: &Report) -> &'static str {
+    let none = report.answer.verdicts.iter().all(|v| Word::of(v) == Word::Unknown);
+    match (none, report.checked) {
+        (true, _) => "none",
+        (false, true) => "checked",
+        (false, false) => "NOT checked",
+    }
+}
+
+fn targets(report: &Report) -> (Vec<Target>, Vec<Proof>) {
+    let model = &*report.problem.model;
+    let mut proofs = Vec::new();
+    let mut known = HashMap::new();
+    let mut targets = Vec::new();
+    for (i, (target, verdict)) in report.problem.targets.iter().zip(&report.answer.verdicts).enumerate() {
+        let mut told = Target {
+            name: target.name.clone(),
+            verdict: Word::of(verdict).lower(),
+            detail: detail(report, verdict),
+            evidence: evidence::line(report, i),
+            by: report.answer.by.get(i).copied().flatten(),
+            run: None,
+            proof: None,
+            why: None,
+            next: Vec::new(),
+            established: None,
+        };
+        match verdict {
+            Verdict::Unsafe(trace) => told.run = Some(run(report.problem, target, trace)),
+            Verdict::Safe(certificate) => {
+                told.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
+                    proofs.push(proof(model, certificate));
+                    proofs.len() - 1
+                }));
+            }
+            Verdict::Unknown(why) => {
+                told.why = Some(why.to_string());
+                told.next = advice::next(report, why);
+                told.established = advice::established(report, why);
+            }
+        }
+        targets.push(told);
+    }
+    (targets, proofs)
+}
+
+/// JSON that cannot end the element it stands in.
+fn data(document: &Document) -> String {
+    let json =
+        serde_json::to_string(document).unwrap_or_else(|why| format!("{{\"error\":{:?}}}", why.to_string()));
+    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// Text as HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

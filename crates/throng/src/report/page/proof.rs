@@ -1,0 +1,162 @@
+//! A certificate for the page: in words, its members as far as anybody would look through them, and which lines it rules out.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Serialize;
+
+use super::super::evidence::{Explained, explain};
+use super::super::story::{self, State};
+use throng_model::verdict::{Certificate, Products};
+use throng_model::{Config, Local, Model, OMEGA, Shared};
+
+/// More members than this nobody looks through, and the page stays small.
+const MOST: usize = 5_000;
+
+/// Of a set with more states than this, a member of a product names only the first.
+const NAMED: usize = 12;
+
+/// A certificate.
+#[derive(Serialize)]
+pub(super) struct Proof {
+    kind: &'static str,
+    size: usize,
+    member: &'static str,
+    words: Vec<String>,
+    obligations: [&'static str; 3],
+    states: Vec<State>,
+    /// Shared states in words; empty for nets.
+    shared: Vec<String>,
+    /// The first members.
+    members: Vec<Member>,
+    /// Lines at which members have threads, if members have all that can be reached.
+    lines: Option<Lines>,
+}
+
+/// What a covering certificate says about lines.
+#[derive(Serialize)]
+struct Lines {
+    /// Some member has a thread here.
+    occupied: Vec<u32>,
+    /// Statements of the program, but no member has a thread here: no thread ever is.
+    dead: Vec<u32>,
+}
+
+/// Sets of shared states, and how many threads in which set of local states; for configurations all sets are singletons.
+#[derive(Serialize)]
+struct Member {
+    /// Indices into `shared`.
+    s: Vec<usize>,
+    /// Count (ω is null) and indices into `states`.
+    t: Vec<(Option<u32>, Vec<usize>)>,
+}
+
+#[derive(Default)]
+struct Names {
+    shared: HashMap<Shared, usize>,
+    locals: HashMap<Local, usize>,
+    states: Vec<State>,
+    shared_names: Vec<String>,
+}
+
+impl Names {
+    fn shared(&mut self, model: &dyn Model, s: Shared) -> usize {
+        *self.shared.entry(s).or_insert_with(|| {
+            self.shared_names.push(model.shared_name(s));
+            self.shared_names.len() - 1
+        })
+    }
+
+    fn local(&mut self, model: &dyn Model, l: Local) -> usize {
+        *self.locals.entry(l).or_insert_with(|| {
+            self.states.push(story::state(model, l));
+            self.states.len() - 1
+        })
+    }
+}
+
+/// The certificate as the page shows it.
+pub(super) fn proof(model: &dyn Model, certificate: &Certificate) -> Proof {
+    let Explained { kind, size, member, words, obligations, covers } = explain(certificate);
+    let mut names = Names::default();
+    let members = match certificate {
+        Certificate::Products(products) => several(model, products, &mut names),
+        plain => configs(plain).take(MOST).map(|c| single(model, &c, &mut names)).collect(),
+    };
+    Proof {
+        kind,
+        size,
+        member,
+        words,
+        obligations,
+        members,
+        lines: covers.then(|| lines(model, certificate)).flatten(),
+        states: names.states,
+        shared: names.shared_names,
+    }
+}
+
+fn single(model: &dyn Model, config: &Config, names: &mut Names) -> Member {
+    let count = |n: u32| (n != OMEGA).then_some(n);
+    Member {
+        s: vec![names.shared(model, config.shared)],
+        t: config.threads.entries().iter().map(|&(l, n)| (count(n), vec![names.local(model, l)])).collect(),
+    }
+}
+
+fn several(model: &dyn Model, products: &Products, names: &mut Names) -> Vec<Member> {
+    let mut members = Vec::new();
+    for product in products.members.iter().take(MOST) {
+        let shared = products.shared[product.shared as usize].iter().take(NAMED);
+        let mut t = Vec::new();
+        for &(set, n) in &product.threads {
+            let locals = products.locals[set as usize].iter().take(NAMED);
+            t.push((Some(n), locals.map(|&l| names.local(model, l)).collect()));
+        }
+        members.push(Member { s: shared.map(|&s| names.shared(model, s)).collect(), t });
+    }
+    members
+}
+
+/// Every local state that occurs in a certificate.
+fn locals(certificate: &Certificate) -> BTreeSet<Local> {
+    match certificate {
+        Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
+        Certificate::Views(views) => {
+            views.blocks.iter().flat_map(|b| b.left.iter().chain(b.right.iter().flatten())).copied().collect()
+        }
+        plain => {
+            configs(plain).flat_map(|c| c.threads.entries().iter().map(|e| e.0).collect::<Vec<_>>()).collect()
+        }
+    }
+}
+
+/// The members of a certificate that are configurations.
+fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
+    match certificate {
+        Certificate::Closed(set)
+        | Certificate::Reduced(set)
+        | Certificate::Downward(set)
+        | Certificate::Upward(set) => Box::new(set.iter().cloned()),
+        Certificate::Views(views) => Box::new(views.each()),
+        Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
+        Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),
+        Certificate::QuotientModel(_, proof) => configs(proof),
+        Certificate::Products(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// `None` if the input has no lines for states.
+fn lines(model: &dyn Model, certificate: &Certificate) -> Option<Lines> {
+    let written = model.places();
+    if written.is_empty() {
+        return None;
+    }
+    let occupied: BTreeSet<u32> =
+        locals(certificate).into_iter().filter_map(|l| model.place(l)).map(|p| p.line).collect();
+    // `end` is where a function is left; nobody wrote a statement there.
+    let is_statement = |text: &str| !["end", "}"].contains(&text);
+    let statements: BTreeSet<u32> =
+        written.iter().filter(|p| is_statement(&p.text)).map(|p| p.line).collect();
+    let dead = statements.difference(&occupied).copied().filter(|&line| line > 0).collect();
+    Some(Lines { occupied: occupied.into_iter().filter(|&line| line > 0).collect(), dead })
+}

@@ -1,0 +1,184 @@
+//! A run for the page, small enough that thousands of steps are a few hundred kilobytes: every state and statement is written
+//! once and referred to by number, and a step says only what it changes, with the old value beside the new one, so that the
+//! page can go back as well as forward.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use serde::Serialize;
+
+use super::super::story::{self, Culprit, State, Values, one_line};
+use throng_model::problem::{Problem, Target};
+use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames};
+use throng_model::verdict::{Taken, Trace};
+use throng_model::{Bag, Config, Edge, Local, Model};
+
+/// A run into a target.
+#[derive(Serialize)]
+pub(super) struct Run {
+    /// The most threads that exist at once.
+    threads: u32,
+    /// Whether threads have names. With very many, only counts are told.
+    named: bool,
+    /// Names of the shared variables.
+    variables: Vec<String>,
+    /// Their values at the start.
+    shared: Vec<String>,
+    states: Vec<State>,
+    statements: Vec<Statement>,
+    /// Where each thread starts: thread, state.
+    start: Vec<(u32, usize)>,
+    /// If threads have no names: state, count.
+    counts: Vec<(usize, u32)>,
+    steps: Vec<Step>,
+    violation: Vec<Culprit>,
+}
+
+#[derive(Serialize)]
+struct Statement {
+    line: u32,
+    text: String,
+    function: String,
+    labels: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    /// Statement.
+    e: usize,
+    /// Who acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t: Option<u32>,
+    /// Shared variables that change: which, before, after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    s: Vec<(usize, String, String)>,
+    /// Threads that take part: who, role, state before, state after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    m: Vec<(u32, Role, Option<usize>, Option<usize>)>,
+    /// If threads have no names: state, count before, count after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    c: Vec<(usize, u32, u32)>,
+}
+
+/// Each thing once, by number.
+struct Once<K> {
+    numbers: HashMap<K, usize>,
+    list: Vec<K>,
+}
+
+impl<K: Copy + Eq + Hash> Once<K> {
+    fn new() -> Once<K> {
+        Once { numbers: HashMap::new(), list: Vec::new() }
+    }
+
+    fn number(&mut self, key: K) -> usize {
+        let next = self.list.len();
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.list.push(key);
+        }
+        number
+    }
+}
+
+/// The run of a trace.
+pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
+    let model = &*problem.model;
+    let mut states = Once::new();
+    let mut edges = Once::new();
+    let start_shared = Values(model.shared_values(trace.start.shared));
+    let told = name(problem, trace);
+    let mut steps = Vec::with_capacity(trace.steps.len());
+    let start: Vec<(u32, usize)> =
+        told.iter().flat_map(|t| &t.start).map(|&(t, l)| (t.0, states.number(l))).collect();
+    let count = |&(l, n): &(Local, u32), states: &mut Once<Local>| (states.number(l), n);
+    let counts = match &told {
+        Some(_) => Vec::new(),
+        None => trace.start.threads.entries().iter().map(|e| count(e, &mut states)).collect(),
+    };
+    let mut before = &trace.start;
+    for (i, taken) in trace.steps.iter().enumerate() {
+        let changes = told.as_ref().map(|t| &t.changes[i][..]);
+        steps.push(step(model, before, taken, changes, &mut states, &mut edges));
+        before = &taken.after;
+    }
+    let crowd = told.as_ref().map(|t| &t.end);
+    Run {
+        threads: trace.threads(),
+        named: told.is_some(),
+        shared: start_shared.0.iter().map(|v| v.1.clone()).collect(),
+        variables: start_shared.0.into_iter().map(|v| v.0).collect(),
+        states: states.list.iter().map(|&l| story::state(model, l)).collect(),
+        statements: edges.list.iter().map(|&e| statement(model, e)).collect(),
+        start,
+        counts,
+        steps,
+        violation: story::violation(model, target, trace.end(), crowd).threads,
+    }
+}
+
+/// Who did what.
+struct Named {
+    start: Vec<(ThreadId, Local)>,
+    changes: Vec<Vec<Change>>,
+    end: ThreadNames,
+}
+
+/// Names for all threads; `None` if there are too many.
+fn name(problem: &Problem, trace: &Trace) -> Option<Named> {
+    let mut crowd = ThreadNames::new(&trace.start.threads)?;
+    let start = crowd.threads();
+    let mut step =
+        |taken: &Taken| crowd.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
+    let changes = trace.steps.iter().map(&mut step).collect::<Option<Vec<_>>>()?;
+    Some(Named { start, changes, end: crowd })
+}
+
+fn step(
+    model: &dyn Model,
+    before: &Config,
+    taken: &Taken,
+    changes: Option<&[Change]>,
+    states: &mut Once<Local>,
+    edges: &mut Once<Edge>,
+) -> Step {
+    let mut s = Vec::new();
+    if before.shared != taken.after.shared {
+        let old = model.shared_values(before.shared).into_iter();
+        let new = model.shared_values(taken.after.shared).into_iter();
+        let both = old.zip(new).enumerate();
+        s.extend(both.filter(|(_, (a, b))| a.1 != b.1).map(|(i, (a, b))| (i, a.1, b.1)));
+    }
+    let number = |l: Option<Local>, states: &mut Once<Local>| l.map(|l| states.number(l));
+    let m: Vec<_> = changes
+        .unwrap_or_default()
+        .iter()
+        .map(|c| (c.thread.0, c.role, number(c.before, states), number(c.after, states)))
+        .collect();
+    let c =
+        if changes.is_some() { Vec::new() } else { recount(&before.threads, &taken.after.threads, states) };
+    let t = m.first().filter(|m| m.1 == Role::Acts).map(|m| m.0);
+    Step { e: edges.number(taken.step.edge), t, s, m, c }
+}
+
+/// The states whose counts differ.
+fn recount(before: &Bag, after: &Bag, states: &mut Once<Local>) -> Vec<(usize, u32, u32)> {
+    let mut counts: BTreeMap<Local, (u32, u32)> = BTreeMap::new();
+    before.entries().iter().for_each(|&(l, n)| counts.entry(l).or_default().0 = n);
+    after.entries().iter().for_each(|&(l, n)| counts.entry(l).or_default().1 = n);
+    let differ = counts.into_iter().filter(|(_, (a, b))| a != b);
+    differ.map(|(l, (a, b))| (states.number(l), a, b)).collect()
+}
+
+fn statement(model: &dyn Model, edge: Edge) -> Statement {
+    let place = model.edge_place(edge);
+    Statement {
+        line: place.line,
+        text: one_line(&place.text),
+        function: place.function,
+        labels: place.labels,
+        origin: place.origin,
+    }
+}

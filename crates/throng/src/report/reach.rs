@@ -1,0 +1,183 @@
+//! The answer of `throng reach`: every thread state, as text and as JSON.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::story::{State, Values, state};
+use super::{bound_text, plural};
+use throng_model::problem::Problem;
+use throng_model::verdict::Unknown;
+use throng_model::{Local, Model, Shared};
+
+/// Every thread state that can be reached, or why nobody knows.
+pub struct Reached<'a> {
+    /// What the input is called.
+    pub file: &'a str,
+    /// Model, initial configuration and bound; the targets do not matter.
+    pub problem: &'a Problem,
+    /// The thread states.
+    pub states: &'a Result<Vec<(Shared, Local)>, Unknown>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    tool: &'static str,
+    version: &'static str,
+    command: &'static str,
+    file: &'a str,
+    complete: bool,
+    reason: Option<String>,
+    threads: Option<u32>,
+    initial: &'a str,
+    /// Whether `*` stands for both values of a variable, because listing all values would be too long.
+    values_open: bool,
+    thread_states: Vec<ThreadState>,
+    /// Statements that no thread reaches.
+    unreached: Vec<Unreached>,
+    statistics: Numbers,
+}
+
+#[derive(Serialize)]
+struct Unreached {
+    line: u32,
+    column: u32,
+    statement: String,
+    function: String,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    thread_states: usize,
+    shared_states: usize,
+    local_states: usize,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct ThreadState {
+    shared: Values,
+    #[serde(flatten)]
+    local: State,
+}
+
+impl Reached<'_> {
+    /// As text: a line with the number, the question, then a line per thread state.
+    pub fn text(&self, quiet: bool) -> String {
+        let states = match self.states {
+            Err(why) => return format!("UNKNOWN  {why}\n"),
+            Ok(states) => states,
+        };
+        let mut out = format!("{} can be reached\n", plural(states.len() as u64, "thread state"));
+        if !quiet {
+            out.push_str(&format!(
+                "file:    {}\ninitial: {}\nthreads: {}\n\n",
+                self.file,
+                self.problem.initial_text,
+                bound_text(self.problem.bound)
+            ));
+        }
+        if self.values_open() {
+            out.push_str("`*` stands for both values; listing all of them would be too long\n\n");
+        }
+        let lines: String = states.iter().map(|&(s, l)| line(&*self.problem.model, s, l)).collect();
+        out.push_str(&lines);
+        let dead = self.unreached();
+        if !dead.is_empty() && !quiet {
+            out.push_str(&format!("\nnot reached by any thread ({}):\n", bound_text(self.problem.bound)));
+            for place in dead {
+                out.push_str(&format!("line {}: {} (in {})\n", place.line, place.statement, place.function));
+            }
+        }
+        out
+    }
+
+    fn values_open(&self) -> bool {
+        let model = &*self.problem.model;
+        self.states.iter().flatten().any(|&(s, l)| model.free_bits(s, l) > 0)
+    }
+
+    /// Statements at which no thread ever is, if all thread states are known.
+    fn unreached(&self) -> Vec<Unreached> {
+        let Ok(states) = self.states else { return Vec::new() };
+        let model = &*self.problem.model;
+        let at = |l: Local| model.place(l).map(|p| (p.line, p.column));
+        let reached: HashSet<(u32, u32)> = states.iter().filter_map(|s| at(s.1)).collect();
+        let mut dead: Vec<Unreached> = model
+            .places()
+            .into_iter()
+            .filter(|p| !reached.contains(&(p.line, p.column)) && !["end", "}"].contains(&p.text.as_str()))
+            .map(|p| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function })
+            .collect();
+        dead.sort_by_key(|p| (p.line, p.column));
+        dead
+    }
+
+    /// As one JSON document.
+    pub fn json(&self) -> String {
+        let model = &*self.problem.model;
+        let none = Vec::new();
+        let states = self.states.as_ref().unwrap_or(&none);
+        let distinct = |mut list: Vec<u64>| {
+            list.sort_unstable();
+            list.dedup();
+            list.len()
+        };
+        let document = Document {
+            schema: super::json::SCHEMA,
+            tool: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            command: "reach",
+            file: self.file,
+            complete: self.states.is_ok(),
+            reason: self.states.as_ref().err().map(ToString::to_string),
+            threads: self.problem.bound.threads(),
+            initial: &self.problem.initial_text,
+            values_open: self.values_open(),
+            unreached: self.unreached(),
+            thread_states: states
+                .iter()
+                .map(|&(s, l)| ThreadState { shared: Values(model.shared_values(s)), local: state(model, l) })
+                .collect(),
+            statistics: Numbers {
+                thread_states: states.len(),
+                shared_states: distinct(states.iter().map(|s| s.0.0).collect()),
+                local_states: distinct(states.iter().map(|s| s.1.0).collect()),
+                seconds: self.seconds,
+            },
+        };
+        super::json::to_text(&document)
+    }
+}
+
+/// The document of a run that was stopped before there was a question.
+pub fn stopped(file: &str, why: &Unknown) -> String {
+    super::json::to_text(&Document {
+        schema: super::json::SCHEMA,
+        tool: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        command: "reach",
+        file,
+        complete: false,
+        reason: Some(why.to_string()),
+        threads: None,
+        initial: "",
+        values_open: false,
+        thread_states: Vec::new(),
+        unreached: Vec::new(),
+        statistics: Numbers { thread_states: 0, shared_states: 0, local_states: 0, seconds: 0.0 },
+    })
+}
+
+/// `0|1` for systems, `lock=0 | line 4 x=1` for programs, the place alone for nets.
+fn line(model: &dyn Model, s: Shared, l: Local) -> String {
+    let (shared, local) = (model.shared_name(s), model.local_name(l));
+    match model.place(l) {
+        _ if shared.is_empty() => format!("{local}\n"),
+        None => format!("{shared}|{local}\n"),
+        Some(_) => format!("{shared} | {local}\n"),
+    }
+}

@@ -1,0 +1,259 @@
+//! The report in the Static Analysis Results Interchange Format (SARIF 2.1.0, OASIS), for code-scanning pages and editors.
+//!
+//! A violated target is a result of kind `fail` with a code flow: a thread flow per thread, whose locations are numbered in the order of
+//! execution. What is proved is `pass`, what is undecided is `open`. Where a program was made from C and its comments say from
+//! where, results point into the C file, and the program's own line is a related location.
+
+use serde_json::{Value, json};
+
+use super::story::{Culprit, Event, Story, tell};
+use super::text::effects;
+use super::{Report, Word, bound_text, detail, evidence, plural};
+use throng_model::verdict::Verdict;
+
+/// Where the schema lives.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// What can be violated: id, name, what it means.
+const RULES: [(&str, &str, &str); 5] = [
+    ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
+    ("error-label", "ErrorLabel", "No thread may reach this label."),
+    ("mutex", "MutualExclusion", "No two threads may be at this label at the same time."),
+    ("invariant", "Invariant", "The expression over the shared variables must always hold."),
+    (
+        "target",
+        "Target",
+        "No configuration with this shared state and at least these threads may be reached.",
+    ),
+];
+
+/// The whole log, pretty-printed.
+pub fn write(report: &Report) -> String {
+    let word = Word::overall(&report.answer.verdicts);
+    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts).enumerate();
+    let results: Vec<Value> = pairs
+        .map(|(i, (target, verdict))| {
+            let story = match verdict {
+                Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
+                Verdict::Safe(_) | Verdict::Unknown(_) => None,
+            };
+            result(report, i, story.as_ref())
+        })
+        .collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "Throng",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": RULES.map(|(id, name, what)| json!({
+                    "id": id,
+                    "name": name,
+                    "shortDescription": { "text": what },
+                    "defaultConfiguration": { "level": "error" },
+                })),
+            }},
+            "invocations": [{ "executionSuccessful": true, "exitCode": word.status() }],
+            "artifacts": [{ "location": { "uri": uri(report.file) } }],
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "verdict": word.lower(),
+                "initial": report.problem.initial_text,
+                "threads": bound_text(report.problem.bound),
+                "engine": report.engine,
+            },
+        }],
+    });
+    super::json::to_text(&log)
+}
+
+fn result(report: &Report, i: usize, story: Option<&Story>) -> Value {
+    let (target, verdict) = (&report.problem.targets[i].name, &report.answer.verdicts[i]);
+    let rule = rule(target);
+    let (kind, level) = match verdict {
+        Verdict::Unsafe(_) => ("fail", "error"),
+        Verdict::Safe(_) => ("pass", "none"),
+        Verdict::Unknown(_) => ("open", "none"),
+    };
+    let mut result = json!({
+        "ruleId": RULES[rule].0,
+        "ruleIndex": rule,
+        "kind": kind,
+        "level": level,
+        "message": { "text": message(report, target, verdict, story) },
+        "locations": [story.map_or_else(|| file(report), |s| place(report, s).0)],
+        "partialFingerprints": { "throngTarget/v1": target },
+        "properties": {
+            "evidence": evidence::line(report, i),
+            "checked": report.checked && !matches!(verdict, Verdict::Unknown(_)),
+        },
+    });
+    if let Some(story) = story {
+        if let Some(related) = place(report, story).1 {
+            result["relatedLocations"] = json!([related]);
+        }
+        result["codeFlows"] = json!([{
+            "message": { "text": format!(
+                "{}, {}",
+                plural(story.threads.into(), report.unit),
+                plural(story.length as u64, "step")
+            ) },
+            "threadFlows": flows(report, story),
+        }]);
+    }
+    result
+}
+
+fn rule(target: &str) -> usize {
+    let starts = ["assertions", "error label ", "mutex ", "invariant "];
+    starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
+}
+
+fn message(report: &Report, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {
+    let detail = detail(report, verdict);
+    match (verdict, story.and_then(|s| s.violation.threads.first())) {
+        (Verdict::Unsafe(_), Some(Culprit { thread, state })) => match &state.statement {
+            Some(statement) => format!("{target} violated by {detail}: {thread} is at `{statement}`."),
+            None => format!("{target} can be reached by {detail}: {thread} is in {}.", state.name),
+        },
+        (Verdict::Unsafe(_), None) => format!("{target} violated by {detail}."),
+        (Verdict::Safe(_), _) => format!("{target}: safe, {detail}."),
+        (Verdict::Unknown(_), _) => format!("{target}: undecided, {detail}."),
+    }
+}
+
+/// Where something is: line, column and C location.
+struct Spot<'a> {
+    line: u32,
+    column: u32,
+    origin: Option<&'a str>,
+}
+
+/// The location of a violation, and the related one in the program if the first is in C.
+fn place(report: &Report, story: &Story) -> (Value, Option<Value>) {
+    let culprit = story.violation.threads.first().and_then(|c| {
+        let state = &c.state;
+        Some(Spot { line: state.line?, column: state.column.unwrap_or(0), origin: state.origin.as_deref() })
+    });
+    let spot = culprit.or_else(|| story.steps.last().map(spot));
+    spot.map_or_else(|| (file(report), None), |spot| locations(report, &spot))
+}
+
+fn spot(event: &Event) -> Spot<'_> {
+    Spot { line: event.line, column: event.column, origin: event.origin.as_deref() }
+}
+
+/// In C if that is known, else in the input; and in the input if the first is not.
+fn locations(report: &Report, spot: &Spot) -> (Value, Option<Value>) {
+    let written = if spot.line == 0 { file(report) } else { physical(report.file, spot.line, spot.column) };
+    match spot.origin.and_then(c_location) {
+        None => (written, None),
+        Some((path, line, function)) => {
+            let mut location = physical(path, line, 0);
+            if let Some(name) = function {
+                location["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+            }
+            let mut related = written;
+            related["message"] = json!({ "text": "in the Boolean program" });
+            (location, Some(related))
+        }
+    }
+}
+
+/// `file:7 (f)`; locations such as `<built-in-additions>` are in no file.
+fn c_location(origin: &str) -> Option<(&str, u32, Option<&str>)> {
+    let (place, function) = match origin.strip_suffix(')').and_then(|o| o.rsplit_once(" (")) {
+        Some((place, function)) => (place, Some(function)),
+        None => (origin, None),
+    };
+    let (path, line) = place.rsplit_once(':')?;
+    let line = line.parse().ok().filter(|&n| n > 0)?;
+    (!path.starts_with('<')).then_some((path.strip_prefix("./").unwrap_or(path), line, function))
+}
+
+fn physical(path: &str, line: u32, column: u32) -> Value {
+    let mut region = json!({ "startLine": line });
+    if column > 0 {
+        region["startColumn"] = json!(column);
+    }
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(path) }, "region": region } })
+}
+
+fn file(report: &Report) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file) } } })
+}
+
+/// A thread flow for each thread that acts; steps that nobody takes are a flow of their own.
+fn flows(report: &Report, story: &Story) -> Vec<Value> {
+    let mut actors: Vec<Option<u32>> = story.steps.iter().map(|e| e.thread.map(|t| t.0)).collect();
+    actors.sort_unstable();
+    actors.dedup();
+    let mut flows: Vec<Value> = Vec::new();
+    for actor in actors {
+        let steps = story.steps.iter().filter(|e| e.thread.map(|t| t.0) == actor);
+        let locations: Vec<Value> = steps.map(|event| step(report, event)).collect();
+        let name = actor.map_or_else(|| "steps".to_string(), |n| format!("T{n}"));
+        flows.push(
+            json!({ "id": name, "message": { "text": format!("thread {name}") }, "locations": locations }),
+        );
+    }
+    if flows.is_empty() {
+        flows.push(json!({ "id": "start", "locations": [{ "location": place(report, story).0 }] }));
+    }
+    flows
+}
+
+fn step(report: &Report, event: &Event) -> Value {
+    let (mut location, _) = locations(report, &spot(event));
+    let who = event.thread.map_or_else(String::new, |t| format!("{t}: "));
+    let mut text = format!("{who}{}", event.statement);
+    for effect in effects(event) {
+        text.push_str(&format!("; {effect}"));
+    }
+    location["message"] = json!({ "text": text });
+    let state = |(name, value): &(String, String)| (name.clone(), json!({ "text": value }));
+    let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
+    json!({ "executionOrder": event.step, "location": location, "state": state })
+}
+
+/// A path as a relative or absolute URI.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let mut uri = String::new();
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    }
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
+                uri.push(byte.into())
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_taken_apart() {
+        assert_eq!(c_location("./a b/main.c:7 (f)"), Some(("a b/main.c", 7, Some("f"))));
+        assert_eq!(c_location("x:y.c:12"), Some(("x:y.c", 12, None)));
+        for none in ["<built-in-additions>:27", "main.c", "main.c:0", ""] {
+            assert_eq!(c_location(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri("a b/ü.bp"), "a%20b/%C3%BC.bp");
+        assert_eq!(uri("/x/y.bp"), "file:///x/y.bp");
+        assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
+    }
+}

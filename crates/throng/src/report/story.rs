@@ -1,0 +1,280 @@
+//! A run retold for people: who did what, on which line, and what changed. Text and JSON are two ways to
+//! write a [`Story`] down.
+
+use serde::{Serialize, Serializer};
+
+use throng_model::problem::{Problem, Target};
+use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
+use throng_model::verdict::{Taken, Trace};
+use throng_model::{Config, Local, Model, Place, Shared};
+
+/// Names and values, in order; a map in JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Values(pub Vec<(String, String)>);
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// A run that violates a target.
+#[derive(Clone, Debug, Serialize)]
+pub struct Story {
+    /// The most threads that exist at the same time.
+    pub threads: u32,
+    /// How many steps there are.
+    pub length: usize,
+    /// How it begins.
+    pub start: Situation,
+    /// What happens then.
+    pub steps: Vec<Event>,
+    /// What is wrong at the end.
+    pub violation: Violation,
+}
+
+/// The shared variables and all threads at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Situation {
+    /// Shared variables.
+    pub shared: Values,
+    /// How many threads are in which local state.
+    pub counts: Vec<Count>,
+}
+
+/// How many threads are in one local state.
+#[derive(Clone, Debug, Serialize)]
+pub struct Count {
+    /// How many.
+    pub count: u32,
+    /// Their names; empty if there are too many threads to name.
+    pub threads: Vec<ThreadId>,
+    /// Where they are.
+    #[serde(flatten)]
+    pub state: State,
+}
+
+/// What one thread remembers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct State {
+    /// A name for all of it.
+    pub name: String,
+    /// The line it is at, if the input has lines for that.
+    pub line: Option<u32>,
+    /// Its column.
+    pub column: Option<u32>,
+    /// The statement there.
+    pub statement: Option<String>,
+    /// The function it is in.
+    pub function: Option<String>,
+    /// Where the statement was in the C program.
+    pub origin: Option<String>,
+    /// Its local variables.
+    pub locals: Values,
+}
+
+/// One step.
+#[derive(Clone, Debug, Serialize)]
+pub struct Event {
+    /// Its number, from 1.
+    pub step: usize,
+    /// Who acts; `None` if nobody does, or if there are too many threads to name.
+    pub thread: Option<ThreadId>,
+    /// Line of the statement; 0 if unknown.
+    pub line: u32,
+    /// Its column; 0 if unknown.
+    pub column: u32,
+    /// The statement, on one line.
+    pub statement: String,
+    /// The function it is in.
+    pub function: String,
+    /// Labels on it.
+    pub labels: Vec<String>,
+    /// Where it was in the C program.
+    pub origin: Option<String>,
+    /// Shared variables before.
+    pub shared_before: Values,
+    /// Shared variables after.
+    pub shared_after: Values,
+    /// What changed, shared and local variables.
+    pub changes: Vec<Difference>,
+    /// Every thread that took part: who acts first, then who was created, woken or moved along.
+    pub participants: Vec<Participant>,
+}
+
+/// A variable that changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Difference {
+    /// Whose variable it is; `None` for shared ones.
+    pub thread: Option<ThreadId>,
+    /// Its name.
+    pub variable: String,
+    /// Its value before.
+    pub before: String,
+    /// Its value after.
+    pub after: String,
+}
+
+/// What a step did to one thread.
+#[derive(Clone, Debug, Serialize)]
+pub struct Participant {
+    /// Whom.
+    pub thread: ThreadId,
+    /// In what part.
+    pub role: Role,
+    /// Its state before, if it existed.
+    pub before: Option<State>,
+    /// Its state after, if it still exists.
+    pub after: Option<State>,
+}
+
+/// What is wrong at the end of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Violation {
+    /// The target.
+    pub target: String,
+    /// The threads that make it so, with their states. Empty if the shared state alone does.
+    pub threads: Vec<Culprit>,
+    /// The shared variables at the end.
+    pub shared: Values,
+}
+
+/// A thread that is where it must not be.
+#[derive(Clone, Debug, Serialize)]
+pub struct Culprit {
+    /// Who.
+    pub thread: ThreadId,
+    /// Where.
+    #[serde(flatten)]
+    pub state: State,
+}
+
+/// Retells a trace.
+pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
+    let model = &*problem.model;
+    let mut crowd = ThreadNames::new(&trace.start.threads);
+    let start = situation(model, &trace.start, crowd.as_ref());
+    let mut shared = trace.start.shared;
+    let mut steps = Vec::new();
+    for (i, taken) in trace.steps.iter().enumerate() {
+        let changes =
+            crowd.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
+        if changes.is_none() {
+            crowd = None;
+        }
+        steps.push(event(model, i + 1, shared, taken, &changes.unwrap_or_default()));
+        shared = taken.after.shared;
+    }
+    let violation = violation(model, target, trace.end(), crowd.as_ref());
+    Story { threads: trace.threads(), length: steps.len(), start, steps, violation }
+}
+
+/// One step as an event.
+pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, changes: &[Change]) -> Event {
+    let place = model.edge_place(taken.step.edge);
+    let before = Values(model.shared_values(from));
+    let after = Values(model.shared_values(taken.after.shared));
+    let mut differences = differences(None, &before, &after);
+    for change in changes {
+        if let (Some(b), Some(a)) = (change.before, change.after) {
+            let (b, a) = (Values(model.local_values(b)), Values(model.local_values(a)));
+            differences.extend(self::differences(Some(change.thread), &b, &a));
+        }
+    }
+    Event {
+        step: number,
+        thread: changes.first().filter(|c| c.role == Role::Acts).map(|c| c.thread),
+        line: place.line,
+        column: place.column,
+        statement: one_line(&place.text),
+        function: place.function,
+        labels: place.labels,
+        origin: place.origin,
+        shared_before: before,
+        shared_after: after,
+        changes: differences,
+        participants: changes.iter().map(|c| participant(model, c)).collect(),
+    }
+}
+
+/// What one thread remembers, in words.
+pub fn state(model: &dyn Model, l: Local) -> State {
+    let place: Option<Place> = model.place(l);
+    State {
+        name: model.local_name(l),
+        line: place.as_ref().map(|p| p.line),
+        column: place.as_ref().map(|p| p.column),
+        origin: place.as_ref().and_then(|p| p.origin.clone()),
+        statement: place.as_ref().map(|p| one_line(&p.text)),
+        function: place.map(|p| p.function).filter(|f| !f.is_empty()),
+        locals: Values(model.local_values(l)),
+    }
+}
+
+/// The shared variables and who is where.
+pub fn situation(model: &dyn Model, config: &Config, crowd: Option<&ThreadNames>) -> Situation {
+    let count = |&(l, count): &(Local, u32)| Count {
+        count,
+        threads: crowd.map_or_else(Vec::new, |c| c.at(l).collect()),
+        state: state(model, l),
+    };
+    Situation {
+        shared: Values(model.shared_values(config.shared)),
+        counts: config.threads.entries().iter().map(count).collect(),
+    }
+}
+
+/// Text on one line, with single blanks.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn participant(model: &dyn Model, change: &Change) -> Participant {
+    Participant {
+        thread: change.thread,
+        role: change.role,
+        before: change.before.map(|l| state(model, l)),
+        after: change.after.map(|l| state(model, l)),
+    }
+}
+
+/// The variables that both have with different values.
+fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec<Difference> {
+    let value_before = |name: &String| before.0.iter().find(|b| b.0 == *name).map(|b| b.1.clone());
+    let changed = after.0.iter().filter_map(|(name, value)| {
+        let old = value_before(name)?;
+        (old != *value).then(|| Difference {
+            thread,
+            variable: name.clone(),
+            before: old,
+            after: value.clone(),
+        })
+    });
+    changed.collect()
+}
+
+/// Which threads of the last configuration make up which bad configuration of the target.
+pub(super) fn violation(
+    model: &dyn Model,
+    target: &Target,
+    end: &Config,
+    crowd: Option<&ThreadNames>,
+) -> Violation {
+    let all = crowd.map_or_else(Vec::new, ThreadNames::threads);
+    let threads =
+        target.configs.iter().filter(|bad| end.may_cover(bad, model) && bad.threads.size() <= 64).find_map(
+            |bad| {
+                let wanted: Vec<Local> =
+                    bad.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l)).collect();
+                let fits = |i: usize, j: usize| model.meets_local(all[i].1, wanted[j]);
+                let given = assign(&vec![false; all.len()], wanted.len(), &fits)?;
+                let culprits = all.iter().zip(given).filter(|(_, seat)| seat.is_some());
+                Some(culprits.map(|(&(thread, l), _)| Culprit { thread, state: state(model, l) }).collect())
+            },
+        );
+    Violation {
+        target: target.name.clone(),
+        threads: threads.unwrap_or_default(),
+        shared: Values(model.shared_values(end.shared)),
+    }
+}

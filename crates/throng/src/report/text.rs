@@ -1,0 +1,405 @@
+//! The report as text for a terminal: the verdict first, then the question, then the run step by step.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+
+use super::story::{Event, Participant, Situation, Story, Values, tell};
+use super::{Report, Word, advice, bound_text, detail, duration, evidence, lanes::lanes, plural};
+use crate::engine::Attempt;
+use throng_model::thread_names::{Role, ThreadId};
+use throng_model::verdict::Verdict;
+
+/// How much to write, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Use colours.
+    pub colour: bool,
+    /// Verdict lines only.
+    pub quiet: bool,
+    /// All shared variables after every step.
+    pub verbose: bool,
+}
+
+/// Lines are broken before this column where that is possible.
+pub(super) const WIDTH: usize = 80;
+
+/// Colours of threads, in turns.
+const THREADS: [AnsiColor; 6] = [
+    AnsiColor::BrightBlue,
+    AnsiColor::Yellow,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Cyan,
+    AnsiColor::BrightRed,
+];
+
+impl Options {
+    fn styled(self, style: Style, text: &str) -> String {
+        if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+
+    /// Text in the colour of a thread.
+    pub(super) fn thread(self, thread: ThreadId, text: &str) -> String {
+        let colour = THREADS[thread.0.saturating_sub(1) as usize % THREADS.len()];
+        self.styled(Style::new().fg_color(Some(colour.into())), text)
+    }
+}
+
+/// The whole report.
+pub fn write(report: &Report, options: Options) -> String {
+    let mut out = verdict_lines(report, options);
+    if options.quiet {
+        return out;
+    }
+    out.push_str(&question(report, options));
+    out.push_str(&undecided(report, options));
+    for (target, verdict) in report.problem.targets.iter().zip(&report.answer.verdicts) {
+        if let Verdict::Unsafe(trace) = verdict {
+            out.push('\n');
+            out.push_str(&story(&tell(report.problem, target, trace), report.unit, options));
+        }
+    }
+    out
+}
+
+fn verdict_lines(report: &Report, options: Options) -> String {
+    let verdicts = &report.answer.verdicts;
+    let overall = Word::overall(verdicts);
+    let targets = &report.problem.targets;
+    let mark = |word: Word| if report.checked || word == Word::Unknown { "" } else { "  (unchecked)" };
+    let unchecked = mark(overall);
+    if let ([target], [verdict]) = (&targets[..], &verdicts[..]) {
+        let word = paint(overall, &overall.to_string(), options.colour);
+        let head = format!("{overall}  {}  ", target.name);
+        let indent = overall.to_string().len() + 2;
+        let line = wrap(&head, &format!("{}{unchecked}", detail(report, verdict)), indent);
+        return line.replacen(&overall.to_string(), &word, 1);
+    }
+    let count = verdicts.iter().filter(|v| Word::of(v) == overall).count();
+    let what = match overall {
+        Word::Safe => "cannot be reached",
+        Word::Unsafe => "can be reached",
+        Word::Unknown => "undecided",
+    };
+    let word = paint(overall, &overall.to_string(), options.colour);
+    let mut out =
+        format!("{word}  {count} of {} {what}{unchecked}\n", plural(targets.len() as u64, "target"));
+    let widest = targets.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).min(40);
+    for (target, verdict) in targets.iter().zip(verdicts) {
+        let word = Word::of(verdict);
+        let unchecked = mark(word);
+        let word = paint(word, &format!("{word:7}"), options.colour);
+        out.push_str(&format!("{word} {:widest$}  {}{unchecked}\n", target.name, detail(report, verdict)));
+    }
+    out
+}
+
+fn question(report: &Report, options: Options) -> String {
+    let numbers = &report.answer.statistics;
+    let mut rows = vec![
+        ("file", report.file.to_string()),
+        ("initial", report.problem.initial_text.clone()),
+        (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
+        ("engine", report.engine.to_string()),
+        ("proof", evidence(report)),
+        (
+            "search",
+            format!(
+                "{}, {}, {}, {} MiB",
+                plural(numbers.configurations, "configuration"),
+                plural(numbers.steps, "step"),
+                duration(report.time),
+                report.peak_memory >> 20
+            ),
+        ),
+    ];
+    let occupied = numbers.occupied.filter(|o| o.configurations > 0);
+    let occupied = occupied.map(|o| {
+        let each = if numbers.tree.is_some() { "label" } else { "configuration" };
+        format!("{:.1} occupied local states per {each}, at most {}", o.average(), o.most)
+    });
+    if let Some(tree) = &numbers.tree {
+        let mut parts = vec![
+            plural(tree.nodes, "node"),
+            format!("{} maximal (at most {})", tree.antichain, tree.antichain_peak),
+            plural(tree.accelerations, "acceleration"),
+        ];
+        parts.extend(occupied);
+        rows.push(("tree", parts.join(", ")));
+    } else if let Some(occupied) = occupied {
+        rows.push(("states", occupied));
+    }
+    if let Some(flow) = &numbers.flow {
+        let (programs, cuts) = (plural(flow.programs, "integer program"), plural(flow.cuts, "cut"));
+        rows.push(("flow", format!("{programs}, {cuts} where steps do not hang together")));
+    }
+    let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
+    rows.push(("time", times.join(", ")));
+    let saved = report.certificate.map(|written| {
+        let certified = match written.seconds {
+            Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),
+            None => "not certified".into(),
+        };
+        ("saved", format!("{}, {} bytes; {certified}", written.file, written.bytes))
+    });
+    rows.into_iter().chain(saved).map(|(name, value)| row(name, &value, options)).collect()
+}
+
+/// `name:    value`, the name faint.
+fn row(name: &str, value: &str, options: Options) -> String {
+    let label = if name.is_empty() { String::new() } else { format!("{name}:") };
+    let line = wrap(&format!("{label:INDENT$}"), value, INDENT);
+    match options.colour && !label.is_empty() {
+        true => line.replacen(&label, &options.styled(Style::new().dimmed(), &label), 1),
+        false => line,
+    }
+}
+
+/// Where values begin in the lines below a verdict.
+const INDENT: usize = 9;
+
+/// The evidence, and whether anybody has checked it.
+fn evidence(report: &Report) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    let verdicts = report.answer.verdicts.iter().enumerate();
+    for (i, _) in verdicts.filter(|(_, v)| !matches!(v, Verdict::Unknown(_))) {
+        let line = evidence::line(report, i);
+        if !kinds.contains(&line) {
+            kinds.push(line);
+        }
+    }
+    let more = kinds.len().saturating_sub(3);
+    kinds.truncate(3);
+    let mut text = if kinds.is_empty() { "none".to_string() } else { kinds.join("; ") };
+    if more > 0 {
+        text.push_str(&format!("; {more} more"));
+    }
+    match (kinds.is_empty(), report.checked) {
+        (true, _) => text,
+        (false, true) => format!("{text}; checked in {}", duration(report.checking)),
+        (false, false) => format!("{text}; NOT checked"),
+    }
+}
+
+/// If something is undecided: why, what each engine did, what is known, what to try.
+fn undecided(report: &Report, options: Options) -> String {
+    let Some(why) = report.answer.verdicts.iter().find_map(|v| match v {
+        Verdict::Unknown(why) => Some(why),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    }) else {
+        return String::new();
+    };
+    let mut out = format!("\n{}", row("why", &why.to_string(), options));
+    let mut tried: Vec<&Attempt> = Vec::new();
+    for attempt in &report.answer.attempts {
+        tried.retain(|a| a.engine != attempt.engine);
+        tried.push(attempt);
+    }
+    for (i, a) in tried.iter().enumerate() {
+        let (time, count) =
+            (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
+        let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));
+        out.push_str(&row(if i == 0 { "tried" } else { "" }, &line, options));
+    }
+    let known = advice::established(report, why).unwrap_or_else(|| "nothing was established".into());
+    out.push_str(&row("known", &known, options));
+    for (i, tip) in advice::next(report, why).iter().enumerate() {
+        out.push_str(&row(if i == 0 { "next" } else { "" }, tip, options));
+    }
+    out
+}
+
+/// A run, step by step.
+fn story(story: &Story, unit: &str, options: Options) -> String {
+    let mut out = format!(
+        "Trace for {}: {}, {}\n",
+        story.violation.target,
+        plural(story.threads.into(), unit),
+        plural(story.length as u64, "step")
+    );
+    match lanes(story, options) {
+        Some(columns) => {
+            out.push_str(&wrap("start ", &situation_text(&story.start), 6));
+            out.push('\n');
+            out.push_str(&columns);
+            out.push('\n');
+        }
+        None => {
+            out.push_str(&wrap("   start  ", &situation_text(&story.start), 10));
+            story.steps.iter().for_each(|step| out.push_str(&event(step, options)));
+        }
+    }
+    out.push_str(&violation(story, options));
+    out
+}
+
+/// One step: number, thread, line and statement; below it what changed.
+pub fn event(event: &Event, options: Options) -> String {
+    let who = event.thread.map_or_else(|| "-".to_string(), |t| t.to_string());
+    let head = format!("{:>5}  {who:4} ", event.step);
+    let at = match event.line {
+        0 => String::new(),
+        line => format!("line {line}: "),
+    };
+    let at = if event.function.is_empty() || event.function == "main" {
+        at
+    } else {
+        format!("{}{}: ", at.replace(": ", " in "), event.function)
+    };
+    let mut out = wrap(&head, &format!("{at}{}", event.statement), 16);
+    for line in effects(event) {
+        out.push_str(&wrap("            ", &line, 14));
+    }
+    if let Some(origin) = &event.origin {
+        out.push_str(&wrap("            ", &format!("from {origin}"), 14));
+    }
+    if options.verbose && !event.shared_after.0.is_empty() {
+        out.push_str(&wrap("            ", &format!("now {}", values_text(&event.shared_after)), 14));
+    }
+    out
+}
+
+/// What a step did: changed variables first, then what happened to threads.
+pub fn effects(event: &Event) -> Vec<String> {
+    let mut changed: Vec<String> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
+    for change in &event.changes {
+        let arrow = format!("{} -> {}", change.before, change.after);
+        match change.thread {
+            None => changed.push(format!("{}: {arrow}", change.variable)),
+            Some(t) if change.variable == "local" => changed.push(format!("{t}: {arrow}")),
+            Some(t) => changed.push(format!("{t}.{}: {arrow}", change.variable)),
+        }
+    }
+    for p in &event.participants {
+        told.extend(happening(p));
+    }
+    let mut lines = Vec::new();
+    if !changed.is_empty() {
+        lines.push(changed.join(", "));
+    }
+    if !told.is_empty() {
+        lines.push(told.join(", "));
+    }
+    lines
+}
+
+fn happening(p: &Participant) -> Option<String> {
+    let thread = p.thread;
+    match (&p.before, &p.after, p.role) {
+        (_, None, _) => Some(format!("{thread} ends")),
+        (None, Some(state), _) => Some(format!("{thread} starts at {}", state.name)),
+        (_, Some(state), Role::Woken) => Some(format!("{thread} is woken and goes on at {}", state.name)),
+        _ => None,
+    }
+}
+
+fn violation(story: &Story, options: Options) -> String {
+    let violation = &story.violation;
+    let mut text = violation.target.clone();
+    let culprits: Vec<String> = violation
+        .threads
+        .iter()
+        .map(|c| match (&c.state.line, &c.state.statement) {
+            (Some(line), Some(statement)) => format!("{} at line {line}: {statement}", c.thread),
+            _ => format!("{} is in {}", c.thread, c.state.name),
+        })
+        .collect();
+    if !culprits.is_empty() {
+        text.push_str(&format!(": {}", culprits.join("; ")));
+    }
+    if !violation.shared.0.is_empty() {
+        text.push_str(&format!("; {}", values_text(&violation.shared)));
+    }
+    let painted = paint(Word::Unsafe, "violated", options.colour);
+    wrap("violated: ", &text, 10).replacen("violated", &painted, 1)
+}
+
+/// The shared variables and who is where.
+pub fn situation_text(situation: &Situation) -> String {
+    let mut parts = Vec::new();
+    if !situation.shared.0.is_empty() {
+        parts.push(values_text(&situation.shared));
+    }
+    for count in &situation.counts {
+        let names: Vec<String> = match count.threads.len() {
+            1..=6 => count.threads.iter().map(ToString::to_string).collect(),
+            _ => vec![format!("{} x", count.count)],
+        };
+        parts.push(format!("{} at {}", names.join(" "), count.state.name));
+    }
+    if parts.is_empty() { "no threads".into() } else { parts.join("; ") }
+}
+
+/// `lock=1 free=0`
+pub fn values_text(values: &Values) -> String {
+    values.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Text in lines of at most `width` characters; later ones are indented. A longer word is broken.
+pub(super) fn wrap_words(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let width = width.max(indent + 4);
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let mut word = word.to_string();
+        loop {
+            let used = line.chars().count();
+            let gap = usize::from(!line.trim().is_empty());
+            let size = word.chars().count();
+            if used + gap + size <= width {
+                line.push_str(&" ".repeat(gap));
+                line.push_str(&word);
+                break;
+            }
+            if line.trim().is_empty() {
+                let rest = word.split_off(word.char_indices().nth(width - used).map_or(word.len(), |c| c.0));
+                line.push_str(&word);
+                word = rest;
+            }
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// `text` after `head`, broken at blanks; later lines are indented.
+pub fn wrap(head: &str, text: &str, indent: usize) -> String {
+    let mut out = head.to_string();
+    let mut column = head.chars().count();
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if !fresh && column + 1 + width > WIDTH {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+            fresh = true;
+        }
+        if !fresh {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+        fresh = false;
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn paint(word: Word, text: &str, colour: bool) -> String {
+    if !colour {
+        return text.to_string();
+    }
+    let colour = match word {
+        Word::Safe => AnsiColor::Green,
+        Word::Unsafe => AnsiColor::Red,
+        Word::Unknown => AnsiColor::Yellow,
+    };
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    format!("{style}{text}{style:#}")
+}

@@ -1,0 +1,430 @@
+//! Your own Rust type as a system of threads.
+//!
+//! Describe one thread: what the threads share, what each remembers, where it starts and which [`Move`]s it has. That is a
+//! [`Template`]. A [`System`] is any number of such threads; say what must never happen, and every engine answers, with evidence.
+//!
+//! ```
+//! use crate::template::{Move, Start, System, Template};
+//!
+//! #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+//! enum At { Out, Trying, In }
+//! use At::*;
+//!
+//! /// A spin lock; the shared state is whether the lock is taken.
+//! struct SpinLock;
+//!
+//! impl Template for SpinLock {
+//!     type Shared = bool;
+//!     type Local = At;
+//!     fn start(&self) -> Start<bool, At> {
+//!         Start::any(false, Out)
+//!     }
+//!     fn moves(&self, &locked: &bool, at: &At) -> Vec<Move<bool, At>> {
+//!         match at {
+//!             Out => vec![Move::to(locked, Trying)],
+//!             Trying if !locked => vec![Move::to(true, In).named("take the lock")],
+//!             Trying => vec![],
+//!             In => vec![Move::to(false, Out).named("release")],
+//!         }
+//!     }
+//! }
+//!
+//! let outcome = System::new(SpinLock)
+//!     .never_two("mutual exclusion", |_, a, b| (a, b) == (&In, &In))
+//!     .verify()?;
+//! assert!(outcome.is_safe(), "{outcome}");
+//! # Ok::<(), crate::verify::Error>(())
+//! ```
+//!
+//! # How it works
+//!
+//! [`Own`] gives every value that occurs a number, and these numbers are the words of a [`throng_model::Model`]. Moves are asked for when an engine
+//! asks for steps. Backward search needs predecessors, which a function from states to moves cannot list; the first
+//! time somebody asks, every thread state that may occur is explored once (the closure of [`throng_model::unfold::thread_states`], at
+//! most [`Own::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
+//! nothing is lost. Types with more thread states than that keep forward engines.
+
+mod inverse;
+mod model;
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+pub use self::model::Own;
+use crate::verify::{Error, Outcome, Verification};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::Unknown;
+use throng_model::{Bag, Config, Local, Shared};
+
+/// What states may be: any data that can be compared, hashed and shown.
+pub trait Value: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
+
+impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Value for T {}
+
+/// What one thread does. See the [module](self) for an example.
+pub trait Template: Send + Sync + 'static {
+    /// What all threads share.
+    type Shared: Value;
+    /// What each thread remembers: where it is, and its variables.
+    type Local: Value;
+
+    /// Where the system starts.
+    fn start(&self) -> Start<Self::Shared, Self::Local>;
+
+    /// What a thread at `local` can do in shared state `shared`; always the same, in the same order.
+    ///
+    /// No move means that it cannot go on for now.
+    fn moves(&self, shared: &Self::Shared, local: &Self::Local) -> Vec<Move<Self::Shared, Self::Local>>;
+}
+
+/// Where a system starts: one shared state, some threads, and states in which any number of further threads may start.
+#[derive(Clone, Debug)]
+pub struct Start<S, L> {
+    shared: S,
+    threads: Vec<L>,
+    any: Vec<L>,
+}
+
+impl<S, L> Start<S, L> {
+    /// Any number of threads, all at `local`.
+    pub fn any(shared: S, local: L) -> Start<S, L> {
+        Start { shared, threads: Vec::new(), any: vec![local] }
+    }
+
+    /// These threads.
+    pub fn exactly(shared: S, threads: impl IntoIterator<Item = L>) -> Start<S, L> {
+        Start { shared, threads: threads.into_iter().collect(), any: Vec::new() }
+    }
+
+    /// And one more thread at `local`.
+    pub fn and(mut self, local: L) -> Start<S, L> {
+        self.threads.push(local);
+        self
+    }
+
+    /// And any number of threads at `local`.
+    pub fn and_any(mut self, local: L) -> Start<S, L> {
+        self.any.push(local);
+        self
+    }
+}
+
+impl<S: Debug, L: Debug> Start<S, L> {
+    /// For people.
+    fn text(&self) -> String {
+        let some = self.threads.iter().map(|l| format!("1 thread at {l:?}"));
+        let any = self.any.iter().map(|l| format!("any number of threads at {l:?}"));
+        let threads: Vec<String> = some.chain(any).collect();
+        format!("{}; shared: {:?}", threads.join(", "), self.shared)
+    }
+}
+
+/// What a broadcast does to a bystander.
+type Carry<L> = Arc<dyn Fn(&L) -> L + Send + Sync>;
+
+/// One step of a thread, in one indivisible moment.
+#[derive(Clone)]
+pub struct Move<S, L> {
+    name: Cow<'static, str>,
+    shared: S,
+    becomes: Vec<L>,
+    starts: Vec<L>,
+    partners: Vec<L>,
+    carry: Option<Carry<L>>,
+}
+
+impl<S, L> Move<S, L> {
+    /// The thread goes to `local`, and the shared state becomes `shared`.
+    pub fn to(shared: S, local: L) -> Move<S, L> {
+        Move { becomes: vec![local], ..Move::exit(shared) }
+    }
+
+    /// The thread ends, and the shared state becomes `shared`.
+    pub fn exit(shared: S) -> Move<S, L> {
+        Move {
+            name: Cow::Borrowed("move"),
+            shared,
+            becomes: Vec::new(),
+            starts: Vec::new(),
+            partners: Vec::new(),
+            carry: None,
+        }
+    }
+
+    /// What traces call it.
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Move<S, L> {
+        Move { name: name.into(), ..self }
+    }
+
+    /// Starts a thread at `local`.
+    pub fn spawning(mut self, local: L) -> Move<S, L> {
+        self.starts.push(local);
+        self
+    }
+
+    /// Needs another thread at `partner`, which goes to `becomes` in the same moment (a rendezvous).
+    ///
+    /// List it among the moves of one of the two only.
+    pub fn with(mut self, partner: L, becomes: L) -> Move<S, L> {
+        self.partners.push(partner);
+        self.becomes.push(becomes);
+        self
+    }
+
+    /// Takes every other thread from wherever it is, `l`, to `carry(&l)` (a broadcast). Partners and new threads are not carried.
+    pub fn carrying(self, carry: impl Fn(&L) -> L + Send + Sync + 'static) -> Move<S, L> {
+        Move { carry: Some(Arc::new(carry)), ..self }
+    }
+}
+
+/// What must never happen.
+enum Never<S, L> {
+    Shared(BadShared<S>),
+    One(BadThread<S, L>),
+    Two(BadPair<S, L>),
+    Exactly(S, Vec<L>),
+}
+
+/// A name and what it forbids.
+type Forbidden<S, L> = (String, Never<S, L>);
+
+type BadShared<S> = Box<dyn Fn(&S) -> bool>;
+type BadThread<S, L> = Box<dyn Fn(&S, &L) -> bool>;
+type BadPair<S, L> = Box<dyn Fn(&S, &L, &L) -> bool>;
+
+/// Any number of threads of one template, and what must never happen to them.
+pub struct System<T: Template> {
+    model: Arc<Own<T>>,
+    bound: Bound,
+    nevers: Vec<Forbidden<T::Shared, T::Local>>,
+}
+
+impl<T: Template> System<T> {
+    /// Threads of this template; nothing is forbidden yet.
+    pub fn new(template: T) -> System<T> {
+        System { model: Arc::new(Own::new(template)), bound: Bound::Any, nevers: Vec::new() }
+    }
+
+    /// At most `n` threads at any time; at the bound, moves start nobody.
+    pub fn threads(self, n: u32) -> System<T> {
+        System { bound: Bound::Threads(n), ..self }
+    }
+
+    /// The shared state must never be so.
+    pub fn never_shared(self, name: &str, bad: impl Fn(&T::Shared) -> bool + 'static) -> System<T> {
+        self.forbid(name, Never::Shared(Box::new(bad)))
+    }
+
+    /// No thread may ever be so: an assertion.
+    pub fn never(self, name: &str, bad: impl Fn(&T::Shared, &T::Local) -> bool + 'static) -> System<T> {
+        self.forbid(name, Never::One(Box::new(bad)))
+    }
+
+    /// No two threads may ever be so at the same time, in this order or the other.
+    pub fn never_two(
+        self,
+        name: &str,
+        bad: impl Fn(&T::Shared, &T::Local, &T::Local) -> bool + 'static,
+    ) -> System<T> {
+        self.forbid(name, Never::Two(Box::new(bad)))
+    }
+
+    /// These threads, and perhaps more, must never be together in this shared state. Unlike the other properties this one needs no list of all thread
+    /// states, so it can be asked about types that have too many.
+    pub fn never_together(
+        self,
+        name: &str,
+        shared: T::Shared,
+        threads: impl IntoIterator<Item = T::Local>,
+    ) -> System<T> {
+        self.forbid(name, Never::Exactly(shared, threads.into_iter().collect()))
+    }
+
+    fn forbid(mut self, name: &str, never: Never<T::Shared, T::Local>) -> System<T> {
+        self.nevers.push((name.to_string(), never));
+        self
+    }
+
+    /// The model that engines see.
+    pub fn model(&self) -> &Arc<Own<T>> {
+        &self.model
+    }
+
+    /// The question. A predicate is tried on every thread state that may occur; if these are too many, that is the error.
+    pub fn problem(&self) -> Result<Problem, Unknown> {
+        let targets = self.nevers.iter().map(|(name, never)| {
+            let configs = self.configs(never)?;
+            Ok(Target { name: name.clone(), configs })
+        });
+        Ok(Problem {
+            initial: vec![self.model.initial().clone()],
+            initial_text: self.model.template().start().text(),
+            targets: targets.collect::<Result<_, Unknown>>()?,
+            bound: self.bound,
+            model: self.model.clone(),
+        })
+    }
+
+    /// Answers the question with the default engine and without limits; for more control see [`Verification::of`].
+    pub fn verify(&self) -> Result<Outcome, Error> {
+        Verification::of(self.problem()?).run()
+    }
+
+    /// The smallest configurations that are forbidden.
+    fn configs(&self, never: &Never<T::Shared, T::Local>) -> Result<Vec<Config>, Unknown> {
+        let model = &*self.model;
+        if let Never::Exactly(s, threads) = never {
+            let threads: Bag = threads.iter().map(|l| model.local_word(l)).collect();
+            return Ok(vec![Config::new(model.shared_word(s), threads)]);
+        }
+        let mut configs = Vec::new();
+        for (s, view) in model.thread_states()? {
+            let shared = model.shared_value(*s);
+            let locals: Vec<(Local, T::Local)> = view.iter().map(|&l| (l, model.local_value(l))).collect();
+            forbidden(never, *s, &shared, &locals, &mut configs);
+        }
+        Ok(configs)
+    }
+}
+
+/// The forbidden configurations in one shared state.
+fn forbidden<S, L>(
+    never: &Never<S, L>,
+    s: Shared,
+    shared: &S,
+    locals: &[(Local, L)],
+    configs: &mut Vec<Config>,
+) {
+    let mut push = |threads: Bag| configs.push(Config::new(s, threads));
+    match never {
+        Never::Shared(bad) if bad(shared) => push(Bag::new()),
+        Never::Shared(_) | Never::Exactly(..) => {}
+        Never::One(bad) => {
+            locals.iter().filter(|(_, v)| bad(shared, v)).for_each(|&(l, _)| push(Bag::one(l)));
+        }
+        Never::Two(bad) => {
+            for (i, (l, v)) in locals.iter().enumerate() {
+                for (m, w) in &locals[i..] {
+                    if bad(shared, v, w) || bad(shared, w, v) {
+                        push([*l, *m].into_iter().collect());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::explicit::Explicit;
+    use throng_dev::laws;
+    use throng_model::Model;
+
+    /// A leader starts workers, meets one of them, and sends everybody home at the end.
+    struct Team;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    enum At {
+        Lead,
+        Work,
+        Met,
+        Home,
+    }
+
+    impl Template for Team {
+        type Shared = u8;
+        type Local = At;
+
+        fn start(&self) -> Start<u8, At> {
+            Start::exactly(0, [At::Lead])
+        }
+
+        fn moves(&self, &day: &u8, at: &At) -> Vec<Move<u8, At>> {
+            match (day, at) {
+                (0, At::Lead) => vec![
+                    Move::to(0, At::Lead).spawning(At::Work).named("hire"),
+                    Move::to(1, At::Lead).with(At::Work, At::Met).named("meet"),
+                ],
+                (1, At::Lead) => vec![
+                    Move::to(2, At::Home)
+                        .carrying(|l| if *l == At::Work { At::Home } else { l.clone() })
+                        .named("close"),
+                ],
+                (2, At::Home) => vec![Move::exit(2).named("leave")],
+                _ => vec![],
+            }
+        }
+    }
+
+    fn team() -> System<Team> {
+        System::new(Team)
+            .never("nobody works at night", |&day, at| day == 2 && *at == At::Work)
+            .never_two("one meeting", |_, a, b| (a, b) == (&At::Met, &At::Met))
+            .never_together("a meeting and two at home", 2, [At::Met, At::Home, At::Home])
+            .never_shared("night", |&day| day == 2)
+    }
+
+    #[test]
+    fn spawn_rendezvous_broadcast_and_exit() {
+        let outcome = team().verify().unwrap();
+        let words: Vec<_> = outcome.answer.verdicts.iter().map(crate::report::Word::of).collect();
+        use crate::report::Word::{Safe, Unsafe};
+        assert_eq!(words, [Safe, Safe, Unsafe, Unsafe], "{outcome}");
+        assert_eq!(outcome.trace().map(|t| t.threads()), Some(3));
+        let text = outcome.to_string();
+        assert!(text.contains("hire") && text.contains("close") && text.contains("Met"), "{text}");
+        let problem = team().threads(4).problem().unwrap();
+        let bounded = Verification::of(problem).engine(&Explicit::default()).run().unwrap();
+        assert_eq!(bounded.answer.verdicts.iter().map(crate::report::Word::of).collect::<Vec<_>>(), words);
+    }
+
+    #[test]
+    fn own_types_obey_the_laws_of_models() {
+        let system = team();
+        let model = &**system.model();
+        assert!(model.has_pre() && model.moves_others() && model.spawns());
+        let states = model.thread_states().unwrap().to_vec();
+        let mut configs = Vec::new();
+        for (s, view) in &states {
+            for &l in view {
+                for &m in view {
+                    configs.push(Config::new(*s, [l, m, m].into_iter().collect()));
+                }
+            }
+        }
+        let tested = laws(model, &configs).unwrap();
+        assert!(tested > 100, "{tested}");
+    }
+
+    /// Counts for ever.
+    struct Counter;
+
+    impl Template for Counter {
+        type Shared = u64;
+        type Local = ();
+
+        fn start(&self) -> Start<u64, ()> {
+            Start::any(0, ())
+        }
+
+        fn moves(&self, n: &u64, (): &()) -> Vec<Move<u64, ()>> {
+            vec![Move::to(n + 1, ())]
+        }
+    }
+
+    #[test]
+    fn what_has_too_many_states_keeps_forward_engines() {
+        let system = System::new(Counter).never_together("nine", 9, []);
+        let problem = system.problem().unwrap();
+        assert!(!system.model().has_pre());
+        let outcome = Verification::of(problem).run().unwrap();
+        assert_eq!((outcome.answered_by().as_str(), outcome.is_unsafe()), ("explicit", true));
+        assert!(matches!(
+            System::new(Counter).never_shared("large", |n| *n > 1 << 40).verify(),
+            Err(Error::Impossible(_))
+        ));
+    }
+}

@@ -1,0 +1,86 @@
+//! The moves of a template by where they lead.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use throng_model::{Bystanders, Local, Model, Shared, Step};
+
+/// Every step that may occur, from both ends.
+pub(super) struct Inverse {
+    views: Vec<(Shared, Vec<Local>)>,
+    /// Where the view of a shared state is.
+    places: FxHashMap<Shared, usize>,
+    steps: Vec<Step>,
+    /// Steps that leave somebody there.
+    arrivals: FxHashMap<(Shared, Local), Vec<u32>>,
+    /// Steps that change the shared state to this one.
+    changes: FxHashMap<Shared, Vec<u32>>,
+}
+
+impl Inverse {
+    /// Lists the steps of `model` between the thread states `views`.
+    pub(super) fn new(model: &dyn Model, views: Vec<(Shared, Vec<Local>)>) -> Inverse {
+        let mut inverse = Inverse {
+            places: views.iter().enumerate().map(|(i, view)| (view.0, i)).collect(),
+            steps: Vec::new(),
+            arrivals: FxHashMap::default(),
+            changes: FxHashMap::default(),
+            views: Vec::new(),
+        };
+        for (s, view) in &views {
+            let occurs: FxHashSet<Local> = view.iter().copied().collect();
+            let mut steps = Vec::new();
+            view.iter().for_each(|&l| model.post(*s, l, &mut steps));
+            steps.retain(|step| step.take.entries().iter().all(|e| occurs.contains(&e.0)));
+            steps.into_iter().for_each(|step| inverse.add(model, view, step));
+        }
+        Inverse { views, ..inverse }
+    }
+
+    fn add(&mut self, model: &dyn Model, view: &[Local], step: Step) {
+        let number = self.steps.len() as u32;
+        let brought = step.put.entries().iter().chain(step.spawn.entries());
+        let mut arrivals: FxHashSet<Local> = brought.map(|e| e.0).collect();
+        if step.others == Bystanders::Transfer {
+            let mut fates = Vec::new();
+            view.iter().for_each(|&l| model.bystander(&step, l, &mut fates));
+            arrivals.extend(fates.into_iter().flatten());
+        }
+        for l in arrivals {
+            self.arrivals.entry((step.to, l)).or_default().push(number);
+        }
+        if step.from != step.to {
+            self.changes.entry(step.to).or_default().push(number);
+        }
+        self.steps.push(step);
+    }
+
+    /// Every shared state that may occur, with its local states.
+    pub(super) fn views(&self) -> &[(Shared, Vec<Local>)] {
+        &self.views
+    }
+
+    /// The local states that may occur in a shared state.
+    pub(super) fn view(&self, s: Shared) -> &[Local] {
+        self.places.get(&s).map_or(&[], |&i| &self.views[i].1)
+    }
+
+    pub(super) fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        self.append(self.arrivals.get(&(s, l)), out);
+    }
+
+    pub(super) fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        self.append(self.changes.get(&s), out);
+    }
+
+    fn append(&self, found: Option<&Vec<u32>>, out: &mut Vec<Step>) {
+        out.extend(found.into_iter().flatten().map(|&i| self.steps[i as usize].clone()));
+    }
+
+    pub(super) fn moves_others(&self) -> bool {
+        self.steps.iter().any(|step| step.others != Bystanders::Stay)
+    }
+
+    pub(super) fn spawns(&self) -> bool {
+        self.steps.iter().any(|step| !step.spawn.is_empty())
+    }
+}

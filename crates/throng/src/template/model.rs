@@ -1,0 +1,233 @@
+//! A [`Template`] as a [`Model`]: values are numbered when they first occur.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::{OnceLock, RwLock};
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+
+use super::inverse::Inverse;
+use super::{Carry, Move, Start, Template};
+use throng_model::limits::Limits;
+use throng_model::problem::Initial;
+use throng_model::unfold;
+use throng_model::verdict::Unknown;
+use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+
+/// A template whose values are words.
+pub struct Own<T: Template> {
+    template: T,
+    shared: Numbered<T::Shared>,
+    locals: Numbered<T::Local>,
+    edges: RwLock<Edges<T::Local>>,
+    initial: Initial,
+    inverse: OnceLock<Result<Inverse, Unknown>>,
+}
+
+/// A move is known by the thread state it starts from and its place in the list.
+type Edges<L> = IndexMap<(Shared, Local, usize), Origin<L>, FxBuildHasher>;
+
+/// What a step does not say about the move it came from.
+#[derive(Clone)]
+struct Origin<L> {
+    name: String,
+    carry: Option<Carry<L>>,
+}
+
+impl<T: Template> Own<T> {
+    /// Types with more thread states than this list no predecessors.
+    pub const MOST: usize = 1 << 18;
+
+    /// The model of a template.
+    pub fn new(template: T) -> Own<T> {
+        let (shared, locals) = (Numbered::default(), Numbered::default());
+        let Start { shared: s, threads, any } = template.start();
+        let initial = Initial {
+            shared: Shared(shared.number(&s)),
+            threads: threads.iter().map(|l| Local(locals.number(l))).collect(),
+            any: any.iter().map(|l| Local(locals.number(l))).collect(),
+        };
+        Own { template, shared, locals, edges: RwLock::default(), initial, inverse: OnceLock::new() }
+    }
+
+    /// The template.
+    pub fn template(&self) -> &T {
+        &self.template
+    }
+
+    /// Where it starts.
+    pub fn initial(&self) -> &Initial {
+        &self.initial
+    }
+
+    /// The word of a shared state.
+    pub fn shared_word(&self, value: &T::Shared) -> Shared {
+        Shared(self.shared.number(value))
+    }
+
+    /// The word of a local state.
+    pub fn local_word(&self, value: &T::Local) -> Local {
+        Local(self.locals.number(value))
+    }
+
+    /// The shared state of a word that this model has given out.
+    pub fn shared_value(&self, s: Shared) -> T::Shared {
+        self.shared.value(s.0)
+    }
+
+    /// The local state of a word that this model has given out.
+    pub fn local_value(&self, l: Local) -> T::Local {
+        self.locals.value(l.0)
+    }
+
+    /// A configuration, e.g. of a trace, in values; every thread is listed.
+    pub fn values(&self, config: &Config) -> (T::Shared, Vec<T::Local>) {
+        let each = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
+        (self.shared_value(config.shared), each.map(|l| self.local_value(l)).collect())
+    }
+
+    /// Every shared state that may occur, with the local states that may occur in it; explored when first asked for.
+    pub fn thread_states(&self) -> Result<&[(Shared, Vec<Local>)], Unknown> {
+        self.inverse().map(|inverse| inverse.views())
+    }
+
+    fn inverse(&self) -> Result<&Inverse, Unknown> {
+        let found = self.inverse.get_or_init(|| {
+            let initial = std::slice::from_ref(&self.initial);
+            let views = unfold::thread_states(self, initial, Self::MOST, &Limits::none())?;
+            Ok(Inverse::new(self, views))
+        });
+        found.as_ref().map_err(Unknown::clone)
+    }
+
+    /// The step that a move is.
+    fn step(&self, s: Shared, l: Local, i: usize, it: Move<T::Shared, T::Local>) -> Step {
+        let bag = |values: &[T::Local]| -> Bag { values.iter().map(|v| self.local_word(v)).collect() };
+        let mut take = bag(&it.partners);
+        take.insert(l, 1);
+        Step {
+            from: s,
+            to: self.shared_word(&it.shared),
+            take,
+            put: bag(&it.becomes),
+            spawn: bag(&it.starts),
+            others: if it.carry.is_some() { Bystanders::Transfer } else { Bystanders::Stay },
+            edge: self.edge((s, l, i), Origin { name: it.name.into_owned(), carry: it.carry }),
+            choice: 0,
+        }
+    }
+
+    fn edge(&self, key: (Shared, Local, usize), origin: Origin<T::Local>) -> Edge {
+        if let Some(i) = self.edges.read().expect("no panic while locked").get_index_of(&key) {
+            return Edge(i as u32);
+        }
+        let mut edges = self.edges.write().expect("no panic while locked");
+        let entry = edges.entry(key);
+        let edge = Edge(entry.index() as u32);
+        entry.or_insert(origin);
+        edge
+    }
+
+    fn origin(&self, edge: Edge) -> Option<Origin<T::Local>> {
+        let edges = self.edges.read().expect("no panic while locked");
+        edges.get_index(edge.0 as usize).map(|(_, origin)| origin.clone())
+    }
+}
+
+impl<T: Template> Model for Own<T> {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        let moves = self.template.moves(&self.shared_value(s), &self.local_value(l));
+        out.extend(moves.into_iter().enumerate().map(|(i, it)| self.step(s, l, i, it)));
+    }
+
+    fn has_pre(&self) -> bool {
+        self.inverse().is_ok()
+    }
+
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+        if let Ok(inverse) = self.inverse() {
+            inverse.pre(s, l, out);
+        }
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+        if let Ok(inverse) = self.inverse() {
+            inverse.pre_shared(s, out);
+        }
+    }
+
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        let carry = self.origin(step.edge).and_then(|origin| origin.carry);
+        out.push(Some(carry.map_or(l, |carry| self.local_word(&carry(&self.local_value(l))))));
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+        let Ok(inverse) = self.inverse() else { return };
+        let mut fate = Vec::new();
+        for &m in inverse.view(step.from) {
+            self.bystander(step, m, &mut fate);
+            if fate.pop() == Some(Some(l)) {
+                out.push(m);
+            }
+        }
+    }
+
+    fn moves_others(&self) -> bool {
+        self.inverse().map_or(true, Inverse::moves_others)
+    }
+
+    fn spawns(&self) -> bool {
+        self.inverse().map_or(true, Inverse::spawns)
+    }
+
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        let name = self.shared_name(s);
+        if name.is_empty() { Vec::new() } else { vec![("shared".into(), name)] }
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        vec![("local".into(), self.local_name(l))]
+    }
+
+    fn place(&self, _: Local) -> Option<Place> {
+        None
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        let text = self.origin(edge).map(|origin| origin.name).unwrap_or_default();
+        Place { text, ..Place::default() }
+    }
+
+    fn shared_name(&self, s: Shared) -> String {
+        let name = format!("{:?}", self.shared_value(s));
+        if name == "()" { String::new() } else { name }
+    }
+
+    fn local_name(&self, l: Local) -> String {
+        format!("{:?}", self.local_value(l))
+    }
+}
+
+/// Values in order of appearance.
+struct Numbered<T>(RwLock<IndexSet<T, FxBuildHasher>>);
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Numbered<T> {
+        Numbered(RwLock::default())
+    }
+}
+
+impl<T: Clone + Eq + Hash + Debug> Numbered<T> {
+    fn number(&self, value: &T) -> u64 {
+        if let Some(i) = self.0.read().expect("no panic while locked").get_index_of(value) {
+            return i as u64;
+        }
+        self.0.write().expect("no panic while locked").insert_full(value.clone()).0 as u64
+    }
+
+    fn value(&self, number: u64) -> T {
+        let values = self.0.read().expect("no panic while locked");
+        values.get_index(number as usize).expect("a word of this model").clone()
+    }
+}

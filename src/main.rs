@@ -1,7 +1,0 @@
-//! The command `throng`.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    ExitCode::from(throng::cli::main())
-}
