@@ -615,13 +615,13 @@ fn cutoffs_have_certificates() {
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
     let karp_miller = throng::engine::karp_miller::KarpMiller::default();
     let limits = Limits::none().timeout(PATIENCE);
-    let method = match (dynamic, asked.model.moves_others()) {
+    let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
         (true, false) => Method::Dynamic(&karp_miller),
         (true, true) => Method::Dynamic(&Backward),
     };
     let found = cutoff(asked, &method, &limits, &Silent).ok()?;
-    let proof = runs::proof(asked, &found, &limits).ok().filter(|_| asked.model.gave_up().is_none())?;
+    let proof = runs::proof(asked, &found, &limits).ok()?;
     throng_check::rules::cutoff::check_cutoff(asked, &proof, &limits)
         .unwrap_or_else(|flaw| panic!("{flaw}\n{}", loaded.source.text));
     let document = cutoff_document(&Origin { loaded, reading, problem: asked }, &proof).expect("a document");

@@ -6,6 +6,7 @@
 //! `THRONG_THOROUGH=1` takes minutes: larger systems go through all pairs of formats, too, and there are more random ones.
 
 use throng_dev::harness::inputs;
+use throng_model::Predecessors;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ fn thorough() -> bool {
 /// Whether some target can be covered with any number of threads: backward search, as simple as it gets. `None` if that becomes large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
-    if model.blocking().is_some() {
+    if model.traits().blocking.is_some() {
         return None;
     }
     let mut basis: Vec<Config> = Vec::new();
@@ -50,9 +51,9 @@ fn coverable(system: &System) -> Option<bool> {
         }
         basis.retain(|b| !b.covers(&config));
         let mut steps = Vec::new();
-        model.pre_shared(config.shared, &mut steps);
+        model.pre_shared(config.shared, &mut steps).unwrap();
         for &(l, _) in config.threads.entries() {
-            model.pre(config.shared, l, &mut steps);
+            model.pre(config.shared, l, &mut steps).unwrap();
         }
         for step in &steps {
             semantics::unfire(model, &config, step, &mut queue).expect("few threads");

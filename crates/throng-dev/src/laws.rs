@@ -16,7 +16,7 @@ pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
         semantics::successors(model, config, None, &mut fired).map_err(|why| why.to_string())?;
         court.same_call_same_list(config)?;
         court.larger_can_do_more(config, configs, &fired)?;
-        if model.has_pre() {
+        if model.predecessors().is_some() {
             court.post_is_in_pre(config)?;
             court.pre_is_in_post(config)?;
             court.unfire_is_sound(config)?;
@@ -83,14 +83,22 @@ impl Decoder<'_> {
             }
             for l in self.arrivals(config, &step) {
                 let mut listed = Vec::new();
-                self.model.pre(step.to, l, &mut listed);
+                self.model
+                    .predecessors()
+                    .expect("has predecessors")
+                    .pre(step.to, l, &mut listed)
+                    .expect("complete");
                 let found = listed.iter().any(|u| self.is_same(&step, u));
                 self.demand(found, || format!("pre({:?}, {l:?}) lacks {step:?}", step.to))?;
             }
             // Having read something narrows a set; that alone does not change it.
             if !self.model.within_shared(step.to, step.from) || step.take.is_empty() {
                 let mut listed = Vec::new();
-                self.model.pre_shared(step.to, &mut listed);
+                self.model
+                    .predecessors()
+                    .expect("has predecessors")
+                    .pre_shared(step.to, &mut listed)
+                    .expect("complete");
                 let found = listed.iter().any(|u| self.is_same(&step, u));
                 self.demand(found, || format!("pre_shared({:?}) lacks {step:?}", step.to))?;
             }
@@ -150,9 +158,9 @@ impl Decoder<'_> {
     /// The steps that `config` may take, enabled or not.
     fn steps_from(&self, config: &Config) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.model.post_shared(config.shared, &mut steps);
+        self.model.post_shared(config.shared, &mut steps).expect("complete");
         for &(l, _) in config.threads.entries() {
-            self.model.post(config.shared, l, &mut steps);
+            self.model.post(config.shared, l, &mut steps).expect("complete");
         }
         steps
     }
@@ -160,9 +168,17 @@ impl Decoder<'_> {
     /// The steps that backward search fires from `config`.
     fn steps_into(&self, config: &Config) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.model.pre_shared(config.shared, &mut steps);
+        self.model
+            .predecessors()
+            .expect("has predecessors")
+            .pre_shared(config.shared, &mut steps)
+            .expect("complete");
         for &(l, _) in config.threads.entries() {
-            self.model.pre(config.shared, l, &mut steps);
+            self.model
+                .predecessors()
+                .expect("has predecessors")
+                .pre(config.shared, l, &mut steps)
+                .expect("complete");
         }
         steps
     }
@@ -176,7 +192,7 @@ impl Decoder<'_> {
             let mut fates = Vec::new();
             match step.others {
                 Bystanders::Stay => {}
-                Bystanders::Transfer => self.model.bystander(step, l, &mut fates),
+                Bystanders::Transfer => self.model.bystander(step, l, &mut fates).expect("complete"),
                 Bystanders::WakeOne => fates.push(self.model.woken(l)),
             }
             arrivals.extend(fates.into_iter().flatten().filter(|&m| m != l));

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table};
-use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
+};
 
 /// A small random number generator (splitmix64); the same seed gives the same numbers everywhere.
 #[derive(Clone, Debug)]
@@ -157,48 +160,68 @@ impl Signals {
 }
 
 impl Model for Signals {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let first = out.len();
-        self.table.post(s, l, out);
+        self.table.post(s, l, out)?;
         self.with_signals(first, out);
+        Ok(())
     }
 
-    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let first = out.len();
-        self.table.post_shared(s, out);
+        self.table.post_shared(s, out)?;
         self.with_signals(first, out);
+        Ok(())
     }
 
-    fn has_pre(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        self.table.traits()
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        Some(self)
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(self)
+    }
+}
+
+impl Transfers for Signals {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
+        self.table.bystander(step, l, out)
+    }
+
+    fn woken(&self, l: Local) -> Option<Local> {
+        self.waiting.iter().find(|w| w.0 == l).map(|w| w.1)
+    }
+}
+
+impl Predecessors for Signals {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let first = out.len();
-        self.table.pre(s, l, out);
+        self.table.pre(s, l, out)?;
         if self.waiting.iter().any(|w| w.1 == l) {
             let woke = |step: &&Step| step.to == s && self.signals.contains(&step.edge);
             out.extend(self.table.steps().iter().filter(woke).cloned());
         }
         self.with_signals(first, out);
+        Ok(())
     }
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let first = out.len();
-        self.table.pre_shared(s, out);
+        self.table.pre_shared(s, out)?;
         self.with_signals(first, out);
+        Ok(())
     }
 
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        self.table.bystander(step, l, out);
-    }
-
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
-        self.table.bystander_back(step, l, out);
-    }
-
-    fn woken(&self, l: Local) -> Option<Local> {
-        self.waiting.iter().find(|w| w.0 == l).map(|w| w.1)
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+        self.table.bystander_back(step, l, out)
     }
 
     fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
@@ -208,19 +231,9 @@ impl Model for Signals {
     fn waiting(&self, out: &mut Vec<Local>) {
         out.extend(self.waiting.iter().map(|w| w.0));
     }
+}
 
-    fn blocking(&self) -> Option<String> {
-        self.table.blocking()
-    }
-
-    fn moves_others(&self) -> bool {
-        true
-    }
-
-    fn spawns(&self) -> bool {
-        self.table.spawns()
-    }
-
+impl Describe for Signals {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         self.table.shared_values(s)
     }

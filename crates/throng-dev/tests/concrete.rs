@@ -15,7 +15,7 @@ use throng_lang::question::Question;
 use throng_model::concrete::concretise;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Trace;
-use throng_model::{Config, Model, Step, semantics};
+use throng_model::{Config, Incomplete, Model, Step, semantics};
 
 /// Whether each word stands for one single state.
 fn is_single(model: &dyn Model, config: &Config) -> bool {
@@ -38,9 +38,9 @@ fn is_part(model: &dyn Model, part: &Config, whole: &Config) -> bool {
 fn kin(model: &dyn Model, step: &Step) -> Vec<Step> {
     let mut listed = Vec::new();
     if step.take.is_empty() {
-        model.post_shared(step.from, &mut listed);
+        Incomplete::irrelevant(model.post_shared(step.from, &mut listed));
     }
-    step.take.entries().iter().for_each(|e| model.post(step.from, e.0, &mut listed));
+    step.take.entries().iter().for_each(|e| Incomplete::irrelevant(model.post(step.from, e.0, &mut listed)));
     listed.retain(|s| s.edge == step.edge && s.choice == step.choice && model.meets_shared(s.to, step.to));
     listed
 }

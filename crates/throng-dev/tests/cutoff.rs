@@ -161,7 +161,7 @@ fn cutoffs_of_the_corpus() {
         }
         seen.push(key);
         let problem = pose(&corpus, &row, None);
-        if problem.model.moves_others() || problem.model.blocking().is_some() {
+        if problem.model.moves_bystanders() || problem.model.blocking().is_some() {
             continue;
         }
         let timed = |work: &mut dyn FnMut() -> Result<usize, Unknown>| {

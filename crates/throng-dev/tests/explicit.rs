@@ -1,5 +1,6 @@
 //! The explicit engine against a naive search, and the checker against forged evidence.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -9,11 +10,15 @@ use throng::engine::explicit::{Explicit, explore, reachable};
 use throng::engine::{Answer, Engine, Progress, Silent, Watch};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
+use throng_model::cubes::Cubes;
 use throng_model::limits::{Limits, memory_in_use};
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
-use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
+};
 
 fn bag(ls: &[u64]) -> Bag {
     ls.iter().map(|&l| Local(l)).collect()
@@ -114,33 +119,112 @@ fn random_model(rng: &mut Rng, knobs: &Knobs) -> Arc<dyn Model> {
 struct Overlapping(Table);
 
 impl Model for Overlapping {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.0.post(s, l, out);
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post(s, l, out)
     }
-    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.0.post_shared(s, out);
+
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post_shared(s, out)
     }
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        self.0.bystander(step, l, out);
+
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: true }
     }
-    fn is_exact(&self) -> bool {
-        false
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        Some(self)
     }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        Some(self)
+    }
+}
+
+impl Transfers for Overlapping {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
+        self.0.bystander(step, l, out)
+    }
+
+    fn woken(&self, _: Local) -> Option<Local> {
+        None
+    }
+}
+
+impl SetStates for Overlapping {
     fn meets_shared(&self, a: Shared, b: Shared) -> bool {
         (a.0 + 1) & (b.0 + 1) != 0
     }
+
     fn meets_local(&self, a: Local, b: Local) -> bool {
         (a.0 + 1) & (b.0 + 1) != 0
     }
+
+    fn within_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b
+    }
+
+    fn within_local(&self, a: Local, b: Local) -> bool {
+        a == b
+    }
+
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        (a == b).then_some(a)
+    }
+
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        (a == b).then_some(a)
+    }
+
+    fn local_class(&self, l: Local) -> u64 {
+        l.0
+    }
+
+    fn inside_atomic(&self, _: Shared) -> bool {
+        false
+    }
+
+    fn sample_shared(&self, s: Shared) -> Shared {
+        s
+    }
+
+    fn sample_local(&self, l: Local) -> Local {
+        l
+    }
+
+    fn narrow(&self, step: &Step, _: Shared, _: Option<Local>, _: Option<Local>) -> Option<(Shared, Local)> {
+        Some((step.from, step.take.entries().first()?.0))
+    }
+
+    fn narrow_bystander(&self, _: &Step, before: Local, _: Local) -> Option<Local> {
+        Some(before)
+    }
+
+    fn cubes(&self) -> &dyn Cubes {
+        panic!("these sets are no cubes")
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.post(s, l, out)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Describe for Overlapping {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         self.0.shared_values(s)
     }
+
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
         self.0.local_values(l)
     }
+
     fn place(&self, l: Local) -> Option<Place> {
         self.0.place(l)
     }
+
     fn edge_place(&self, edge: Edge) -> Place {
         self.0.edge_place(edge)
     }
@@ -264,28 +348,65 @@ fn tables_and_signals_obey_the_laws() {
 struct Forgetful(Table);
 
 impl Model for Forgetful {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.0.post(s, l, out);
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post(s, l, out)
     }
-    fn has_pre(&self) -> bool {
-        true
+
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        Ok(())
     }
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.0.pre(s, l, out);
+
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: true }
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        None
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(self)
+    }
+}
+
+impl Predecessors for Forgetful {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.pre(s, l, out).unwrap();
         out.retain(|step| step.edge != Edge(0));
+        Ok(())
     }
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.0.pre_shared(s, out);
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.pre_shared(s, out)
     }
+
+    fn bystander_back(&self, _: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+        out.push(l);
+        Ok(())
+    }
+
+    fn woken_back(&self, _: Local, _: &mut Vec<Local>) {}
+
+    fn waiting(&self, _: &mut Vec<Local>) {}
+}
+
+impl Describe for Forgetful {
     fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
         Vec::new()
     }
+
     fn local_values(&self, _: Local) -> Vec<(String, String)> {
         Vec::new()
     }
+
     fn place(&self, _: Local) -> Option<Place> {
         None
     }
+
     fn edge_place(&self, edge: Edge) -> Place {
         self.0.edge_place(edge)
     }

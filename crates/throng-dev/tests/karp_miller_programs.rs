@@ -18,7 +18,9 @@ use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
-use throng_model::{Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits, Transfers,
+};
 
 fn jit(text: &str, options: Options) -> Arc<Jit> {
     let (jit, diagnostics) = read(text, &options);
@@ -55,18 +57,40 @@ fn is_unsafe(verdict: &Verdict) -> bool {
 struct Words(Arc<Jit>);
 
 impl Model for Words {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.0.post(s, l, out);
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post(s, l, out)
     }
+
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        Ok(())
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: true }
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        None
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+}
+
+impl Describe for Words {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         self.0.shared_values(s)
     }
+
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
         self.0.local_values(l)
     }
+
     fn place(&self, l: Local) -> Option<Place> {
         self.0.place(l)
     }
+
     fn edge_place(&self, edge: Edge) -> Place {
         self.0.edge_place(edge)
     }

@@ -75,7 +75,7 @@ const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b
 fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let karp_miller = KarpMiller::default();
     let exact = Method::Exact(&karp_miller);
-    let method = if asked.model.moves_others() { Method::Dynamic(&Backward) } else { exact };
+    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward) } else { exact };
     cutoff(asked, &method, &Limits::none().timeout(PATIENCE), &Silent).ok()
 }
 

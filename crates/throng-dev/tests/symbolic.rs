@@ -4,6 +4,8 @@
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use throng_model::Describe;
+use throng_model::Footprints;
 
 use throng::engine::auto::Auto;
 use throng::engine::explicit::{self, Explicit};
@@ -181,20 +183,20 @@ fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> boo
     let problem =
         Problem { targets: model.assertions().into_iter().collect(), ..problem(&model, Some(1), 2) };
     // The naive versions do not look at targets either.
-    let reduction = Reduction::new(&*model, &[], problem.initial[0].threads.entries()[0].0).unwrap();
+    let reduction = Reduction::new(&*model, &[]).unwrap();
     let mut seen: Vec<Config> = problem.initial[0].of_size(1);
     let mut at = 0;
     while at < seen.len() {
         let config = seen[at].clone();
         let footprint = |&(l, n): &(Local, u32)| {
-            let mut footprint = model.footprint(l).unwrap();
+            let mut footprint = model.footprints().unwrap().footprint(l);
             change(&model.place(l).unwrap().text, &mut footprint);
             (footprint, n)
         };
         let threads: Vec<_> = config.threads.entries().iter().map(footprint).collect();
         let steps = |i: usize| {
             let mut steps = Vec::new();
-            model.post(config.shared, config.threads.entries()[i].0, &mut steps);
+            model.post(config.shared, config.threads.entries()[i].0, &mut steps).unwrap();
             steps
         };
         let may = |i: &usize| reduction.goes_first(&threads, *i) && !steps(*i).is_empty();

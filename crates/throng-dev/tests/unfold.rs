@@ -1,8 +1,10 @@
 //! Models unfolded into tables.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use throng_lang::tts;
+use throng_model::cubes::Cubes;
 use throng_model::limits::Limits;
 use throng_model::problem::Bound;
 use throng_model::problem::{Initial, Problem, Target};
@@ -10,7 +12,7 @@ use throng_model::table::{Fate, Names};
 use throng_model::unfold::*;
 use throng_model::verdict::Unknown;
 use throng_model::*;
-use throng_model::{Edge, Place};
+use throng_model::{Describe, Edge, Incomplete, Place, SetStates, Traits, Transfers};
 
 fn unfolded(text: &str) -> Unfolded {
     let (system, findings) = tts::read(text);
@@ -41,7 +43,7 @@ fn bystanders_follow_into_the_next_shared_state() {
 struct Masks(Bystanders);
 
 impl Model for Masks {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         if l == Local(3) {
             let step = |m: u64| Step {
                 from: s,
@@ -55,27 +57,114 @@ impl Model for Masks {
             };
             out.extend([step(1), step(2)]);
         }
+        Ok(())
     }
-    fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        Ok(())
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: true }
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        Some(self)
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        Some(self)
+    }
+}
+
+impl Transfers for Masks {
+    fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         if l != Local(1) {
             out.push(Some(l));
         }
+        Ok(())
     }
-    fn is_exact(&self) -> bool {
-        false
+
+    fn woken(&self, _: Local) -> Option<Local> {
+        None
     }
+}
+
+impl SetStates for Masks {
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b
+    }
+
     fn meets_local(&self, a: Local, b: Local) -> bool {
         a.0 & b.0 != 0
     }
+
+    fn within_shared(&self, a: Shared, b: Shared) -> bool {
+        a == b
+    }
+
+    fn within_local(&self, a: Local, b: Local) -> bool {
+        a == b
+    }
+
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        (a == b).then_some(a)
+    }
+
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        (a == b).then_some(a)
+    }
+
+    fn local_class(&self, l: Local) -> u64 {
+        l.0
+    }
+
+    fn inside_atomic(&self, _: Shared) -> bool {
+        false
+    }
+
+    fn sample_shared(&self, s: Shared) -> Shared {
+        s
+    }
+
+    fn sample_local(&self, l: Local) -> Local {
+        l
+    }
+
+    fn narrow(&self, step: &Step, _: Shared, _: Option<Local>, _: Option<Local>) -> Option<(Shared, Local)> {
+        Some((step.from, step.take.entries().first()?.0))
+    }
+
+    fn narrow_bystander(&self, _: &Step, before: Local, _: Local) -> Option<Local> {
+        Some(before)
+    }
+
+    fn cubes(&self) -> &dyn Cubes {
+        panic!("these sets are no cubes")
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.post(s, l, out)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Describe for Masks {
     fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
         Vec::new()
     }
+
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
         vec![("x".into(), if l.0 == 3 { "*" } else { "c" }.to_string())]
     }
+
     fn place(&self, _: Local) -> Option<Place> {
         None
     }
+
     fn edge_place(&self, _: Edge) -> Place {
         Place::default()
     }

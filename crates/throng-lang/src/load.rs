@@ -9,13 +9,14 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use throng_model::Describe;
 
 use super::bp;
 use super::configuration::shortened;
 use super::source::{Diagnostic, Source};
 use super::system::System;
 use super::{ntts, pnml, spec, tts};
-use throng_model::{Model, Step, UNCOUNTABLE};
+use throng_model::{Step, UNCOUNTABLE};
 
 /// Files larger than this are refused: positions in messages are 32-bit numbers.
 pub const LARGEST: u64 = 1 << 30;

@@ -327,7 +327,8 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use throng_model::{Config, Model, Shared};
+    use throng_model::Describe;
+    use throng_model::{Config, Shared};
 
     const LOCK: &str = "shared free held error # three\nlocal out trying in\ninit free / out\ntarget error |\n\
         free trying -> held in\nheld in -> free out\n* out -> * trying\n";

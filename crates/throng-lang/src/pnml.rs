@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(step.put, Bag::one(Local(1)));
         assert_eq!(system.initial[0].threads, [(Local(0), 2)].into_iter().collect());
         assert_eq!(system.table.locals(), &Names::List(vec!["a".into(), "b".into()]));
-        assert_eq!(throng_model::Model::edge_place(&*system.table, step.edge).text, "t");
+        assert_eq!(throng_model::Describe::edge_place(&*system.table, step.edge).text, "t");
     }
 
     #[test]

@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(table.fates(win.edge), [(Local(1), Fate::To(Local(3)))]);
         assert_eq!(system.targets[0].configs, [Config::new(Shared(2), bag(&[2, 3]))]);
         assert_eq!(system.initial, [Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }]);
-        let place = throng_model::Model::edge_place(&**table, ready.edge);
+        let place = throng_model::Describe::edge_place(&**table, ready.edge);
         assert_eq!((place.line, place.text.as_str()), (4, "1 0 -> 0 0"));
     }
 

@@ -192,7 +192,7 @@ fn comment(text: &str) -> String {
 
 /// `line 3: x>=1 -> …`
 fn whence(table: &Table, edge: throng_model::Edge) -> String {
-    let place = throng_model::Model::edge_place(table, edge);
+    let place = throng_model::Describe::edge_place(table, edge);
     match place.line {
         0 => "a step".to_string(),
         line => format!("line {line}: `{}`", comment(&place.text)),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::problem::Target;
 use crate::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
 use crate::verdict::{Taken, Trace};
-use crate::{Bag, Config, Local, Model, Shared, Step};
+use crate::{Bag, Config, Incomplete, Local, Model, Shared, Step};
 
 /// A moment of a run: the shared state, and where each thread is.
 #[derive(Clone)]
@@ -126,7 +126,7 @@ fn advance(
     let actor = find(changes, Role::Acts)?.thread;
     let child = find(changes, Role::Created).map(|c| c.thread);
     let mut steps = Vec::new();
-    model.post_in_full(now.shared, now.threads[&actor], &mut steps);
+    Incomplete::irrelevant(model.post_in_full(now.shared, now.threads[&actor], &mut steps));
     steps.into_iter().filter(|s| s.edge == step.edge).find_map(|found| {
         let shared = model.sample_shared(model.meet_shared(found.to, needed.shared)?);
         let pick = |bag: &Bag, thread: ThreadId| {
@@ -163,7 +163,7 @@ fn fate(model: &dyn Model, step: &Step, l: Local, needed: Local) -> Option<Local
         Bystanders::Transfer => Vec::new(),
     };
     if step.others == Bystanders::Transfer {
-        model.bystander(step, l, &mut fates);
+        Incomplete::irrelevant(model.bystander(step, l, &mut fates));
     }
     let within = |fate: Option<Local>| model.meet_local(fate?, needed);
     fates.into_iter().find_map(within).map(|l| model.sample_local(l))

@@ -33,3 +33,40 @@ pub trait Cubes: Send + Sync {
     /// The code of a local state.
     fn local_word(&self, point: u32, masks: &[u8]) -> Local;
 }
+
+/// One member of a cube: every variable that may be either is 0.
+pub fn sample(masks: &[u8]) -> Cube {
+    masks.iter().map(|&m| if m == FREE { ZERO } else { m }).collect()
+}
+
+/// Every member of a cube.
+pub fn members(masks: &[u8]) -> Vec<Cube> {
+    let mut found = vec![Cube::from_slice(masks)];
+    for i in 0..masks.len() {
+        if masks[i] == FREE {
+            let with = |value: u8| {
+                move |cube: &Cube| {
+                    let mut cube = cube.clone();
+                    cube[i] = value;
+                    cube
+                }
+            };
+            found = found.iter().map(with(ZERO)).chain(found.iter().map(with(ONE))).collect();
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_all_choices_and_the_sample_is_one_of_them() {
+        let cube = [FREE, ONE, FREE, ZERO];
+        let members = members(&cube);
+        assert_eq!(members.len(), 4);
+        assert!(members.iter().all(|m| m.iter().zip(&cube).all(|(m, c)| *m != FREE && m & c == *m)));
+        assert!(members.contains(&sample(&cube)));
+    }
+}

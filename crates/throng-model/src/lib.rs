@@ -29,6 +29,7 @@ pub mod partial_order;
 pub mod problem;
 pub mod quotient;
 pub mod semantics;
+mod states;
 pub mod table;
 pub mod thread_names;
 pub mod unfold;
@@ -117,155 +118,170 @@ pub struct Footprint {
     pub goes_first: bool,
 }
 
+/// Some steps could not be listed, and why. What was listed is right, so runs count; nothing is proved.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Incomplete(pub String);
+
+impl std::fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Incomplete {}
+
+impl Incomplete {
+    /// For callers that only look for a step among those listed and conclude nothing from the absence of one.
+    pub fn irrelevant(_listed: Result<(), Incomplete>) {}
+}
+
+/// What every argument about a model must know. There are no defaults, so that no wrapper forgets one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Traits {
+    /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only bounded
+    /// search answers exactly.
+    pub blocking: Option<String>,
+    /// Whether some step creates threads.
+    pub spawns: bool,
+}
+
 /// A thread template: which steps there are. See the module documentation for the laws.
-pub trait Model: Send + Sync {
+///
+/// The first four methods say what the system is and have no defaults; the others are capabilities that a model may lack, and that
+/// cost answers, never wrong ones.
+pub trait Model: Describe + Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
     ///
     /// A step that takes several threads is led by exactly one local state of its `take`.
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>);
-
-    /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
-    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.post(s, l, out);
-    }
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
     /// Appends the steps possible in `s` that take no thread at all.
-    fn post_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete>;
+
+    /// What every argument about the model must know.
+    fn traits(&self) -> Traits;
+
+    /// What steps do to bystanders, if some step has [`Bystanders::Transfer`] or [`Bystanders::WakeOne`]: then accelerations are not exact.
+    fn transfers(&self) -> Option<&dyn Transfers>;
+
+    /// How states that stand for sets are compared; `None` if states are plain, equal or different.
+    fn sets(&self) -> Option<&dyn SetStates>;
+
+    /// The steps into a state.
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        None
+    }
+
+    /// What threads read and write, for partial orders.
+    fn footprints(&self) -> Option<&dyn Footprints> {
+        None
+    }
+
+    /// How states outlive the process, for checkpoints.
+    fn persist(&self) -> Option<&dyn Persist> {
+        None
+    }
+}
+
+/// What becomes of bystanders.
+pub trait Transfers {
+    /// Appends what may become of a bystander at `l` when `step` (with [`Bystanders::Transfer`]) fires: `None` means that it vanishes.
+    ///
+    /// No fate at all means that its mere presence blocks the step; see [`Traits::blocking`].
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete>;
+
+    /// Where a thread at `l` goes when it is woken, if it waits.
+    fn woken(&self, l: Local) -> Option<Local>;
+}
+
+/// The steps into a state, and where bystanders came from.
+pub trait Predecessors {
+    /// Appends the steps that end in (a part of) `s` and leave some thread, active, created, woken or carried along, at (a part of) `l`.
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
+
+    /// Appends the steps that end in `s` and may have begun in another shared state, wherever their threads end;
+    /// and those that take no thread.
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete>;
+
+    /// Appends where a bystander that is at `l` after `step` may have been before.
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete>;
+
+    /// Appends the waiting states from which a thread is woken into (a part of) `l`.
+    fn woken_back(&self, l: Local, out: &mut Vec<Local>);
+
+    /// Appends every waiting state there is.
+    fn waiting(&self, out: &mut Vec<Local>);
 
     /// Every step there is, if the model is written out.
     fn listed(&self) -> Option<&[Step]> {
         None
     }
+}
 
-    /// Whether `pre`, `pre_shared`, `bystander_back`, `woken_back` and `waiting` are implemented. A user's type may go without.
-    fn has_pre(&self) -> bool {
-        false
-    }
-
-    /// Appends the steps that end in (a part of) `s` and leave some thread, active, created, woken or carried along, at (a part of) `l`.
-    fn pre(&self, _s: Shared, _l: Local, _out: &mut Vec<Step>) {}
-
-    /// Appends the steps that end in `s` and may have begun in another shared state, wherever their threads end;
-    /// and those that take no thread.
-    fn pre_shared(&self, _s: Shared, _out: &mut Vec<Step>) {}
-
-    /// Appends what may become of a bystander at `l` when `step` (with [`Bystanders::Transfer`]) fires: `None` means that it vanishes.
-    ///
-    /// No fate at all means that its mere presence blocks the step; see [`Model::blocking`].
-    fn bystander(&self, _step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        out.push(Some(l));
-    }
-
-    /// Appends where a bystander that is at `l` after `step` may have been before.
-    fn bystander_back(&self, _step: &Step, l: Local, out: &mut Vec<Local>) {
-        out.push(l);
-    }
-
-    /// Where a thread at `l` goes when it is woken, if it waits.
-    fn woken(&self, _l: Local) -> Option<Local> {
-        None
-    }
-
-    /// Appends the waiting states from which a thread is woken into (a part of) `l`.
-    fn woken_back(&self, _l: Local, _out: &mut Vec<Local>) {}
-
-    /// Appends every waiting state there is.
-    fn waiting(&self, _out: &mut Vec<Local>) {}
-
-    /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only
-    /// bounded search answers exactly.
-    fn blocking(&self) -> Option<String> {
-        None
-    }
-
-    /// Why not all steps were listed, if some call listed too few: then nothing is proved safe.
-    fn gave_up(&self) -> Option<String> {
-        None
-    }
-
-    /// Whether a step may have [`Bystanders::Transfer`] or [`Bystanders::WakeOne`]: then accelerations are not exact.
-    fn moves_others(&self) -> bool {
-        false
-    }
-
-    /// Whether some step creates threads.
-    fn spawns(&self) -> bool {
-        true
-    }
-
+/// States that stand for sets of concrete states: cubes over the variables of a program.
+pub trait SetStates {
     /// Whether some concrete shared state is in both sets.
-    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
-        a == b
-    }
+    fn meets_shared(&self, a: Shared, b: Shared) -> bool;
 
     /// Whether some concrete local state is in both sets.
-    fn meets_local(&self, a: Local, b: Local) -> bool {
-        a == b
-    }
+    fn meets_local(&self, a: Local, b: Local) -> bool;
 
     /// Whether every concrete shared state of `a` is in `b`.
-    fn within_shared(&self, a: Shared, b: Shared) -> bool {
-        a == b
-    }
+    fn within_shared(&self, a: Shared, b: Shared) -> bool;
 
     /// Whether every concrete local state of `a` is in `b`.
-    fn within_local(&self, a: Local, b: Local) -> bool {
-        a == b
-    }
+    fn within_local(&self, a: Local, b: Local) -> bool;
+
+    /// The concrete shared states that are in both sets, if there are any.
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared>;
+
+    /// The concrete local states that are in both sets, if there are any.
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local>;
 
     /// Two local states of which one is within the other have the same class; used to rule out comparisons quickly.
-    fn local_class(&self, l: Local) -> u64 {
-        l.0
-    }
+    fn local_class(&self, l: Local) -> u64;
 
     /// Of two different local states of one class and one shape, neither is within the other; used to rule out comparisons quickly.
     fn local_shape(&self, l: Local) -> u64 {
         l.0
     }
 
-    /// Whether somebody is inside an atomic section: lists of thread states leave such moments out (LANGUAGE 7.1).
-    fn inside_atomic(&self, _s: Shared) -> bool {
-        false
-    }
+    /// The states as cubes.
+    fn cubes(&self) -> &dyn cubes::Cubes;
 
-    /// The concrete shared states that are in both sets, if there are any.
-    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
-        (a == b).then_some(a)
-    }
-
-    /// The concrete local states that are in both sets, if there are any.
-    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
-        (a == b).then_some(a)
+    /// Whether a thread is inside an atomic section: lists of thread states leave such moments out.
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.cubes().shared_cube(s).0
     }
 
     /// One concrete shared state of a set.
     fn sample_shared(&self, s: Shared) -> Shared {
-        s
+        let (inside, masks) = self.cubes().shared_cube(s);
+        self.cubes().shared_word(inside, &cubes::sample(&masks))
     }
 
     /// One concrete local state of a set.
     fn sample_local(&self, l: Local) -> Local {
-        l
+        let (point, masks) = self.cubes().local_cube(l);
+        self.cubes().local_word(point, &cubes::sample(&masks))
     }
 
-    /// How many concrete states a shared and a local word stand for together, as a power of two.
-    fn free_bits(&self, _s: Shared, _l: Local) -> u32 {
-        0
+    /// How many concrete states a shared and a local state stand for together, as a power of two.
+    fn free_bits(&self, s: Shared, l: Local) -> u32 {
+        let free = |masks: &[u8]| masks.iter().filter(|&&m| m == cubes::FREE).count() as u32;
+        free(&self.cubes().shared_cube(s).1) + free(&self.cubes().local_cube(l).1)
     }
 
     /// Every concrete shared state of a set.
     fn members_shared(&self, s: Shared) -> Vec<Shared> {
-        vec![s]
+        let (inside, masks) = self.cubes().shared_cube(s);
+        cubes::members(&masks).iter().map(|m| self.cubes().shared_word(inside, m)).collect()
     }
 
     /// Every concrete local state of a set.
     fn members_local(&self, l: Local) -> Vec<Local> {
-        vec![l]
-    }
-
-    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
-    fn places(&self) -> Vec<Place> {
-        Vec::new()
+        let (point, masks) = self.cubes().local_cube(l);
+        cubes::members(&masks).iter().map(|m| self.cubes().local_word(point, m)).collect()
     }
 
     /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
@@ -273,56 +289,43 @@ pub trait Model: Send + Sync {
     fn narrow(
         &self,
         step: &Step,
-        _to: Shared,
-        _put: Option<Local>,
-        _spawn: Option<Local>,
-    ) -> Option<(Shared, Local)> {
-        Some((step.from, step.take.entries().first()?.0))
-    }
+        to: Shared,
+        put: Option<Local>,
+        spawn: Option<Local>,
+    ) -> Option<(Shared, Local)>;
 
     /// A part of `before`, out of each of which a bystander of `step` can go to `after`.
-    fn narrow_bystander(&self, _step: &Step, before: Local, _after: Local) -> Option<Local> {
-        Some(before)
-    }
+    fn narrow_bystander(&self, step: &Step, before: Local, after: Local) -> Option<Local>;
 
-    /// Whether words are plain states: then `meets` and `within` are equality.
-    fn is_exact(&self) -> bool {
-        true
-    }
-
-    /// What a thread at `l` reads and writes, now and later; `None` if the model does not say, and then there is no reduction.
-    fn footprint(&self, _l: Local) -> Option<Footprint> {
-        None
-    }
-
-    /// The variables, as in a [`Footprint`], whose values `s` fixes.
-    fn constrained(&self, _s: Shared) -> u64 {
-        u64::MAX
-    }
-
-    /// What the words given out so far mean, where they are numbers in a table that grows: for a later process ([`throng::checkpoint`]). `None` if
-    /// that could not make use of it. Where a word says by itself what it means, there is nothing to add.
-    fn words(&self) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Takes over what [`Model::words`] said in an earlier process, so that words mean the same in this one. `false` if that is not possible, e.g.
-    /// because a word that this process has given out means something else there.
-    fn import_states(&self, _words: &[u8]) -> bool {
-        false
-    }
+    /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
     /// The model itself, for engines made for one kind of model: the symbolic ones encode programs.
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        None
-    }
+    fn as_any(&self) -> &dyn std::any::Any;
+}
 
-    /// This model, if its words are cubes.
-    fn as_cubes(&self) -> Option<&dyn cubes::Cubes> {
-        None
-    }
+/// What threads read and write.
+pub trait Footprints {
+    /// What a thread at `l` reads and writes, now and later.
+    fn footprint(&self, l: Local) -> Footprint;
 
-    /// Name and value of every part of a shared state, for people: `[("lock", "1")]`.
+    /// The variables, as in a [`Footprint`], whose values `s` fixes.
+    fn constrained(&self, s: Shared) -> u64;
+}
+
+/// States as bytes that a later process can read.
+pub trait Persist {
+    /// What the states given out so far mean, where they are numbers in a table that grows. Empty where a state says by itself what it means.
+    fn export_states(&self) -> Vec<u8>;
+
+    /// Takes over what [`Persist::export_states`] said in an earlier process, so that states mean the same in this one. `false` if that is not
+    /// possible, e.g. because a state that this process has given out means something else there.
+    fn import_states(&self, states: &[u8]) -> bool;
+}
+
+/// Names for people.
+pub trait Describe {
+    /// Name and value of every part of a shared state: `[("lock", "1")]`.
     fn shared_values(&self, s: Shared) -> Vec<(String, String)>;
 
     /// Name and value of every part of a local state besides its place.
@@ -333,6 +336,11 @@ pub trait Model: Send + Sync {
 
     /// What the step's statement or transition looks like in the input, with its line if it has one.
     fn edge_place(&self, edge: Edge) -> Place;
+
+    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
+    fn places(&self) -> Vec<Place> {
+        Vec::new()
+    }
 
     /// A name for a shared state.
     fn shared_name(&self, s: Shared) -> String {

@@ -20,8 +20,8 @@
 //! Where states are sets, t must be able to move for each value of the shared variables; its own variables may rule some
 //! values of *themselves* out.
 
-use crate::problem::{Initial, Problem, Target};
-use crate::{Footprint, Local, Model};
+use crate::problem::{Problem, Target};
+use crate::{Footprint, Model};
 
 /// What the targets of a question look at.
 #[derive(Clone, Debug)]
@@ -35,26 +35,22 @@ pub struct Reduction {
 impl Reduction {
     /// For a search that looks for all targets of a problem; `None` if its model knows no footprints.
     pub fn of(problem: &Problem) -> Option<Reduction> {
-        Reduction::new(&*problem.model, &problem.targets, some_local(&problem.initial)?)
+        Reduction::new(&*problem.model, &problem.targets)
     }
 
     /// For evidence about one target, whatever else was looked for: who may go first where more targets count may do so here too.
     pub fn for_target(problem: &Problem, target: &Target) -> Option<Reduction> {
-        Reduction::new(&*problem.model, [target], some_local(&problem.initial)?)
+        Reduction::new(&*problem.model, [target])
     }
 
-    /// For a search that looks for these targets; `None` if the model knows no footprint of `somebody`.
-    pub fn new<'t>(
-        model: &dyn Model,
-        targets: impl IntoIterator<Item = &'t Target>,
-        somebody: Local,
-    ) -> Option<Reduction> {
-        model.footprint(somebody)?;
+    /// For a search that looks for these targets; `None` if the model knows no footprints.
+    pub fn new<'t>(model: &dyn Model, targets: impl IntoIterator<Item = &'t Target>) -> Option<Reduction> {
+        let footprints = model.footprints()?;
         let (mut places, mut variables) = (Vec::new(), 0);
         for config in targets.into_iter().flat_map(|t| &t.configs) {
-            variables |= model.constrained(config.shared);
+            variables |= footprints.constrained(config.shared);
             for &(l, _) in config.threads.entries() {
-                places.push(model.footprint(l)?.place);
+                places.push(footprints.footprint(l).place);
             }
         }
         places.sort_unstable();
@@ -77,9 +73,4 @@ impl Reduction {
                 && mine.reads & other.later_writes == 0
         })
     }
-}
-
-/// A local state in which somebody starts.
-fn some_local(initial: &[Initial]) -> Option<Local> {
-    initial.iter().find_map(|i| i.threads.entries().first().map(|e| e.0).or(i.any.first().copied()))
 }

@@ -23,7 +23,10 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::table::{Names, Table};
-use super::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+use super::{
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Persist, Place, Predecessors,
+    SetStates, Shared, Step, Traits, Transfers,
+};
 
 /// By the place of a step, the places of others that become the same when local states are merged.
 type Alike = HashMap<u32, Vec<u32>>;
@@ -238,42 +241,36 @@ fn tails(
 }
 
 impl Model for QuotientModel {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.table.post(s, l, out);
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.table.post(s, l, out)
     }
 
-    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.table.post_shared(s, out);
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.table.post_shared(s, out)
     }
 
-    fn words(&self) -> Option<Vec<u8>> {
-        self.original.words()
+    fn traits(&self) -> Traits {
+        self.table.traits()
     }
 
-    fn import_states(&self, words: &[u8]) -> bool {
-        self.original.import_states(words)
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        self.table.transfers()
     }
 
-    fn has_pre(&self) -> bool {
-        true
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.table.pre(s, l, out);
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(&self.table)
     }
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.table.pre_shared(s, out);
+    fn persist(&self) -> Option<&dyn Persist> {
+        self.original.persist()
     }
+}
 
-    fn spawns(&self) -> bool {
-        false
-    }
-
-    fn listed(&self) -> Option<&[Step]> {
-        Some(self.table.steps())
-    }
-
+impl Describe for QuotientModel {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         self.original.shared_values(s)
     }
@@ -329,7 +326,7 @@ mod tests {
         let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
         let contraction = Contraction { skipped: vec![Shared(1), Shared(2)], merged };
         let through = QuotientModel::new(model(&steps), &contraction).unwrap();
-        let [step] = through.listed().unwrap() else { panic!("one path") };
+        let [step] = through.table.steps() else { panic!("one path") };
         assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
         let options: Vec<usize> = through.options(step).map(Iterator::count).collect();
         assert_eq!(options, [2, 1]);
@@ -339,7 +336,7 @@ mod tests {
     fn a_path_takes_what_it_does_not_bring_itself() {
         let rendezvous = model(&[(0, 1, 5, 2), (5, 3, 6, 4), (6, 2, 0, 7)]);
         let through = QuotientModel::new(rendezvous, &skip(&[5, 6])).unwrap();
-        let [step] = through.listed().unwrap() else { panic!("one path") };
+        let [step] = through.table.steps() else { panic!("one path") };
         assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
         assert_eq!(
             (&step.take, &step.put),
@@ -359,7 +356,7 @@ mod tests {
             }
             QuotientModel::new(Arc::new(table), &skip(&[5]))
         };
-        let put = many((1 << 30) - 1).unwrap().listed().unwrap()[0].put.clone();
+        let put = many((1 << 30) - 1).unwrap().table.steps()[0].put.clone();
         assert_eq!(put.count(Local(2)), (1 << 31) - 2);
         assert!(many(1 << 30).is_err_and(|why| why.contains("count")));
     }
@@ -376,7 +373,7 @@ mod tests {
             (8, 4, 1, 4),
         ];
         let through = QuotientModel::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
-        assert_eq!(through.listed().unwrap().len(), 2, "only over 8, which is not skipped");
+        assert_eq!(through.table.steps().len(), 2, "only over 8, which is not skipped");
     }
 
     #[test]

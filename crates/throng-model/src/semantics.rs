@@ -2,9 +2,7 @@
 //!
 //! Engines may cache or specialise, but every trace is replayed through [`fire`].
 
-use std::fmt;
-
-use super::{Bag, Bystanders, Config, Local, Model, OMEGA, Shared, Step};
+use super::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Predecessors, Shared, Step};
 
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
 /// the step is not enabled.
@@ -18,7 +16,7 @@ pub fn fire(
     step: &Step,
     bound: Option<u32>,
     out: &mut Vec<Config>,
-) -> Result<(), TooMany> {
+) -> Result<(), Incomplete> {
     if config.shared != step.from {
         return Ok(());
     }
@@ -28,6 +26,7 @@ pub fn fire(
         arrived.add_all(&step.spawn);
     }
     let first = out.len();
+    let mut complete = Ok(());
     match step.others {
         Bystanders::Stay if exceeds_bound(&rest, &arrived, bound) => {}
         Bystanders::WakeOne if exceeds_bound(&rest, &arrived, bound) => {}
@@ -37,15 +36,15 @@ pub fn fire(
             let mut fates = Vec::new();
             for &(l, n) in rest.entries() {
                 let mut of_l = Vec::new();
-                model.bystander(step, l, &mut of_l);
+                complete = complete.and(model.bystander(step, l, &mut of_l));
                 of_l.sort_unstable();
                 of_l.dedup();
                 if of_l.is_empty() {
-                    return Ok(());
+                    return complete;
                 }
                 fates.push((n, of_l));
             }
-            TooMany::check(&fates)?;
+            few_enough(&fates)?;
             distribute(&fates, arrived, &mut |threads| out.push(Config::new(step.to, threads)));
             out[first..].sort_unstable();
             let mut tail = out.split_off(first);
@@ -54,38 +53,30 @@ pub fn fire(
             out.append(&mut tail);
         }
     }
-    Ok(())
+    complete
 }
 
-/// One step leads to more configurations than anybody wants to list: very many bystanders each have a choice. Nothing was listed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooMany;
+/// The most configurations that one step may lead to because bystanders have a choice.
+const MOST_WAYS: u64 = 1 << 16;
 
-impl TooMany {
-    const MOST: u64 = 1 << 16;
-
-    /// Whether each of `fates` (count, possible fates) can go its way in few enough ways.
-    fn check(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), TooMany> {
-        let mut ways: u64 = 1;
-        for (count, options) in fates.iter().filter(|f| f.0 != OMEGA) {
-            // The binomial coefficient (count + options - 1 over options - 1), as long as it is small.
-            let mut compositions: u64 = 1;
-            for k in 1..options.len() as u64 {
-                compositions = compositions.saturating_mul(u64::from(*count) + k) / k;
-                if compositions > Self::MOST {
-                    return Err(TooMany);
-                }
+/// Whether each of `fates` (count, possible fates) can go its way in few enough ways to be listed.
+fn few_enough(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), Incomplete> {
+    let too_many = || {
+        Err(Incomplete(format!("a step that moves bystanders leads to more than {MOST_WAYS} configurations")))
+    };
+    let mut ways: u64 = 1;
+    for (count, options) in fates.iter().filter(|f| f.0 != OMEGA) {
+        // The binomial coefficient (count + options - 1 over options - 1), as long as it is small.
+        let mut compositions: u64 = 1;
+        for k in 1..options.len() as u64 {
+            compositions = compositions.saturating_mul(u64::from(*count) + k) / k;
+            if compositions > MOST_WAYS {
+                return too_many();
             }
-            ways = ways.saturating_mul(compositions);
         }
-        if ways > Self::MOST { Err(TooMany) } else { Ok(()) }
+        ways = ways.saturating_mul(compositions);
     }
-}
-
-impl fmt::Display for TooMany {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a step that moves bystanders leads to more than {} configurations", Self::MOST)
-    }
+    if ways > MOST_WAYS { too_many() } else { Ok(()) }
 }
 
 /// Whether `rest` and `arrived` together are more threads than the bound allows.
@@ -104,73 +95,90 @@ pub fn successors(
     config: &Config,
     bound: Option<u32>,
     out: &mut Vec<(Step, Config)>,
-) -> Result<(), TooMany> {
+) -> Result<(), Incomplete> {
     let mut steps = Vec::new();
-    model.post_shared(config.shared, &mut steps);
+    let mut complete = model.post_shared(config.shared, &mut steps);
     for &(l, _) in config.threads.entries() {
-        model.post(config.shared, l, &mut steps);
+        complete = complete.and(model.post(config.shared, l, &mut steps));
     }
     let mut after = Vec::new();
     for step in steps {
-        fire(model, config, &step, bound, &mut after)?;
+        complete = complete.and(fire(model, config, &step, bound, &mut after));
         out.extend(after.drain(..).map(|c| (step.clone(), c)));
     }
-    Ok(())
+    complete
 }
 
 /// Appends the smallest configurations from which `step` reaches something that covers `config`.
 ///
 /// `step` must come from `pre` or `pre_shared` of a part of `config`, so that it ends within `config.shared`.
 /// Elements may repeat or cover one another; an antichain drops those. There is no thread bound: backward search is for any number.
-pub fn unfire(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) -> Result<(), TooMany> {
+pub fn unfire(
+    model: &dyn Model,
+    config: &Config,
+    step: &Step,
+    out: &mut Vec<Config>,
+) -> Result<(), Incomplete> {
     if !model.within_shared(step.to, config.shared) {
         return Ok(());
     }
+    let Some(back) = model.predecessors() else {
+        return Err(Incomplete("the model does not list predecessors".into()));
+    };
     let mut brought = step.put.clone();
     brought.add_all(&step.spawn);
     let mut needs = Vec::new();
     without_brought(model, config.threads.clone(), brought.entries(), &mut needs);
+    let mut complete = Ok(());
     for need in needs {
-        unmove(model, step, &need, step.from, &step.take, out)?;
+        complete = complete.and(unmove(model, back, step, &need, step.from, &step.take, out));
     }
     if !model.is_exact() && !step.spawn.is_empty() {
-        with_child(model, config, step, out)?;
+        complete = complete.and(with_child(model, back, config, step, out));
     }
-    Ok(())
+    complete
 }
 
 /// The smallest configurations in `from` with `take` from which the bystanders of `step` become `need`.
 fn unmove(
     model: &dyn Model,
+    back: &dyn Predecessors,
     step: &Step,
     need: &Bag,
     from: Shared,
     take: &Bag,
     out: &mut Vec<Config>,
-) -> Result<(), TooMany> {
+) -> Result<(), Incomplete> {
+    let mut complete = Ok(());
     match step.others {
         Bystanders::Stay => out.push(Config::new(from, sum(need.clone(), take))),
-        Bystanders::WakeOne => unwake(model, need, |need| out.push(Config::new(from, sum(need, take)))),
+        Bystanders::WakeOne => unwake(model, back, need, |need| out.push(Config::new(from, sum(need, take)))),
         Bystanders::Transfer => {
             let mut origins = Vec::new();
             for &(l, n) in need.entries() {
                 let mut of_l = Vec::new();
-                model.bystander_back(step, l, &mut of_l);
+                complete = complete.and(back.bystander_back(step, l, &mut of_l));
                 if of_l.is_empty() {
-                    return Ok(());
+                    return complete;
                 }
                 origins.push((n, of_l.into_iter().map(Some).collect()));
             }
-            TooMany::check(&origins)?;
+            few_enough(&origins)?;
             distribute(&origins, take.clone(), &mut |threads| out.push(Config::new(from, threads)));
         }
     }
-    Ok(())
+    complete
 }
 
 /// A step that creates a thread brings two at once, the thread that acts and the new one. Where words stand for sets, `pre` was told
 /// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
-fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Config>) -> Result<(), TooMany> {
+fn with_child(
+    model: &dyn Model,
+    back: &dyn Predecessors,
+    config: &Config,
+    step: &Step,
+    out: &mut Vec<Config>,
+) -> Result<(), Incomplete> {
     let (&[(put, 1)], &[(spawn, 1)]) = (step.put.entries(), step.spawn.entries()) else { return Ok(()) };
     for &(acts, n) in config.threads.entries() {
         let Some(put) = model.meet_local(put, acts) else { continue };
@@ -180,7 +188,7 @@ fn with_child(model: &dyn Model, config: &Config, step: &Step, out: &mut Vec<Con
                 let mut need = config.threads.clone();
                 need.remove(acts, 1);
                 need.remove(child, 1);
-                unmove(model, step, &need, from, &Bag::one(take), out)?;
+                unmove(model, back, step, &need, from, &Bag::one(take), out)?;
             }
         }
     }
@@ -211,11 +219,11 @@ fn wake(model: &dyn Model, rest: &Bag, mut found: impl FnMut(Bag)) {
 
 /// Signal, backward: somebody among `need` was woken; or, if nobody there still waits, the signal may have been lost
 /// (a waiting thread that we do not ask for makes no difference); else some further waiting thread was woken.
-fn unwake(model: &dyn Model, need: &Bag, mut found: impl FnMut(Bag)) {
+fn unwake(model: &dyn Model, back: &dyn Predecessors, need: &Bag, mut found: impl FnMut(Bag)) {
     let mut origins = Vec::new();
     for &(l, _) in need.entries() {
         origins.clear();
-        model.woken_back(l, &mut origins);
+        back.woken_back(l, &mut origins);
         for &w in &origins {
             let mut before = need.clone();
             before.remove(l, 1);
@@ -227,7 +235,7 @@ fn unwake(model: &dyn Model, need: &Bag, mut found: impl FnMut(Bag)) {
         return found(need.clone());
     }
     origins.clear();
-    model.waiting(&mut origins);
+    back.waiting(&mut origins);
     for &w in &origins {
         found(sum(need.clone(), &Bag::one(w)));
     }
@@ -303,49 +311,63 @@ fn without_brought(model: &dyn Model, need: Bag, brought: &[(Local, u32)], out: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Edge, Place};
+    use super::super::{Describe, Edge, Place, SetStates, Traits, Transfers};
     use super::*;
 
     /// Local 1 waits and is woken to 2; in a broadcast, a bystander at 5 goes to 6 or 7, one at 8 vanishes, one at 9 blocks.
     struct Toy;
 
     impl Model for Toy {
-        fn post(&self, _: Shared, _: Local, _: &mut Vec<Step>) {}
-        fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+        fn post(&self, _: Shared, _: Local, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn traits(&self) -> Traits {
+            Traits { blocking: None, spawns: true }
+        }
+
+        fn transfers(&self) -> Option<&dyn Transfers> {
+            Some(self)
+        }
+
+        fn sets(&self) -> Option<&dyn SetStates> {
+            None
+        }
+    }
+
+    impl Transfers for Toy {
+        fn bystander(&self, _: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
             match l.0 {
                 5 => out.extend([Some(Local(6)), Some(Local(7))]),
                 8 => out.push(None),
                 9 => {}
                 _ => out.push(Some(l)),
             }
+            Ok(())
         }
-        fn bystander_back(&self, _: &Step, l: Local, out: &mut Vec<Local>) {
-            match l.0 {
-                6 | 7 => out.extend([Local(5), l]),
-                5 => {}
-                _ => out.push(l),
-            }
-        }
+
         fn woken(&self, l: Local) -> Option<Local> {
             (l.0 == 1).then_some(Local(2))
         }
-        fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
-            if l.0 == 2 {
-                out.push(Local(1));
-            }
-        }
-        fn waiting(&self, out: &mut Vec<Local>) {
-            out.push(Local(1));
-        }
+    }
+
+    impl Describe for Toy {
         fn shared_values(&self, _: Shared) -> Vec<(String, String)> {
             Vec::new()
         }
+
         fn local_values(&self, _: Local) -> Vec<(String, String)> {
             Vec::new()
         }
+
         fn place(&self, _: Local) -> Option<Place> {
             None
         }
+
         fn edge_place(&self, _: Edge) -> Place {
             Place::default()
         }
@@ -429,13 +451,13 @@ mod tests {
         let s = step(&[3], &[4], &[], Bystanders::Transfer);
         let crowd = |n: u32| Config::new(Shared(0), [(Local(3), 1), (Local(5), n)].into_iter().collect());
         let mut out = Vec::new();
-        assert_eq!(fire(&Toy, &crowd(1 << 16), &s, None, &mut out), Err(TooMany));
+        assert!(fire(&Toy, &crowd(1 << 16), &s, None, &mut out).is_err());
         assert!(out.is_empty());
         assert_eq!(fire(&Toy, &crowd(1 << 10), &s, None, &mut out), Ok(()));
         assert_eq!(out.len(), (1 << 10) + 1);
         let need = |n: u32| Config::new(Shared(0), [(Local(4), 1), (Local(6), n)].into_iter().collect());
         out.clear();
-        assert_eq!(unfire(&Toy, &need(1 << 30), &s, &mut out), Err(TooMany));
+        assert!(unfire(&Toy, &need(1 << 30), &s, &mut out).is_err());
         assert!(out.is_empty());
     }
 

@@ -5,7 +5,10 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::{Bag, Bystanders, Edge, Local, Model, Place, Shared, Step};
+use super::{
+    Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Persist, Place, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
+};
 
 /// What happens to a bystander in a broadcast step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -213,39 +216,47 @@ impl Table {
 }
 
 impl Model for Table {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.triples(&self.index().by_leader, s, l, out);
+        Ok(())
     }
 
-    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.pairs(&self.index().leaderless, s, out);
+        Ok(())
     }
 
-    fn words(&self) -> Option<Vec<u8>> {
-        Some(Vec::new())
+    fn traits(&self) -> Traits {
+        let blocks = |fates: &Vec<(Local, Fate)>| fates.iter().any(|f| f.1 == Fate::Block);
+        let blocking = self.fates.iter().position(blocks).map(|i| {
+            let place = self.edge_place(Edge(i as u32));
+            format!(
+                "line {}: `{}` tests that a place is empty or holds an exact number of tokens",
+                place.line, place.text
+            )
+        });
+        Traits { blocking, spawns: self.steps.iter().any(|s| !s.spawn.is_empty()) }
     }
 
-    fn import_states(&self, words: &[u8]) -> bool {
-        words.is_empty()
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        self.fates.iter().any(|f| !f.is_empty()).then_some(self)
     }
 
-    fn listed(&self) -> Option<&[Step]> {
-        Some(&self.steps)
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
     }
 
-    fn has_pre(&self) -> bool {
-        true
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(self)
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.triples(&self.index().by_arrival, s, l, out);
+    fn persist(&self) -> Option<&dyn Persist> {
+        Some(self)
     }
+}
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.pairs(&self.index().by_shared, s, out);
-    }
-
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+impl Transfers for Table {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         let mut stays = true;
         for fate in self.fates_of(step, l) {
             stays = false;
@@ -258,33 +269,53 @@ impl Model for Table {
         if stays {
             out.push(Some(l));
         }
+        Ok(())
     }
 
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+    fn woken(&self, _: Local) -> Option<Local> {
+        None
+    }
+}
+
+impl Predecessors for Table {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.triples(&self.index().by_arrival, s, l, out);
+        Ok(())
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.pairs(&self.index().by_shared, s, out);
+        Ok(())
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
         if self.fates_of(step, l).next().is_none() {
             out.push(l);
         }
         out.extend(self.fates(step.edge).iter().filter(|f| f.1 == Fate::To(l)).map(|f| f.0));
+        Ok(())
     }
 
-    fn blocking(&self) -> Option<String> {
-        let blocks = |fates: &Vec<(Local, Fate)>| fates.iter().any(|f| f.1 == Fate::Block);
-        let i = self.fates.iter().position(blocks)?;
-        let place = self.edge_place(Edge(i as u32));
-        Some(format!(
-            "line {}: `{}` tests that a place is empty or holds an exact number of tokens",
-            place.line, place.text
-        ))
+    fn woken_back(&self, _: Local, _: &mut Vec<Local>) {}
+
+    fn waiting(&self, _: &mut Vec<Local>) {}
+
+    fn listed(&self) -> Option<&[Step]> {
+        Some(&self.steps)
+    }
+}
+
+impl Persist for Table {
+    fn export_states(&self) -> Vec<u8> {
+        Vec::new()
     }
 
-    fn moves_others(&self) -> bool {
-        self.fates.iter().any(|f| !f.is_empty())
+    fn import_states(&self, states: &[u8]) -> bool {
+        states.is_empty()
     }
+}
 
-    fn spawns(&self) -> bool {
-        self.steps.iter().any(|s| !s.spawn.is_empty())
-    }
-
+impl Describe for Table {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         if self.shared.len() <= 1 { Vec::new() } else { vec![("shared".into(), self.shared.name(s.0))] }
     }
@@ -368,15 +399,15 @@ mod tests {
     fn steps_are_found_from_both_ends() {
         let table = winner();
         let mut out = Vec::new();
-        table.post(Shared(0), Local(1), &mut out);
+        table.post(Shared(0), Local(1), &mut out).unwrap();
         assert_eq!(out, [table.steps()[2].clone()]);
         for arrived in [2, 3] {
             out.clear();
-            table.pre(Shared(2), Local(arrived), &mut out);
+            table.pre(Shared(2), Local(arrived), &mut out).unwrap();
             assert_eq!(out, [table.steps()[2].clone()], "put at 2, carried along to 3");
         }
         out.clear();
-        table.pre_shared(Shared(1), &mut out);
+        table.pre_shared(Shared(1), &mut out).unwrap();
         assert_eq!(out, [table.steps()[0].clone()]);
     }
 
@@ -385,13 +416,13 @@ mod tests {
         let table = winner();
         let step = &table.steps()[2];
         let (mut fates, mut origins) = (Vec::new(), Vec::new());
-        table.bystander(step, Local(1), &mut fates);
-        table.bystander(step, Local(0), &mut fates);
+        Transfers::bystander(&table, step, Local(1), &mut fates).unwrap();
+        Transfers::bystander(&table, step, Local(0), &mut fates).unwrap();
         assert_eq!(fates, [Some(Local(3)), Some(Local(0))]);
-        table.bystander_back(step, Local(3), &mut origins);
+        table.bystander_back(step, Local(3), &mut origins).unwrap();
         assert_eq!(origins, [Local(3), Local(1)]);
         origins.clear();
-        table.bystander_back(step, Local(1), &mut origins);
+        table.bystander_back(step, Local(1), &mut origins).unwrap();
         assert!(origins.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::{Bag, Bystanders, Config, Local, Model, Step, semantics};
+use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, Step, semantics};
 
 /// The name of a thread; printed as `T1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -230,7 +230,7 @@ impl ThreadNames {
         let (mut changes, mut open) = (Vec::new(), Vec::new());
         for (&l, ids) in &self.by_local {
             let mut fates = Vec::new();
-            model.bystander(step, l, &mut fates);
+            Incomplete::irrelevant(model.bystander(step, l, &mut fates));
             match fates[..] {
                 [] => return None,
                 [fate] if model.is_exact() => {

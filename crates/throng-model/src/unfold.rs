@@ -15,7 +15,7 @@ use crate::limits::{Limits, Ticker};
 use crate::problem::{Initial, Problem, Target};
 use crate::table::{Fate, Names, Table};
 use crate::verdict::Unknown;
-use crate::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Configurations that one target may become.
 const MOST_CONFIGS: usize = 100_000;
@@ -50,10 +50,12 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     let initial = problem.initial.iter().map(|i| numbers.initial(i)).collect();
     let targets =
         problem.targets.iter().map(|t| numbers.target(t, model, &views)).collect::<Result<_, _>>()?;
-    match model.gave_up() {
-        Some(why) => Err(Unknown::NotForThisModel(why)),
-        None => Ok(Unfolded { table, initial, initial_text: problem.initial_text.clone(), targets }),
-    }
+    Ok(Unfolded { table, initial, initial_text: problem.initial_text.clone(), targets })
+}
+
+/// A table must have every step.
+fn not_for_this(why: Incomplete) -> Unknown {
+    Unknown::NotForThisModel(why.0)
 }
 
 /// Every shared state that may occur, with the local states that may occur in it: the closure of 1-views.
@@ -129,11 +131,11 @@ fn explore(
     let mut steps = std::mem::take(&mut view.pending);
     if !view.started {
         view.started = true;
-        model.post_shared(s, &mut steps);
+        model.post_shared(s, &mut steps).map_err(not_for_this)?;
     }
     for &l in &view.locals[view.listed..] {
         ticker.tick()?;
-        model.post(s, l, &mut steps);
+        model.post(s, l, &mut steps).map_err(not_for_this)?;
     }
     view.listed = view.locals.len();
     let mut arrivals = Vec::new();
@@ -167,7 +169,7 @@ fn explore(
     for (step, seen) in &mut view.movers {
         for &l in &view.locals[*seen..] {
             ticker.tick()?;
-            model.bystander(step, l, &mut fates);
+            model.bystander(step, l, &mut fates).map_err(not_for_this)?;
         }
         *seen = view.locals.len();
         arrivals.push((step.to, fates.drain(..).flatten().collect()));
@@ -202,26 +204,26 @@ impl Numbers {
         let mut ticker = Ticker::new(limits);
         let mut steps = Vec::new();
         for (&s, view) in views {
-            model.post_shared(s, &mut steps);
+            model.post_shared(s, &mut steps).map_err(not_for_this)?;
             for &l in &view.locals {
-                model.post(s, l, &mut steps);
+                model.post(s, l, &mut steps).map_err(not_for_this)?;
             }
             for step in steps.drain(..) {
                 ticker.tick()?;
                 if step.take.entries().iter().all(|e| view.locals.contains(&e.0)) {
-                    self.add(model, view, step, &mut table);
+                    self.add(model, view, step, &mut table).map_err(not_for_this)?;
                 }
             }
         }
         Ok(table)
     }
 
-    fn add(&self, model: &dyn Model, view: &View, step: Step, table: &mut Table) {
+    fn add(&self, model: &dyn Model, view: &View, step: Step, table: &mut Table) -> Result<(), Incomplete> {
         let (mut fates, mut of_l) = (Vec::new(), Vec::new());
         if step.others == Bystanders::Transfer {
             for &l in &view.locals {
                 of_l.clear();
-                model.bystander(&step, l, &mut of_l);
+                model.bystander(&step, l, &mut of_l)?;
                 let from = self.local(l);
                 match of_l[..] {
                     [] => fates.push((from, Fate::Block)),
@@ -242,6 +244,7 @@ impl Numbers {
             ..step
         };
         table.add(step, fates, place);
+        Ok(())
     }
 
     fn initial(&self, initial: &Initial) -> Initial {

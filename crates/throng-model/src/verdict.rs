@@ -6,8 +6,8 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::Incomplete;
 use crate::quotient::Contraction;
-use crate::semantics::TooMany;
 use crate::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -379,8 +379,8 @@ impl Unknown {
     }
 }
 
-impl From<TooMany> for Unknown {
-    fn from(why: TooMany) -> Unknown {
+impl From<Incomplete> for Unknown {
+    fn from(why: Incomplete) -> Unknown {
         Unknown::Inconclusive(why.to_string())
     }
 }

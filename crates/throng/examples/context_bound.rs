@@ -49,10 +49,10 @@ fn run_on(model: &dyn Model, config: &Config, active: Option<Local>, threads: u3
     let here = config.threads.entries().iter().map(|e| e.0);
     let mut steps: Vec<Step> = Vec::new();
     for l in here.filter(|&l| active.is_none_or(|a| a == l)) {
-        model.post(config.shared, l, &mut steps);
+        model.post(config.shared, l, &mut steps).expect("a small program");
     }
     if active.is_none() {
-        model.post_shared(config.shared, &mut steps);
+        model.post_shared(config.shared, &mut steps).expect("a small program");
     }
     let mut found = Vec::new();
     for step in steps {

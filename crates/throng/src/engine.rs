@@ -93,8 +93,7 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
     let mut out = Vec::new();
     let mut is_blocked = |step: &Step| {
         out.clear();
-        problem.model.bystander(step, l, &mut out);
-        out.is_empty()
+        problem.model.bystander(step, l, &mut out).is_ok() && out.is_empty()
     };
     let puts = |step: &&Step| step.put.entries().iter().any(|e| e.0 == l);
     let mut steps = problem.model.listed().unwrap_or_default().iter().filter(puts).peekable();

@@ -17,7 +17,7 @@ use self::equivalent::equivalent;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::quotient::{Contraction, QuotientModel};
 use throng_model::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step, semantics};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
 /// A smaller problem, and the way back.
 pub struct Quotient {
@@ -53,7 +53,7 @@ impl Quotient {
         // Fewer steps are left between merged states, so more shared states are worth passing through.
         contraction.skipped = match contraction.merged.is_empty() {
             true => choose(listed, &keep),
-            false => choose(through(&contraction)?.listed()?, &keep),
+            false => choose((&through(&contraction)? as &dyn Model).listed()?, &keep),
         };
         if contraction.skipped.is_empty() && contraction.merged.is_empty() {
             return None;
@@ -157,7 +157,7 @@ impl Run<'_> {
                 self.now.threads.entries().iter().find_map(|&(l, _)| Some((l, *alias.get(&l)?)))
         {
             let mut steps = Vec::new();
-            self.contracted.original.model.post(self.now.shared, l, &mut steps);
+            Incomplete::irrelevant(self.contracted.original.model.post(self.now.shared, l, &mut steps));
             let before = self.steps.len();
             let goes = |s: &&Step| s.take == Bag::one(l) && s.to == s.from && s.put == Bag::one(next);
             if let Some(step) = steps.iter().find(goes) {

@@ -385,7 +385,7 @@ mod tests {
     fn own_types_obey_the_laws_of_models() {
         let system = team();
         let model = &**system.model();
-        assert!(model.has_pre() && model.moves_others() && model.spawns());
+        assert!(model.predecessors().is_some() && model.transfers().is_some() && model.traits().spawns);
         let states = model.thread_states().unwrap().to_vec();
         let mut configs = Vec::new();
         for (s, view) in &states {
@@ -419,7 +419,7 @@ mod tests {
     fn what_has_too_many_states_keeps_forward_engines() {
         let system = System::new(Counter).never_together("nine", 9, []);
         let problem = system.problem().unwrap();
-        assert!(!system.model().has_pre());
+        assert!(system.model().predecessors().is_none());
         let outcome = Verification::of(problem).run().unwrap();
         assert_eq!((outcome.answered_by().as_str(), outcome.is_unsafe()), ("explicit", true));
         assert!(matches!(

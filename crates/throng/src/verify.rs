@@ -168,22 +168,6 @@ impl<'a> Verification<'a> {
         if let Some(flaw) = answer.flaw.take() {
             return Err(Error::Flawed(flaw));
         }
-        // Not even unchecked: where the model listed too few steps, nothing is safe.
-        if let Some(why) = self.problem.model.gave_up() {
-            let is_moot = |v: &Verdict| match v {
-                Verdict::Safe(_) => true,
-                Verdict::Unsafe(_) => false,
-                Verdict::Unknown(why) => {
-                    matches!(why, Unknown::Bound(_) | Unknown::Inconclusive(_) | Unknown::NotForThisModel(_))
-                }
-            };
-            for verdict in answer.verdicts.iter_mut().filter(|v| is_moot(v)) {
-                *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
-            }
-            let parts = answer.attempts.iter_mut().map(|attempt| &mut attempt.statistics);
-            parts.chain([&mut answer.statistics]).for_each(|told| told.complete_up_to = None);
-            answer.fewest.fill(false);
-        }
         if self.checks && !answer.checked {
             let began = Instant::now();
             check_all(&self.problem, &mut answer, &self.limits)?;

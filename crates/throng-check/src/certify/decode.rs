@@ -19,7 +19,7 @@ use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::quotient::Contraction;
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
-use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, UNCOUNTABLE};
+use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 
 /// A certificate and what it is about.
 pub(super) struct Decoder<'a> {
@@ -40,7 +40,7 @@ const MANY: u32 = 1 << 20;
 
 /// Where states are sets, or bystanders move, threads are looked at one by one.
 pub(super) fn most_threads(model: &dyn Model) -> u32 {
-    if model.is_exact() && !model.moves_others() { UNCOUNTABLE - 1 } else { 4096 }
+    if model.is_exact() && !model.moves_bystanders() { UNCOUNTABLE - 1 } else { 4096 }
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, Fault> {
@@ -290,7 +290,7 @@ impl<'a> Decoder<'a> {
             let now = trace.end();
             let by = taken.by.map(|by| self.local(by)).transpose()?;
             let mut steps = Vec::new();
-            led_by(model, now, by, &mut steps);
+            Incomplete::irrelevant(led_by(model, now, by, &mut steps));
             let bound = self.problem.bound.threads();
             let mut found = None;
             for step in steps {

@@ -48,9 +48,9 @@ pub(super) fn check_basis(
         return Ok(()); // nothing is bad
     }
     let model = &*problem.model;
-    if !model.has_pre() {
+    let Some(back) = model.predecessors() else {
         return Err(Flaw::NotForThisModel("the model lists no predecessors".into()));
-    }
+    };
     let above = Set::new(model, basis, Order::Above);
     if let Some(bad) = target.configs.iter().find(|c| !above.holds_or(c, ruled_out)) {
         return Err(Flaw::TargetMissing(bad.describe(model)));
@@ -62,8 +62,8 @@ pub(super) fn check_basis(
         if starts.iter().any(|start| start.may_cover(element, model)) {
             return Err(Flaw::InitialInside(element.describe(model)));
         }
-        model.pre_shared(element.shared, &mut steps);
-        element.threads.entries().iter().for_each(|e| model.pre(element.shared, e.0, &mut steps));
+        back.pre_shared(element.shared, &mut steps)?;
+        element.threads.entries().iter().try_for_each(|e| back.pre(element.shared, e.0, &mut steps))?;
         steps.drain(..).try_for_each(|step| semantics::unfire(model, element, &step, &mut before))?;
         if let Some(p) = before.drain(..).find(|p| !above.holds_or(p, ruled_out)) {
             return Err(Flaw::PredecessorMissing(element.describe(model), p.describe(model)));

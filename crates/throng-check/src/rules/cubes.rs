@@ -27,7 +27,7 @@ struct Known {
 
 impl<'a> Parts<'a> {
     pub(super) fn new(model: &'a dyn Model, words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a) -> Parts<'a> {
-        Parts { cubes: model.as_cubes(), words: Box::new(words), known: OnceCell::new() }
+        Parts { cubes: model.sets().map(|sets| sets.cubes()), words: Box::new(words), known: OnceCell::new() }
     }
 
     /// Whether `config`, or else each of its parts, passes the test.

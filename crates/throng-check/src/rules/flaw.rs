@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use throng_model::semantics::TooMany;
+use throng_model::Incomplete;
 use throng_model::verdict::Unknown;
 
 /// What is wrong with a piece of evidence. Configurations are in words.
@@ -42,8 +42,8 @@ pub enum Flaw {
     Malformed(String),
 }
 
-impl From<TooMany> for Flaw {
-    fn from(why: TooMany) -> Flaw {
+impl From<Incomplete> for Flaw {
+    fn from(why: Incomplete) -> Flaw {
         Flaw::Limit(why.into())
     }
 }

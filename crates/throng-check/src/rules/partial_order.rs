@@ -84,7 +84,8 @@ impl Member<'_> {
         led: &mut Led,
     ) -> bool {
         let model = &*problem.model;
-        let footprint = |(words, n): &(Vec<Local>, u32)| Some((model.footprint(*words.first()?)?, *n));
+        let footprint =
+            |(words, n): &(Vec<Local>, u32)| Some((model.footprints()?.footprint(*words.first()?), *n));
         let Some(threads) = self.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
         else {
             return false;

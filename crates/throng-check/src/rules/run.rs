@@ -1,14 +1,14 @@
 //! Runs: where they start, what a step leads to, where they end.
 
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use super::Flaw;
 use throng_model::problem::{Bound, Initial, Problem, Target};
-use throng_model::semantics::TooMany;
 use throng_model::verdict::{Trace, Unknown};
-use throng_model::{Config, Local, Model, OMEGA, Shared, Step, semantics};
+use throng_model::{Config, Incomplete, Local, Model, OMEGA, Shared, Step, semantics};
 
 /// Sums of threads may have been cut off where there are too many.
 pub(super) fn countable(config: &Config) -> Result<(), Flaw> {
@@ -28,8 +28,10 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
     for (i, taken) in trace.steps.iter().enumerate() {
         let mut listed = Vec::new();
         match taken.step.take.entries() {
-            [] => led_by(model, now, None, &mut listed),
-            some => some.iter().for_each(|e| led_by(model, now, Some(e.0), &mut listed)),
+            [] => Incomplete::irrelevant(led_by(model, now, None, &mut listed)),
+            some => {
+                some.iter().for_each(|e| Incomplete::irrelevant(led_by(model, now, Some(e.0), &mut listed)))
+            }
         }
         if !listed.contains(&taken.step) {
             return Err(Flaw::NoSuchStep(i + 1));
@@ -44,7 +46,12 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
 }
 
 /// Appends the steps that a thread at `by` leads from a configuration; nobody leads a step that takes no thread.
-pub(crate) fn led_by(model: &dyn Model, from: &Config, by: Option<Local>, out: &mut Vec<Step>) {
+pub(crate) fn led_by(
+    model: &dyn Model,
+    from: &Config,
+    by: Option<Local>,
+    out: &mut Vec<Step>,
+) -> Result<(), Incomplete> {
     match by {
         None => model.post_shared(from.shared, out),
         Some(by) => model.post(from.shared, by, out),
@@ -69,12 +76,15 @@ impl<'a> Led<'a> {
         by: Option<Local>,
         bound: Option<u32>,
         out: &mut Vec<Config>,
-    ) -> Result<(), TooMany> {
-        let steps = self.known.entry((from.shared, by)).or_insert_with(|| {
-            let mut steps = Vec::new();
-            led_by(self.model, from, by, &mut steps);
-            steps.into()
-        });
+    ) -> Result<(), Incomplete> {
+        let steps = match self.known.entry((from.shared, by)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let mut steps = Vec::new();
+                led_by(self.model, from, by, &mut steps)?;
+                new.insert(steps.into())
+            }
+        };
         steps.iter().try_for_each(|step| semantics::fire(self.model, from, step, bound, out))
     }
 }
@@ -86,10 +96,10 @@ pub(crate) fn leads(
     step: &Step,
     bound: Option<u32>,
     to: &Config,
-) -> Result<bool, TooMany> {
+) -> Result<bool, Incomplete> {
     let mut after = Vec::new();
-    semantics::fire(model, from, step, bound, &mut after)?;
-    Ok(after.iter().any(|c| to.is_within(c, model)))
+    let listed = semantics::fire(model, from, step, bound, &mut after);
+    if after.iter().any(|c| to.is_within(c, model)) { Ok(true) } else { listed.map(|()| false) }
 }
 
 /// Whether the system may start in `config`, within the bound.

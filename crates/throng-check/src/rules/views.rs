@@ -13,7 +13,7 @@ use super::linear::Vectors;
 use throng_model::limits::Ticker;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Block, Unknown, Views};
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// The views of one shared state. Local states are given by number.
 pub(super) struct Group {
@@ -150,8 +150,8 @@ impl<'a> Closed<'a> {
     ) -> Result<(), Flaw> {
         let mut steps = Vec::new();
         for (&s, group) in &self.groups {
-            self.model.post_shared(s, &mut steps);
-            self.singles(group).for_each(|l| self.model.post(s, l, &mut steps));
+            self.model.post_shared(s, &mut steps)?;
+            self.singles(group).try_for_each(|l| self.model.post(s, l, &mut steps))?;
             for step in steps.drain(..) {
                 if self.numbers(&flat(&step.take)).is_some_and(|taken| group.together(&taken)) {
                     found(group, &step)?;
@@ -225,7 +225,7 @@ impl<'a> Closed<'a> {
         let mut options: Vec<Vec<u32>> = Vec::new();
         let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for b in bystanders.iter() {
-            let mut todo: Vec<Local> = self.raw_fates(step, self.locals[b as usize]).collect();
+            let mut todo: Vec<Local> = self.raw_fates(step, self.locals[b as usize])?;
             while let Some(fate) = todo.pop() {
                 ticker.ticks(16)?;
                 let wider = |&n: &u32| self.holds(self.locals[b as usize], fate, self.locals[n as usize]);
@@ -334,7 +334,7 @@ impl<'a> Closed<'a> {
             let mut fates = Vec::new();
             for b in set.iter().map(|b| self.locals[b as usize]) {
                 let before = fates.len();
-                fates.extend(self.fates(step, to, b));
+                fates.extend(self.fates(step, to, b)?);
                 if fates[before..].iter().any(|&fate| !self.vectors.allow_move(b, fate)) {
                     return Err(grows());
                 }
@@ -376,14 +376,14 @@ impl<'a> Closed<'a> {
     }
 
     /// What becomes of a bystander that is still there afterwards.
-    fn raw_fates(&self, step: &Step, l: Local) -> impl Iterator<Item = Local> {
+    fn raw_fates(&self, step: &Step, l: Local) -> Result<Vec<Local>, Incomplete> {
         let mut fates = Vec::new();
         match step.others {
             Bystanders::Stay => fates.push(Some(l)),
-            Bystanders::Transfer => self.model.bystander(step, l, &mut fates),
+            Bystanders::Transfer => self.model.bystander(step, l, &mut fates)?,
             Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l)]),
         }
-        fates.into_iter().flatten()
+        Ok(fates.into_iter().flatten().collect())
     }
 
     /// Whether a bystander `b` that became `fate` may be taken for `wider`.
@@ -392,7 +392,7 @@ impl<'a> Closed<'a> {
     }
 
     /// What becomes of a bystander; what is not known is taken for a known state that holds at least as much, and no more than need be.
-    fn fates(&self, step: &Step, to: Shared, b: Local) -> Vec<Local> {
+    fn fates(&self, step: &Step, to: Shared, b: Local) -> Result<Vec<Local>, Incomplete> {
         let known = |l: Local| self.built(to, &[l]).is_some();
         let round = |l: Local| match self.groups.get(&to) {
             Some(group) if !self.model.is_exact() && !known(l) => {
@@ -403,7 +403,7 @@ impl<'a> Closed<'a> {
             }
             _ => l,
         };
-        self.raw_fates(step, b).map(round).collect()
+        Ok(self.raw_fates(step, b)?.into_iter().map(round).collect())
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.

@@ -17,7 +17,6 @@ use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
-use throng_model::verdict::Unknown;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -35,13 +34,10 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let karp_miller = KarpMiller::default();
     let method = match args.method {
         CutoffMethod::Exact => Method::Exact(&karp_miller),
-        CutoffMethod::Dynamic if problem.model.moves_others() => Method::Dynamic(&Backward),
+        CutoffMethod::Dynamic if problem.model.moves_bystanders() => Method::Dynamic(&Backward),
         CutoffMethod::Dynamic => Method::Dynamic(&karp_miller),
     };
-    let found = cutoff(&problem, &method, &limits, console).and_then(|found| match problem.model.gave_up() {
-        Some(why) => Err(Unknown::Inconclusive(why)),
-        None => Ok(found),
-    });
+    let found = cutoff(&problem, &method, &limits, console);
     let wanted = !args.no_check || args.certificate.is_some();
     let proof = found.as_ref().ok().filter(|_| wanted).map(|found| runs::proof(&problem, found, &limits));
     let checked = match &proof {

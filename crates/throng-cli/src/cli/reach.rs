@@ -12,7 +12,6 @@ use throng::report::reach::{Reached, stopped};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
 use throng_model::problem::Bound;
-use throng_model::verdict::Unknown;
 use throng_model::{Local, Model, Shared};
 
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
@@ -45,9 +44,6 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
             return Err(Failure::Other(why.into()));
         }
     };
-    if let Some(why) = problem.model.gave_up() {
-        states = Err(Unknown::Inconclusive(why));
-    }
     if let Ok(states) = &mut states
         && !args.inside_atomic
     {

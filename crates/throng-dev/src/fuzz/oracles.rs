@@ -183,13 +183,6 @@ fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<An
         return Err(flawed(flaw));
     }
     let mut complete = answer.statistics.complete_up_to;
-    if let Some(why) = problem.model.gave_up() {
-        complete = None;
-        answer.fewest.fill(false);
-        for verdict in answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_))) {
-            *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone()));
-        }
-    }
     for verdict in &answer.verdicts {
         if let Verdict::Unknown(Unknown::NotForThisModel(why)) = verdict
             && why.contains("internal")

@@ -45,11 +45,7 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
 
 /// The answers of an engine that is given this long.
 pub fn answers(engine: &dyn Engine, problem: &Problem, patience: Duration) -> Vec<Verdict> {
-    let mut verdicts = engine.run(problem, &Limits::none().timeout(patience), &Silent).verdicts;
-    if let Some(why) = problem.model.gave_up() {
-        verdicts.fill(Verdict::Unknown(throng_model::verdict::Unknown::Inconclusive(why)));
-    }
-    verdicts
+    engine.run(problem, &Limits::none().timeout(patience), &Silent).verdicts
 }
 
 /// The certificate as bytes.

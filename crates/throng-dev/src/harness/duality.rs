@@ -7,7 +7,9 @@
 use std::cell::Cell;
 
 use throng_lang::bp::Jit;
-use throng_model::{Bag, Bystanders, Local, Model, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Describe, Incomplete, Local, Model, Predecessors, SetStates, Shared, Step, Transfers,
+};
 
 /// Sets with more members than this are passed over.
 const MOST: usize = 16;
@@ -58,19 +60,19 @@ impl Duality<'_> {
 
     fn post(&self, s: Shared, l: Local) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.jit.post(s, l, &mut steps);
+        Incomplete::irrelevant(self.jit.post(s, l, &mut steps));
         steps
     }
 
     fn pre(&self, s: Shared, l: Local) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.jit.pre(s, l, &mut steps);
+        Incomplete::irrelevant(self.jit.pre(s, l, &mut steps));
         steps
     }
 
     fn pre_shared(&self, s: Shared) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.jit.pre_shared(s, &mut steps);
+        Incomplete::irrelevant(self.jit.pre_shared(s, &mut steps));
         steps
     }
 
@@ -183,7 +185,7 @@ impl Duality<'_> {
             let mut fates = Vec::new();
             match u.others {
                 Bystanders::Stay => return Ok(()),
-                Bystanders::Transfer => self.jit.bystander(u, b0, &mut fates),
+                Bystanders::Transfer => Incomplete::irrelevant(self.jit.bystander(u, b0, &mut fates)),
                 Bystanders::WakeOne => fates.extend(self.jit.woken(b0).map(Some)),
             }
             for fate in fates.into_iter().flatten().flat_map(|f| self.jit.members_local(f)).take(MOST) {
@@ -200,7 +202,7 @@ impl Duality<'_> {
                     let found = same.is_empty() && fate == b0
                         || same.iter().any(|v| {
                             let mut origins = Vec::new();
-                            self.jit.bystander_back(v, fate, &mut origins);
+                            Incomplete::irrelevant(self.jit.bystander_back(v, fate, &mut origins));
                             origins.iter().any(|&o| self.jit.within_local(b0, o))
                         });
                     self.demand(found, || {
@@ -261,11 +263,11 @@ impl Duality<'_> {
 
     fn origins_lead_back(&self, v: &Step, forward: &[Step], l: Local) -> Result {
         let mut origins = Vec::new();
-        self.jit.bystander_back(v, l, &mut origins);
+        Incomplete::irrelevant(self.jit.bystander_back(v, l, &mut origins));
         for b in origins.into_iter().flat_map(|o| self.jit.members_local(o)).take(MOST) {
             let leads = forward.iter().any(|u| {
                 let mut fates = Vec::new();
-                self.jit.bystander(u, b, &mut fates);
+                Incomplete::irrelevant(self.jit.bystander(u, b, &mut fates));
                 fates.into_iter().flatten().any(|f| self.jit.meets_local(f, l))
             });
             self.demand(leads, || {

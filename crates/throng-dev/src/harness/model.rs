@@ -1,6 +1,8 @@
 //! What the model of a Boolean program answers, as plain data that can be compared with the naive interpreter's answers.
 
 use std::collections::{BTreeSet, HashSet};
+use throng_model::Describe;
+use throng_model::SetStates;
 
 use throng_lang::bp::{self, Jit, Options};
 use throng_model::problem::Target;

@@ -8,7 +8,7 @@ use std::sync::RwLock;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::expr::{Cube, FREE, ONE, ZERO};
+use super::expr::{Cube, FREE};
 
 /// Translates between words and (head, masks) for states with a fixed number of variables.
 #[derive(Debug)]
@@ -105,28 +105,6 @@ impl StateCodec {
         Some(self.encode(head, &both))
     }
 
-    /// One concrete state of a set: 0 wherever that is possible.
-    pub fn sample(&self, word: u64) -> u64 {
-        let (head, cube) = self.decode(word);
-        let fixed: Cube = cube.iter().map(|&m| if m == FREE { ZERO } else { m }).collect();
-        self.encode(head, &fixed)
-    }
-
-    /// Every concrete state of a set; twice as many for each open variable.
-    pub fn members(&self, word: u64) -> Vec<u64> {
-        let (head, cube) = self.decode(word);
-        let mut cubes = vec![cube];
-        for i in 0..cubes[0].len() {
-            if cubes[0][i] == FREE {
-                let mut ones = cubes.clone();
-                ones.iter_mut().for_each(|c| c[i] = ONE);
-                cubes.iter_mut().for_each(|c| c[i] = ZERO);
-                cubes.append(&mut ones);
-            }
-        }
-        cubes.iter().map(|c| self.encode(head, c)).collect()
-    }
-
     /// Whether every concrete state of `a` is in `b`.
     pub fn within(&self, a: u64, b: u64) -> bool {
         if a == b {
@@ -218,11 +196,6 @@ mod tests {
                 let word = words.encode(head, a);
                 assert_eq!(words.decode(word), (head, a.clone()));
                 assert_eq!(words.head(word), head);
-                if width < 8 {
-                    let members = words.members(word);
-                    assert_eq!(members.len(), 1 << a.iter().filter(|m| **m == FREE).count());
-                    assert!(members.iter().all(|&m| words.within(m, word) && words.members(m) == [m]));
-                }
                 for b in &cubes {
                     let other = words.encode(head, b);
                     assert_eq!(words.meets(word, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
@@ -230,7 +203,6 @@ mod tests {
                     assert_eq!(meet.is_some(), words.meets(word, other));
                     if let Some(meet) = meet {
                         assert!(words.within(meet, word) && words.within(meet, other));
-                        assert!(words.within(words.sample(meet), meet));
                     }
                     assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
                     let same_shape = words.shape(word) == words.shape(other);

@@ -5,6 +5,7 @@
 //! whether some thread is inside an atomic section: then only a thread at an inside point moves, else only those outside
 //! (there is never more than one inside). That makes LANGUAGE 2.3 a property of states, and engines need not know about it.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use indexmap::IndexSet;
@@ -17,7 +18,10 @@ use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, solve, solve_guard, solve_other};
 use super::{Options, ast};
 use throng_model::problem::{Initial, Target};
-use throng_model::{Bag, Bystanders, Config, Edge, Footprint, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
+    Predecessors, SetStates, Shared, Step, Traits, Transfers,
+};
 
 /// A program, ready to be explored.
 #[derive(Debug)]
@@ -235,6 +239,11 @@ impl Jit {
             self.gave_up
                 .get_or_init(|| format!("line {}: `{}` has too many cases", info.line, cut(&info.text)));
         }
+    }
+
+    /// Whether everything was listed so far. Once a statement or a target had too many cases, no list counts as complete.
+    fn complete(&self) -> Result<(), Incomplete> {
+        self.gave_up.get().map_or(Ok(()), |why| Err(Incomplete(why.clone())))
     }
 
     fn is_ended(&self, point: u32) -> bool {
@@ -502,88 +511,58 @@ impl Cubes for Jit {
 }
 
 impl Model for Jit {
-    fn footprint(&self, l: Local) -> Option<Footprint> {
-        let point = self.local.head(l.0);
-        let ended = Footprint { place: point, ..Footprint::default() };
-        Some(self.footprints.get(point as usize).copied().unwrap_or(ended))
-    }
-
-    fn constrained(&self, s: Shared) -> u64 {
-        shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
-    }
-
-    fn words(&self) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.shared.write_table(&mut bytes);
-        self.local.write_table(&mut bytes);
-        Some(bytes)
-    }
-
-    fn import_states(&self, mut words: &[u8]) -> bool {
-        // One point more: where threads are that have ended.
-        let points = self.program.points.len() as u32 + 1;
-        self.shared.import_states(2, self.program.shared.len(), &mut words)
-            && self.local.import_states(points, self.program.slots, &mut words)
-            && words.is_empty()
-    }
-
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        Some(self)
-    }
-
-    fn as_cubes(&self) -> Option<&dyn Cubes> {
-        Some(self)
-    }
-
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.forward(s, l, false, out);
+        self.complete()
     }
 
-    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.forward(s, l, true, out);
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.complete()
     }
 
-    fn has_pre(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        let blocking = self
+            .blocking
+            .get_or_init(|| {
+                let id = *self.index.passive.iter().find(|&&id| self.blocks(id))?;
+                let info = self.program.info(self.program.edges[id as usize].from);
+                Some(format!("line {}: a thread can block `{}` by its mere presence", info.line, info.text))
+            })
+            .clone();
+        Traits { blocking, spawns: self.program.spawns() }
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        let (flag, shared) = self.shared.decode(s.0);
-        let (point, local) = self.local.decode(l.0);
-        let flag = flag == 1;
-        let mut steps = IndexSet::default();
-        if self.is_ended(point) {
-            self.index.ends.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
-            out.extend(steps);
-            return;
-        }
-        let at = point as usize;
-        let there = (Some(point), &local);
-        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        // The child has the parent's variables.
-        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        if !self.index.woken[at].is_empty() {
-            self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
-        }
-        for &id in &self.index.passive {
-            let others = self.program.edges[id as usize].effect.others.as_deref();
-            if others.is_some_and(|o| self.program.view(o, point).is_some()) {
-                self.backward_anywhere(id, flag, &shared, &mut steps);
-            }
-        }
-        out.extend(steps);
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        (!self.index.passive.is_empty() || !self.index.wakers.is_empty()).then_some(self as &dyn Transfers)
     }
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        let (flag, shared) = self.shared.decode(s.0);
-        let mut steps = IndexSet::default();
-        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag == 1, &shared, &mut steps));
-        out.extend(steps);
+    fn sets(&self) -> Option<&dyn SetStates> {
+        Some(self)
     }
 
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        let Some(others) = self.others_of(step) else { return out.push(Some(self.woken(l).unwrap_or(l))) };
-        let Some((view, point, slots)) = self.taking_part(others, l) else { return out.push(Some(l)) };
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(self)
+    }
+
+    fn footprints(&self) -> Option<&dyn Footprints> {
+        Some(self)
+    }
+
+    fn persist(&self) -> Option<&dyn Persist> {
+        Some(self)
+    }
+}
+
+impl Transfers for Jit {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
+        let Some(others) = self.others_of(step) else {
+            out.push(Some(self.woken(l).unwrap_or(l)));
+            return Ok(());
+        };
+        let Some((view, point, slots)) = self.taking_part(others, l) else {
+            out.push(Some(l));
+            return Ok(());
+        };
         let mut env = self.active_env(step, others);
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         env.other_new.resize(others.assigns.len(), FREE);
@@ -602,16 +581,68 @@ impl Model for Jit {
                 out.push(fate);
             }
         }
+        self.complete()
     }
 
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+    fn woken(&self, l: Local) -> Option<Local> {
+        let point = self.local.head(l.0);
+        if self.is_ended(point) {
+            return None;
+        }
+        let woken = self.program.points[point as usize].woken?;
+        Some(Local(self.local.encode(woken, &self.local.decode(l.0).1)))
+    }
+}
+
+impl Predecessors for Jit {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        let flag = flag == 1;
+        let mut steps = IndexSet::default();
+        if self.is_ended(point) {
+            self.index.ends.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+            out.extend(steps);
+            return self.complete();
+        }
+        let at = point as usize;
+        let there = (Some(point), &local);
+        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
+        // The child has the parent's variables.
+        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
+        if !self.index.woken[at].is_empty() {
+            self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+        }
+        for &id in &self.index.passive {
+            let others = self.program.edges[id as usize].effect.others.as_deref();
+            if others.is_some_and(|o| self.program.view(o, point).is_some()) {
+                self.backward_anywhere(id, flag, &shared, &mut steps);
+            }
+        }
+        out.extend(steps);
+        self.complete()
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared.decode(s.0);
+        let mut steps = IndexSet::default();
+        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag == 1, &shared, &mut steps));
+        out.extend(steps);
+        self.complete()
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
         let Some(others) = self.others_of(step) else {
             if self.woken(l).is_none() {
                 out.push(l);
             }
-            return self.woken_back(l, out);
+            self.woken_back(l, out);
+            return Ok(());
         };
-        let Some((view, point, slots)) = self.taking_part(others, l) else { return out.push(l) };
+        let Some((view, point, slots)) = self.taking_part(others, l) else {
+            out.push(l);
+            return Ok(());
+        };
         let mut env = self.active_env(step, others);
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         for (i, _) in &others.assigns {
@@ -632,15 +663,7 @@ impl Model for Jit {
                 out.push(origin);
             }
         }
-    }
-
-    fn woken(&self, l: Local) -> Option<Local> {
-        let point = self.local.head(l.0);
-        if self.is_ended(point) {
-            return None;
-        }
-        let woken = self.program.points[point as usize].woken?;
-        Some(Local(self.local.encode(woken, &self.local.decode(l.0).1)))
+        self.complete()
     }
 
     fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
@@ -653,29 +676,9 @@ impl Model for Jit {
     fn waiting(&self, out: &mut Vec<Local>) {
         out.extend(self.index.waits.iter().map(|&w| self.free_local(w)));
     }
+}
 
-    fn blocking(&self) -> Option<String> {
-        self.blocking
-            .get_or_init(|| {
-                let id = *self.index.passive.iter().find(|&&id| self.blocks(id))?;
-                let info = self.program.info(self.program.edges[id as usize].from);
-                Some(format!("line {}: a thread can block `{}` by its mere presence", info.line, info.text))
-            })
-            .clone()
-    }
-
-    fn gave_up(&self) -> Option<String> {
-        self.gave_up.get().cloned()
-    }
-
-    fn moves_others(&self) -> bool {
-        !self.index.passive.is_empty() || !self.index.wakers.is_empty()
-    }
-
-    fn spawns(&self) -> bool {
-        self.program.spawns()
-    }
-
+impl SetStates for Jit {
     fn meets_shared(&self, a: Shared, b: Shared) -> bool {
         self.shared.meets(a.0, b.0)
     }
@@ -692,28 +695,12 @@ impl Model for Jit {
         self.local.within(a.0, b.0)
     }
 
-    fn is_exact(&self) -> bool {
-        false
+    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
+        self.shared.meet(a.0, b.0).map(Shared)
     }
 
-    fn members_shared(&self, s: Shared) -> Vec<Shared> {
-        self.shared.members(s.0).into_iter().map(Shared).collect()
-    }
-
-    fn members_local(&self, l: Local) -> Vec<Local> {
-        self.local.members(l.0).into_iter().map(Local).collect()
-    }
-
-    fn free_bits(&self, s: Shared, l: Local) -> u32 {
-        let free = |masks: &[u8]| masks.iter().filter(|&&m| m == FREE).count() as u32;
-        free(&self.shared.decode(s.0).1) + free(&self.local.decode(l.0).1)
-    }
-
-    fn places(&self) -> Vec<Place> {
-        let of = |f: &super::program::FunctionInfo| {
-            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
-        };
-        self.program.functions.iter().flat_map(of).collect()
+    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
+        self.local.meet(a.0, b.0).map(Local)
     }
 
     fn local_class(&self, l: Local) -> u64 {
@@ -726,22 +713,6 @@ impl Model for Jit {
 
     fn inside_atomic(&self, s: Shared) -> bool {
         self.shared.head(s.0) == 1
-    }
-
-    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
-        self.shared.meet(a.0, b.0).map(Shared)
-    }
-
-    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
-        self.local.meet(a.0, b.0).map(Local)
-    }
-
-    fn sample_shared(&self, s: Shared) -> Shared {
-        Shared(self.shared.sample(s.0))
-    }
-
-    fn sample_local(&self, l: Local) -> Local {
-        Local(self.local.sample(l.0))
     }
 
     fn narrow(
@@ -758,6 +729,50 @@ impl Model for Jit {
         self.narrow_other(step, before, after)
     }
 
+    fn cubes(&self) -> &dyn Cubes {
+        self
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.forward(s, l, true, out);
+        self.complete()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Footprints for Jit {
+    fn footprint(&self, l: Local) -> Footprint {
+        let point = self.local.head(l.0);
+        let ended = Footprint { place: point, ..Footprint::default() };
+        self.footprints.get(point as usize).copied().unwrap_or(ended)
+    }
+
+    fn constrained(&self, s: Shared) -> u64 {
+        shared_bits(self.shared.decode(s.0).1.iter().map(|&m| m == FREE))
+    }
+}
+
+impl Persist for Jit {
+    fn export_states(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.shared.write_table(&mut bytes);
+        self.local.write_table(&mut bytes);
+        bytes
+    }
+
+    fn import_states(&self, mut words: &[u8]) -> bool {
+        // One point more: where threads are that have ended.
+        let points = self.program.points.len() as u32 + 1;
+        self.shared.import_states(2, self.program.shared.len(), &mut words)
+            && self.local.import_states(points, self.program.slots, &mut words)
+            && words.is_empty()
+    }
+}
+
+impl Describe for Jit {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let (_, masks) = self.shared.decode(s.0);
         self.program.shared.iter().zip(masks).map(|(v, m)| (v.name.clone(), text(m))).collect()
@@ -794,6 +809,13 @@ impl Model for Jit {
 
     fn edge_place(&self, edge: Edge) -> Place {
         self.place_of(self.program.edges[edge.0 as usize].from)
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let of = |f: &super::program::FunctionInfo| {
+            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
+        };
+        self.program.functions.iter().flat_map(of).collect()
     }
 }
 

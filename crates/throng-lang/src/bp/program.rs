@@ -30,7 +30,7 @@ pub trait Coded: Cubes {
 
 /// The program behind a model, if it is one.
 pub fn program_of(model: &dyn Model) -> Option<&dyn Coded> {
-    model.as_any()?.downcast_ref::<super::jit::Jit>().map(|jit| jit as &dyn Coded)
+    model.sets()?.as_any().downcast_ref::<super::jit::Jit>().map(|jit| jit as &dyn Coded)
 }
 
 /// A variable and what it may be at the start of its life.

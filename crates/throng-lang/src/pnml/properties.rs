@@ -4,13 +4,14 @@
 //! markings. `AG φ` holds unless `EF ¬φ` does. Everything else is refused, property by property.
 
 use rustc_hash::FxHashMap;
+use throng_model::Describe;
 
 use crate::configuration::shortened;
 use crate::source::Diagnostic;
 use crate::xml::{Element, tree};
 use throng_model::problem::Target;
 use throng_model::table::{Fate, Table};
-use throng_model::{Bag, Config, Local, Model, Shared};
+use throng_model::{Bag, Config, Local, Shared};
 
 /// Smallest markings that one formula may have.
 const MOST_MARKINGS: usize = 10_000;

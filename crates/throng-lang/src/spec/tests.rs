@@ -1,5 +1,6 @@
 use super::*;
 use crate::source::Span;
+use throng_model::Describe;
 use throng_model::table::{Fate, Names};
 use throng_model::{Bag, Config, Local, Model, Shared, Step, semantics};
 
@@ -126,7 +127,7 @@ fn targets_follow_one_another_and_may_be_missing() {
     assert_eq!(two.take, bag(&[0, 2]));
     let blocked = [0, 1, 3].map(|l| (Local(l), Fate::Block));
     assert_eq!(system.table.fates(one.edge), blocked, "exactly so, and once");
-    assert!(system.table.blocking().is_some());
+    assert!(system.table.traits().blocking.is_some());
     assert!(good("vars a rules init a=1").targets.is_empty());
 }
 

@@ -1,11 +1,12 @@
 //! Graphs for people: thread states and moves if steps move single threads, else places and transitions.
 
 use std::fmt::Write;
+use throng_model::Describe;
 
 use super::Written;
 use crate::system::System;
 use throng_model::table::{Fate, Table};
-use throng_model::{Bag, Local, Model, Shared, Step};
+use throng_model::{Bag, Local, Shared, Step};
 
 /// `.dot`
 pub(super) fn write(system: &System) -> Written {

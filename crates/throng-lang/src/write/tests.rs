@@ -1,5 +1,6 @@
 use super::*;
 use std::sync::Arc;
+use throng_model::Predecessors;
 
 use crate::system::Kind;
 use crate::{configuration, ntts, pnml, spec, tts};
@@ -12,7 +13,7 @@ use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, S
 /// gets too large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
-    assert_eq!(model.blocking(), None);
+    assert_eq!(model.traits().blocking, None);
     let mut basis: Vec<Config> = Vec::new();
     let mut queue: Vec<Config> = system.targets.iter().flat_map(|t| t.configs.clone()).collect();
     while let Some(config) = queue.pop() {
@@ -21,9 +22,9 @@ fn coverable(system: &System) -> Option<bool> {
         }
         basis.retain(|b| !b.covers(&config));
         let mut steps = Vec::new();
-        model.pre_shared(config.shared, &mut steps);
+        model.pre_shared(config.shared, &mut steps).unwrap();
         for &(l, _) in config.threads.entries() {
-            model.pre(config.shared, l, &mut steps);
+            model.pre(config.shared, l, &mut steps).unwrap();
         }
         for step in &steps {
             semantics::unfire(model, &config, step, &mut queue).unwrap();

@@ -6,12 +6,13 @@
 //! `helper` thread that is there from the start.
 
 use std::sync::Arc;
+use throng_model::Describe;
 
 use super::{Refusal, whence};
 use crate::system::System;
 use throng_model::problem::Initial;
 use throng_model::table::{Fate, Names, Table};
-use throng_model::{Bag, Bystanders, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
 
 /// Fresh shared states that a rewriting may need.
 const MOST_FRESH: u64 = 2_000_000;

@@ -26,6 +26,7 @@ mod witness;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ use super::{Answer, Engine, Progress, Statistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
-use throng_model::{Config, Local, Model, Shared, Step, semantics};
+use throng_model::{Config, Incomplete, Local, Model, Shared, Step, semantics};
 
 /// Backward search without pruning.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,7 +99,7 @@ fn applies(problem: &Problem) -> Result<(), Unknown> {
     if problem.bound != Bound::Any {
         return refuse("backward search is for any number of threads; with a bound use `explicit`".into());
     }
-    if !problem.model.has_pre() {
+    if problem.model.predecessors().is_none() {
         return refuse("this model lists no predecessors; use a forward engine such as `explicit`".into());
     }
     Ok(())
@@ -189,7 +190,7 @@ impl Search<'_> {
                 self.basis.remove(&config, at);
                 continue;
             }
-            for step in self.steps_into(&config) {
+            for step in self.steps_into(&config)? {
                 ticker.tick()?;
                 self.steps += 1;
                 semantics::unfire(self.model, &config, &step, &mut before)?;
@@ -228,24 +229,27 @@ impl Search<'_> {
     }
 
     /// Every step that can lead above `config` from elsewhere, each once.
-    fn steps_into(&mut self, config: &Config) -> Vec<Step> {
+    fn steps_into(&mut self, config: &Config) -> Result<Vec<Step>, Incomplete> {
         let leads = std::iter::once(None).chain(config.threads.entries().iter().map(|e| Some(e.0)));
         let mut steps: Vec<Step> = Vec::new();
         for lead in leads {
-            let model = self.model;
-            let listed = self.into.entry((config.shared, lead)).or_insert_with(|| {
-                let mut listed = Vec::new();
-                match lead {
-                    Some(l) => model.pre(config.shared, l, &mut listed),
-                    None => model.pre_shared(config.shared, &mut listed),
+            let listed = match self.into.entry((config.shared, lead)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let mut listed = Vec::new();
+                    match (lead, self.model.predecessors()) {
+                        (Some(l), Some(back)) => back.pre(config.shared, l, &mut listed)?,
+                        (None, Some(back)) => back.pre_shared(config.shared, &mut listed)?,
+                        (_, None) => {}
+                    }
+                    new.insert(Rc::new(listed))
                 }
-                Rc::new(listed)
-            });
+            };
             steps.extend(listed.iter().cloned());
         }
         steps.sort_unstable();
         steps.dedup();
-        steps
+        Ok(steps)
     }
 
     fn report(&self, watch: &dyn Watch) {

@@ -108,11 +108,15 @@ impl Engine for Explicit {
         let quiet = Quiet(watch);
         let mut climb = Climb::new(problem, self, limits, &quiet, reduction);
         let outcome = climb.run();
-        let statistics = climb.statistics();
+        let mut statistics = climb.statistics();
+        let complete = climb.search.steps.complete().is_ok();
+        if !complete {
+            statistics.complete_up_to = None;
+        }
         let verdicts = verdicts(climb.search, outcome, reduced);
         match self.first {
-            None => Answer::ascending(verdicts, statistics),
-            Some(_) => Answer::new(verdicts, statistics),
+            None if complete => Answer::ascending(verdicts, statistics),
+            _ => Answer::new(verdicts, statistics),
         }
     }
 }
@@ -137,7 +141,7 @@ fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) ->
         Verdict::Unknown(Unknown::Cancelled)
     } else {
         match outcome {
-            Ok(()) => match search.configurations() {
+            Ok(()) => match search.steps.complete().and_then(|()| search.configurations()) {
                 Ok(closed) if reduced => Verdict::Safe(Certificate::Reduced(Arc::new(closed))),
                 Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
                 Err(why) => Verdict::Unknown(why),
@@ -169,7 +173,10 @@ pub fn explore<'p>(
     // Nobody asks for the fewest threads here, so the last level is enough.
     let last = search.levels.last().unwrap_or(u32::MAX);
     match search.level(None, last, &mut |_| {}) {
-        Ok(_) | Err(Stop::Decided) => Ok(Explored { search }),
+        Ok(_) | Err(Stop::Decided) => {
+            search.steps.complete()?;
+            Ok(Explored { search })
+        }
         Err(Stop::Limit(why)) => Err(why),
     }
 }
@@ -223,6 +230,7 @@ pub fn each_level(
             Err(Stop::Limit(why)) => return Err(why),
             Err(Stop::Decided) => None,
         };
+        search.steps.complete()?;
         below = Some(level);
         if !found(level, search.thread_states())? {
             break;

@@ -14,7 +14,7 @@ use super::views::triples::Triples;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::verdict::{Unknown, Vector, Views};
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Invariants of a problem. Targets play no part in them.
 pub struct Facts {
@@ -138,7 +138,8 @@ impl Facts {
             Bystanders::Transfer => {
                 let mut fates = Vec::new();
                 for &l in standing_by {
-                    self.model.bystander(step, l, &mut fates);
+                    // The views that this comes from are closed, so everything was listed.
+                    Incomplete::irrelevant(self.model.bystander(step, l, &mut fates));
                     found.extend(fates.drain(..).flatten().map(|after| (l, after)));
                 }
             }

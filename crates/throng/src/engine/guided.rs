@@ -68,7 +68,7 @@ fn applies(problem: &Problem) -> Result<(), Unknown> {
     if problem.bound != Bound::Any {
         return refuse("guided search is for any number of threads; with a bound use `explicit`");
     }
-    if problem.model.moves_others() || problem.model.blocking().is_some() {
+    if problem.model.moves_bystanders() || problem.model.blocking().is_some() {
         return refuse(
             "guided search takes no steps that concern other threads (signal, broadcast, transfer, zero test); \
              use `explicit` or `backward`",

@@ -133,7 +133,10 @@ impl Engine for KarpMiller {
         let outcome = limits.check().map_err(Stop::Limit).and_then(|()| search.run());
         let statistics = statistics(&search);
         let rest = match outcome {
-            Ok(()) => Verdict::Safe(Certificate::Downward(Arc::new(search.maximal()))),
+            Ok(()) => match search.steps.complete() {
+                Ok(()) => Verdict::Safe(Certificate::Downward(Arc::new(search.maximal()))),
+                Err(why) => Verdict::Unknown(why),
+            },
             Err(Stop::Limit(why)) => Verdict::Unknown(why),
             Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
         };
@@ -173,6 +176,7 @@ impl KarpMiller {
             Ok(()) | Err(Stop::Decided) => {}
             Err(Stop::Limit(why)) => return Err(why),
         }
+        search.steps.complete()?;
         Ok(Coverability { maximal: Arc::new(search.maximal()), statistics: statistics(&search) })
     }
 }
@@ -205,7 +209,7 @@ fn refusal(problem: &Problem) -> Option<Unknown> {
             "karp-miller needs that more threads can do more, but {why}; use explicit with a thread bound"
         ));
     }
-    if problem.model.moves_others() {
+    if problem.model.moves_bystanders() {
         return because(
             "karp-miller cannot accelerate over steps that move other threads (signal, broadcast, transfers, passive \
              variables); use backward, or explicit with a thread bound"

@@ -80,8 +80,20 @@ impl Engine for Symbolic {
         let attempted = with_enough_nodes(limits, |nodes| {
             self.attempt(problem, coded, nodes, limits, told, &mut statistics)
         });
+        // The encoding lists no steps, but a target with too many cases is as incomplete as a list of steps: the model says so when asked.
+        let complete =
+            problem.initial.iter().try_for_each(|i| problem.model.post_shared(i.shared, &mut Vec::new()));
         let mut answer = match attempted {
-            Ok(verdicts) => Answer::ascending(verdicts, statistics),
+            Ok(mut verdicts) => {
+                if let Err(why) = complete {
+                    let moot = |v: &&mut Verdict| matches!(v, Verdict::Safe(_));
+                    verdicts.iter_mut().filter(moot).for_each(|v| *v = Verdict::Unknown(why.clone().into()));
+                    statistics.complete_up_to = None;
+                    Answer::new(verdicts, statistics)
+                } else {
+                    Answer::ascending(verdicts, statistics)
+                }
+            }
             Err(why) => Answer { statistics, ..unknown(problem, why) },
         };
         if shortens {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use throng_model::{Bystanders, Local, Model, Shared, Step};
+use throng_model::{Bystanders, Incomplete, Local, Model, Shared, Step};
 
 /// Every step that may occur, from both ends.
 pub(super) struct Inverse {
@@ -18,7 +18,7 @@ pub(super) struct Inverse {
 
 impl Inverse {
     /// Lists the steps of `model` between the thread states `views`.
-    pub(super) fn new(model: &dyn Model, views: Vec<(Shared, Vec<Local>)>) -> Inverse {
+    pub(super) fn new(model: &dyn Model, views: Vec<(Shared, Vec<Local>)>) -> Result<Inverse, Incomplete> {
         let mut inverse = Inverse {
             places: views.iter().enumerate().map(|(i, view)| (view.0, i)).collect(),
             steps: Vec::new(),
@@ -29,20 +29,20 @@ impl Inverse {
         for (s, view) in &views {
             let occurs: FxHashSet<Local> = view.iter().copied().collect();
             let mut steps = Vec::new();
-            view.iter().for_each(|&l| model.post(*s, l, &mut steps));
+            view.iter().try_for_each(|&l| model.post(*s, l, &mut steps))?;
             steps.retain(|step| step.take.entries().iter().all(|e| occurs.contains(&e.0)));
-            steps.into_iter().for_each(|step| inverse.add(model, view, step));
+            steps.into_iter().try_for_each(|step| inverse.add(model, view, step))?;
         }
-        Inverse { views, ..inverse }
+        Ok(Inverse { views, ..inverse })
     }
 
-    fn add(&mut self, model: &dyn Model, view: &[Local], step: Step) {
+    fn add(&mut self, model: &dyn Model, view: &[Local], step: Step) -> Result<(), Incomplete> {
         let number = self.steps.len() as u32;
         let brought = step.put.entries().iter().chain(step.spawn.entries());
         let mut arrivals: FxHashSet<Local> = brought.map(|e| e.0).collect();
         if step.others == Bystanders::Transfer {
             let mut fates = Vec::new();
-            view.iter().for_each(|&l| model.bystander(&step, l, &mut fates));
+            view.iter().try_for_each(|&l| model.bystander(&step, l, &mut fates))?;
             arrivals.extend(fates.into_iter().flatten());
         }
         for l in arrivals {
@@ -52,6 +52,7 @@ impl Inverse {
             self.changes.entry(step.to).or_default().push(number);
         }
         self.steps.push(step);
+        Ok(())
     }
 
     /// Every shared state that may occur, with its local states.

@@ -13,7 +13,10 @@ use throng_model::limits::Limits;
 use throng_model::problem::Initial;
 use throng_model::unfold;
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
+};
 
 /// A template whose values are words.
 pub struct Own<T: Template> {
@@ -96,7 +99,7 @@ impl<T: Template> Own<T> {
         let found = self.inverse.get_or_init(|| {
             let initial = std::slice::from_ref(&self.initial);
             let views = unfold::thread_states(self, initial, Self::MOST, &Limits::none())?;
-            Ok(Inverse::new(self, views))
+            Ok(Inverse::new(self, views)?)
         });
         found.as_ref().map_err(Unknown::clone)
     }
@@ -136,51 +139,78 @@ impl<T: Template> Own<T> {
 }
 
 impl<T: Template> Model for Own<T> {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let moves = self.template.moves(&self.shared_value(s), &self.local_value(l));
         out.extend(moves.into_iter().enumerate().map(|(i, it)| self.step(s, l, i, it)));
+        Ok(())
     }
 
-    fn has_pre(&self) -> bool {
-        self.inverse().is_ok()
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        Ok(())
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: self.inverse().map_or(true, Inverse::spawns) }
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        (self.inverse().map_or(true, Inverse::moves_others)).then_some(self as &dyn Transfers)
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        (self.inverse().is_ok()).then_some(self as &dyn Predecessors)
+    }
+}
+
+impl<T: Template> Transfers for Own<T> {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
+        let carry = self.origin(step.edge).and_then(|origin| origin.carry);
+        out.push(Some(carry.map_or(l, |carry| self.local_word(&carry(&self.local_value(l))))));
+        Ok(())
+    }
+
+    fn woken(&self, _: Local) -> Option<Local> {
+        None
+    }
+}
+
+impl<T: Template> Predecessors for Own<T> {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         if let Ok(inverse) = self.inverse() {
             inverse.pre(s, l, out);
         }
+        Ok(())
     }
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         if let Ok(inverse) = self.inverse() {
             inverse.pre_shared(s, out);
         }
+        Ok(())
     }
 
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        let carry = self.origin(step.edge).and_then(|origin| origin.carry);
-        out.push(Some(carry.map_or(l, |carry| self.local_word(&carry(&self.local_value(l))))));
-    }
-
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
-        let Ok(inverse) = self.inverse() else { return };
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+        let Ok(inverse) = self.inverse() else { return Ok(()) };
         let mut fate = Vec::new();
         for &m in inverse.view(step.from) {
-            self.bystander(step, m, &mut fate);
+            self.bystander(step, m, &mut fate)?;
             if fate.pop() == Some(Some(l)) {
                 out.push(m);
             }
         }
+        Ok(())
     }
 
-    fn moves_others(&self) -> bool {
-        self.inverse().map_or(true, Inverse::moves_others)
-    }
+    fn woken_back(&self, _: Local, _: &mut Vec<Local>) {}
 
-    fn spawns(&self) -> bool {
-        self.inverse().map_or(true, Inverse::spawns)
-    }
+    fn waiting(&self, _: &mut Vec<Local>) {}
+}
 
+impl<T: Template> Describe for Own<T> {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let name = self.shared_name(s);
         if name.is_empty() { Vec::new() } else { vec![("shared".into(), name)] }

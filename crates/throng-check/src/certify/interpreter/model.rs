@@ -1,11 +1,16 @@
 //! The interpreter's steps, as the rules of the checker ask for them.
 
+use std::any::Any;
+
 use super::control::{Move, Spot};
 use super::{Interpreter, Plan, Values};
 use throng_lang::bp::function::Kind;
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
-use throng_model::{Bag, Bystanders, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates, Shared, Step,
+    Traits, Transfers,
+};
 
 impl Cubes for Interpreter {
     fn shared_cube(&self, s: Shared) -> (bool, Cube) {
@@ -225,19 +230,25 @@ fn text(mask: u8) -> String {
     ["", "0", "1", "*"][mask as usize & 3].into()
 }
 
+impl Interpreter {
+    fn blocking(&self) -> Option<String> {
+        let mut passive = self.index.passive.iter().map(|&id| &self.control.moves[id as usize]);
+        let m = passive.find(|m| self.blocks(m))?;
+        let at = &self.control.spots[m.from as usize].name;
+        Some(format!("a thread can block `{at}` by its mere presence"))
+    }
+
+    /// Whether everything was listed so far.
+    fn complete(&self) -> Result<(), Incomplete> {
+        self.gave_up.get().map_or(Ok(()), |why| Err(Incomplete(why.clone())))
+    }
+}
+
 impl Model for Interpreter {
-    fn as_cubes(&self) -> Option<&dyn Cubes> {
-        Some(self)
-    }
-
-    fn is_exact(&self) -> bool {
-        false
-    }
-
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let (flag, shared) = self.shared_cube(s);
         let (at, local) = self.local_cube(l);
-        let Some(spot) = self.spot(at).filter(|spot| spot.inside == flag) else { return };
+        let Some(spot) = self.spot(at).filter(|spot| spot.inside == flag) else { return self.complete() };
         debug_assert_eq!(spot.width, local.len());
         let first = out.len();
         for &id in &self.control.out[at as usize] {
@@ -252,40 +263,43 @@ impl Model for Interpreter {
                 }
             }
         }
+        self.complete()
     }
 
-    fn has_pre(&self) -> bool {
-        true
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.complete()
     }
 
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        let (flag, shared) = self.shared_cube(s);
-        let (at, local) = self.local_cube(l);
-        // A new thread has its parent's variables.
-        for &id in self.index.into.get(at as usize).into_iter().flatten() {
-            self.backward(id, flag, &shared, &local, out);
-        }
-        let ends = self.index.ends.iter().filter(|_| self.spot(at).is_none());
-        let wakes = self.index.wakes.iter().filter(|_| self.index.woken.contains(&at));
-        let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
-        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
-            self.backward_anywhere(id, flag, &shared, out);
-        }
+    fn traits(&self) -> Traits {
+        Traits { blocking: self.blocking(), spawns: self.control.moves.iter().any(|m| m.child.is_some()) }
     }
 
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        let (flag, shared) = self.shared_cube(s);
-        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, out));
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        (!self.index.passive.is_empty() || !self.index.wakes.is_empty()).then_some(self as &dyn Transfers)
     }
 
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
+    fn sets(&self) -> Option<&dyn SetStates> {
+        Some(self)
+    }
+
+    fn predecessors(&self) -> Option<&dyn Predecessors> {
+        Some(self)
+    }
+}
+
+impl Transfers for Interpreter {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         let (id, mut values) = self.deeds.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
-            return out.push(Some(self.woken(l).unwrap_or(l)));
+            out.push(Some(self.woken(l).unwrap_or(l)));
+            return Ok(());
         }
         let (at, local) = self.local_cube(l);
-        let Some(base) = self.attends(&plan, at) else { return out.push(Some(l)) };
+        let Some(base) = self.attends(&plan, at) else {
+            out.push(Some(l));
+            return Ok(());
+        };
         values.other = local;
         values.other_new.resize(plan.theirs.len(), FREE);
         for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, false)) {
@@ -298,19 +312,53 @@ impl Model for Interpreter {
                 out.push(fate);
             }
         }
+        self.complete()
     }
 
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) {
+    fn woken(&self, l: Local) -> Option<Local> {
+        let (at, local) = self.local_cube(l);
+        Some(self.local_word(self.spot(at)?.woken?, &local))
+    }
+}
+
+impl Predecessors for Interpreter {
+    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared_cube(s);
+        let (at, local) = self.local_cube(l);
+        // A new thread has its parent's variables.
+        for &id in self.index.into.get(at as usize).into_iter().flatten() {
+            self.backward(id, flag, &shared, &local, out);
+        }
+        let ends = self.index.ends.iter().filter(|_| self.spot(at).is_none());
+        let wakes = self.index.wakes.iter().filter(|_| self.index.woken.contains(&at));
+        let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
+        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
+            self.backward_anywhere(id, flag, &shared, out);
+        }
+        self.complete()
+    }
+
+    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared_cube(s);
+        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, out));
+        self.complete()
+    }
+
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
         let (id, mut values) = self.deeds.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
             if self.woken(l).is_none() {
                 out.push(l);
             }
-            return self.woken_back(l, out);
+            self.woken_back(l, out);
+            return Ok(());
         }
         let (at, local) = self.local_cube(l);
-        let Some(base) = self.attends(&plan, at) else { return out.push(l) };
+        let Some(base) = self.attends(&plan, at) else {
+            out.push(l);
+            return Ok(());
+        };
         let slots: Vec<usize> = plan.theirs.iter().map(|t| Self::their_slot(t.0, base)).collect();
         values.other_new = slots.iter().map(|&slot| local[slot]).collect();
         values.other = local;
@@ -321,11 +369,7 @@ impl Model for Interpreter {
                 out.push(origin);
             }
         }
-    }
-
-    fn woken(&self, l: Local) -> Option<Local> {
-        let (at, local) = self.local_cube(l);
-        Some(self.local_word(self.spot(at)?.woken?, &local))
+        self.complete()
     }
 
     fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
@@ -340,26 +384,9 @@ impl Model for Interpreter {
             (0..self.control.spots.len() as u32).filter(|&w| self.control.spots[w as usize].woken.is_some());
         out.extend(waits.map(|w| self.local_word(w, &self.free_local(w))));
     }
+}
 
-    fn blocking(&self) -> Option<String> {
-        let mut passive = self.index.passive.iter().map(|&id| &self.control.moves[id as usize]);
-        let m = passive.find(|m| self.blocks(m))?;
-        let at = &self.control.spots[m.from as usize].name;
-        Some(format!("a thread can block `{at}` by its mere presence"))
-    }
-
-    fn gave_up(&self) -> Option<String> {
-        self.gave_up.get().cloned()
-    }
-
-    fn moves_others(&self) -> bool {
-        !self.index.passive.is_empty() || !self.index.wakes.is_empty()
-    }
-
-    fn spawns(&self) -> bool {
-        self.control.moves.iter().any(|m| m.child.is_some())
-    }
-
+impl SetStates for Interpreter {
     fn meets_shared(&self, a: Shared, b: Shared) -> bool {
         self.shared.compare(a.0, b.0, |a, b| a.0 == b.0 && meet(&a.1, &b.1).is_some())
     }
@@ -376,14 +403,6 @@ impl Model for Interpreter {
         a == b || self.local.compare(a.0, b.0, |a, b| a.0 == b.0 && within(&a.1, &b.1))
     }
 
-    fn local_class(&self, l: Local) -> u64 {
-        self.local.compare(l.0, l.0, |l, _| l.0.into())
-    }
-
-    fn inside_atomic(&self, s: Shared) -> bool {
-        self.shared_cube(s).0
-    }
-
     fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
         let (a, b) = (self.shared_cube(a), self.shared_cube(b));
         let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
@@ -394,6 +413,14 @@ impl Model for Interpreter {
         let (a, b) = (self.local_cube(a), self.local_cube(b));
         let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
         Some(self.local_word(a.0, &both))
+    }
+
+    fn local_class(&self, l: Local) -> u64 {
+        self.local.compare(l.0, l.0, |l, _| l.0.into())
+    }
+
+    fn inside_atomic(&self, s: Shared) -> bool {
+        self.shared_cube(s).0
     }
 
     /// Asked only about a thread that starts another and changes nothing: both have its variables.
@@ -411,6 +438,24 @@ impl Model for Interpreter {
         Some((step.from, self.local_word(at, &local)))
     }
 
+    fn narrow_bystander(&self, _: &Step, before: Local, _: Local) -> Option<Local> {
+        Some(before)
+    }
+
+    fn cubes(&self) -> &dyn Cubes {
+        self
+    }
+
+    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.post(s, l, out)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Describe for Interpreter {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let (inside, masks) = self.shared_cube(s);
         let mut values: Vec<(String, String)> =

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use throng_model::{Edge, Local, Model, Place, Shared, Step};
+use throng_model::{
+    Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits, Transfers,
+};
 
 /// The same steps; words meet only themselves.
 pub struct OpaqueStates(Arc<dyn Model>);
@@ -15,38 +17,28 @@ impl OpaqueStates {
 }
 
 impl Model for OpaqueStates {
-    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) {
-        self.0.post(s, l, out);
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post(s, l, out)
     }
 
-    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) {
-        self.0.post_shared(s, out);
+    fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post_shared(s, out)
     }
 
-    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) {
-        self.0.bystander(step, l, out);
+    fn traits(&self) -> Traits {
+        self.0.traits()
     }
 
-    fn woken(&self, l: Local) -> Option<Local> {
-        self.0.woken(l)
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        self.0.transfers()
     }
 
-    fn waiting(&self, out: &mut Vec<Local>) {
-        self.0.waiting(out);
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
     }
+}
 
-    fn blocking(&self) -> Option<String> {
-        self.0.blocking()
-    }
-
-    fn moves_others(&self) -> bool {
-        self.0.moves_others()
-    }
-
-    fn spawns(&self) -> bool {
-        self.0.spawns()
-    }
-
+impl Describe for OpaqueStates {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         self.0.shared_values(s)
     }

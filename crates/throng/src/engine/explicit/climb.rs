@@ -4,6 +4,7 @@ use super::Explicit;
 use super::search::{Search, Stop};
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
 use crate::engine::{Quiet, Statistics, Watch};
+use throng_model::Persist;
 use throng_model::UNCOUNTABLE;
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
@@ -57,7 +58,7 @@ impl<'p> Climb<'p> {
             limits,
             watch,
             quiet,
-            keeper: watch.keeper().filter(|_| problem.model.words().is_some()),
+            keeper: watch.keeper().filter(|_| problem.model.persist().is_some()),
             search: Search::new(problem, options, reduction, limits, told),
             place: Place { shortened, ..Place::default() },
             shorter: None,
@@ -215,7 +216,8 @@ impl<'p> Climb<'p> {
 
     /// Takes up what an earlier process has kept.
     fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
-        if !self.problem.model.import_states(&input.bytes()?) {
+        let states = input.bytes()?;
+        if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
             return Err(Damaged);
         }
         self.place.read(input)?;
@@ -237,7 +239,7 @@ fn keep(
     search: &Search<'_>,
     shorter: Option<&Search<'_>>,
 ) {
-    let Some(words) = problem.model.words() else { return };
+    let Some(words) = problem.model.persist().map(Persist::export_states) else { return };
     keeper.keep(&|out| {
         out.bytes(&words);
         place.write(out);

@@ -13,9 +13,8 @@ use crate::engine::{Occupied, Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Problem, Target};
-use throng_model::semantics::TooMany;
 use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
-use throng_model::{Config, Local, Shared, semantics};
+use throng_model::{Config, Incomplete, Local, Shared, semantics};
 
 /// A search and all it has found.
 pub struct Search<'p> {
@@ -343,16 +342,20 @@ impl<'p> Search<'p> {
             let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
             let (before, after) = (&pair[0], &pair[1]);
             let mut steps = Vec::new();
-            model.post_shared(before.shared, &mut steps);
-            before.threads.entries().iter().for_each(|e| model.post(before.shared, e.0, &mut steps));
-            // A step with too many outcomes to list may be it; whoever checks says that he cannot tell.
+            Incomplete::irrelevant(model.post_shared(before.shared, &mut steps));
+            for e in before.threads.entries() {
+                Incomplete::irrelevant(model.post(before.shared, e.0, &mut steps));
+            }
+            // A step with too many outcomes to list may be it; the checker then says that it cannot tell.
             let mut perhaps = None;
             for step in steps.into_iter().filter(|step| step.to == after.shared) {
                 let mut all = Vec::new();
-                match semantics::fire(model, before, &step, bound, &mut all) {
-                    Ok(()) if all.contains(after) => return Some(Taken { step, after: after.clone() }),
-                    Ok(()) => {}
-                    Err(TooMany) => perhaps = perhaps.or(Some(step)),
+                let listed = semantics::fire(model, before, &step, bound, &mut all);
+                if all.contains(after) {
+                    return Some(Taken { step, after: after.clone() });
+                }
+                if listed.is_err() {
+                    perhaps = perhaps.or(Some(step));
                 }
             }
             perhaps.map(|step| Taken { step, after: after.clone() })

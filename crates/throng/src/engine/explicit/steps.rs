@@ -17,7 +17,7 @@ use super::targets::Targets;
 use crate::engine::levels::SizeLimit;
 use throng_model::partial_order::Reduction;
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Bystanders, Config, Footprint, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Footprint, Incomplete, Local, Model, Shared, Step};
 
 /// Ticks for asking the model once.
 const LISTING: u32 = 16;
@@ -52,6 +52,8 @@ pub struct Steps<'m> {
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
     moving: Vec<Step>,
+    /// Why some list of steps was incomplete, if one was.
+    incomplete: Option<Incomplete>,
 }
 
 /// What is bad in a shared state.
@@ -145,6 +147,7 @@ impl<'m> Steps<'m> {
             pairs: Vec::new(),
             fates: FxHashMap::default(),
             moving: Vec::new(),
+            incomplete: None,
         };
         if model.is_exact() {
             let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
@@ -228,7 +231,8 @@ impl<'m> Steps<'m> {
             self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
         for (i, l) in missing {
             let mut fates = Vec::new();
-            self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            let listed = self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            self.note(listed);
             fates.sort_unstable();
             fates.dedup();
             let fates = fates.into_iter().map(|fate| fate.map(|l| self.local_id(l))).collect();
@@ -458,13 +462,25 @@ impl<'m> Steps<'m> {
         if new {
             self.woken.push(None);
             if self.reduction.is_some() {
-                self.footprints.push(self.model.footprint(l).unwrap_or_default());
+                self.footprints
+                    .push(self.model.footprints().map_or_else(Footprint::default, |f| f.footprint(l)));
             }
             if let Some(woken) = self.model.woken(l) {
                 self.woken[id as usize] = Some(self.local_id(woken));
             }
         }
         id
+    }
+
+    fn note(&mut self, listed: Result<(), Incomplete>) {
+        if let Err(why) = listed {
+            self.incomplete.get_or_insert(why);
+        }
+    }
+
+    /// Whether the model has listed all steps so far; if not, nothing that was not found can be called unreachable.
+    pub fn complete(&self) -> Result<(), Unknown> {
+        self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()))
     }
 
     fn dense(&mut self, bag: &Bag) -> Vec<(u32, u32)> {
@@ -496,7 +512,8 @@ impl<'m> Steps<'m> {
         }
         let word = self.shared.word(s);
         let mut listed = Vec::new();
-        self.model.post_shared(word, &mut listed);
+        let complete = self.model.post_shared(word, &mut listed);
+        self.note(complete);
         listed.retain(|step| step.from == word && step.take.is_empty());
         let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         self.alone[s as usize] = Some(steps);
@@ -509,7 +526,8 @@ impl<'m> Steps<'m> {
         }
         let (shared, local) = (self.shared.word(s), self.locals.word(l));
         let mut listed = Vec::new();
-        self.model.post(shared, local, &mut listed);
+        let complete = self.model.post(shared, local, &mut listed);
+        self.note(complete);
         listed.retain(|step| step.from == shared && step.take.count(local) > 0);
         let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         let moves = steps.iter().any(|s| s.others == Bystanders::Transfer);

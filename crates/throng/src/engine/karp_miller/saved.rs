@@ -46,7 +46,8 @@ impl Search<'_> {
 
     /// Takes up what another process has written; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
-        if !self.problem.model.import_states(&input.bytes()?) {
+        let states = input.bytes()?;
+        if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
             return Err(Damaged);
         }
         self.steps.read(input)?;

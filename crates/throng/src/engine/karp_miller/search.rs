@@ -19,7 +19,7 @@ use crate::engine::{Occupied, Progress, TreeStatistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown};
-use throng_model::{Config, OMEGA, Shared, UNCOUNTABLE};
+use throng_model::{Config, OMEGA, Persist, Shared, UNCOUNTABLE};
 
 /// A search and all it has found.
 pub struct Search<'p> {
@@ -123,7 +123,7 @@ impl<'p> Search<'p> {
             families: 0,
             unjudged: None,
             // Only the default is worth a format of its own.
-            keeper: watch.keeper().filter(|_| *options == KarpMiller::default() && model.words().is_some()),
+            keeper: watch.keeper().filter(|_| *options == KarpMiller::default() && model.persist().is_some()),
             keep_at: 0,
             ticker: Ticker::new(limits),
             ticked: 0,
@@ -169,7 +169,7 @@ impl<'p> Search<'p> {
     }
 
     fn keep(&self, keeper: &dyn Keeper) {
-        if let Some(words) = self.problem.model.words() {
+        if let Some(words) = self.problem.model.persist().map(Persist::export_states) {
             keeper.keep(&|out| self.write(&words, out));
         }
     }

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::vector::{Entry, Signature, add, count, covers, included, remove};
 use crate::engine::explicit::ids::Ids;
-use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
+use throng_model::verdict::Unknown;
+use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, Step};
 
 /// Ticks for asking the model once.
 const LISTING: u32 = 16;
@@ -60,6 +61,8 @@ pub struct Steps<'m> {
     originals: Vec<Step>,
     /// Ticks for asking the model that nobody has been told of.
     work: u32,
+    /// Why some list of steps was incomplete, if one was.
+    incomplete: Option<Incomplete>,
 }
 
 impl<'m> Steps<'m> {
@@ -75,6 +78,7 @@ impl<'m> Steps<'m> {
             compiled: Vec::new(),
             originals: Vec::new(),
             work: 0,
+            incomplete: None,
         }
     }
 
@@ -84,7 +88,8 @@ impl<'m> Steps<'m> {
             return led;
         }
         let mut steps = Vec::new();
-        self.model.post(self.shared.word(s), self.locals.word(l), &mut steps);
+        let listed = self.model.post(self.shared.word(s), self.locals.word(l), &mut steps);
+        self.note(listed);
         let led = self.compile(steps);
         self.led.insert((s, l), led);
         led
@@ -96,10 +101,22 @@ impl<'m> Steps<'m> {
             return led;
         }
         let mut steps = Vec::new();
-        self.model.post_shared(self.shared.word(s), &mut steps);
+        let listed = self.model.post_shared(self.shared.word(s), &mut steps);
+        self.note(listed);
         let led = self.compile(steps);
         self.alone.insert(s, led);
         led
+    }
+
+    fn note(&mut self, listed: Result<(), Incomplete>) {
+        if let Err(why) = listed {
+            self.incomplete.get_or_insert(why);
+        }
+    }
+
+    /// Whether the model has listed all steps so far.
+    pub fn complete(&self) -> Result<(), Unknown> {
+        self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()))
     }
 
     /// How much work it was to ask the model since this was last asked, in ticks.

@@ -34,6 +34,8 @@ pub fn reachable(
             "symbolic search cannot list what any number of threads reach; give a number of threads",
         );
     }
+    // The encoding lists no steps; a model that cannot say everything says so when asked.
+    problem.initial.iter().try_for_each(|i| problem.model.post_shared(i.shared, &mut Vec::new()))?;
     with_enough_nodes(limits, |nodes| match explore(problem, coded, nodes, limits, watch) {
         Ok(found) => Some(Ok(found)),
         Err(Stop::Limit(why)) => Some(Err(why)),

@@ -9,7 +9,7 @@ use crate::engine::{Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Dense number of a shared or of a local state.
 type Id = u32;
@@ -59,6 +59,8 @@ pub struct Closure {
     leaderless: FxHashMap<Id, Vec<u32>>,
     disturbing: FxHashMap<Id, Vec<u32>>,
     todo: Vec<New>,
+    /// Why some list of steps was incomplete, if one was.
+    incomplete: Option<Incomplete>,
 }
 
 impl Closure {
@@ -78,6 +80,7 @@ impl Closure {
             leaderless: FxHashMap::default(),
             disturbing: FxHashMap::default(),
             todo: Vec::new(),
+            incomplete: None,
         }
     }
 
@@ -119,7 +122,8 @@ impl Closure {
                 New::One(s, a) => self.look_at_one(s, a, &mut ticker),
                 New::Two(s, a, b) => self.look_at_two(s, a, b, &mut ticker),
             };
-            if let Err(why) = looked {
+            let complete = self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()));
+            if let Err(why) = looked.and(complete) {
                 // Looking at it again does no harm, so the search can go on from here.
                 self.todo.push(new);
                 return Err(why);
@@ -213,11 +217,18 @@ impl Closure {
         self.pairs.contains(&(s, a.min(b), a.max(b)))
     }
 
+    fn note(&mut self, listed: Result<(), Incomplete>) {
+        if let Err(why) = listed {
+            self.incomplete.get_or_insert(why);
+        }
+    }
+
     /// The shared state occurs.
     fn reach(&mut self, s: Id) {
         if self.reached.insert(s) {
             let mut steps = Vec::new();
-            self.model.post_shared(self.s(s), &mut steps);
+            let listed = self.model.post_shared(self.s(s), &mut steps);
+            self.note(listed);
             for step in steps {
                 let rule = self.register(s, step);
                 self.arrive(rule);
@@ -231,7 +242,8 @@ impl Closure {
             self.at.entry(s).or_default().push(a);
             self.todo.push(New::One(s, a));
             let mut steps = Vec::new();
-            self.model.post(self.s(s), self.l(a), &mut steps);
+            let listed = self.model.post(self.s(s), self.l(a), &mut steps);
+            self.note(listed);
             steps.into_iter().for_each(|step| _ = self.register(s, step));
         }
     }
@@ -391,11 +403,13 @@ impl Closure {
         let l = self.l(b);
         let step = &self.rules[rule as usize].step;
         let mut fates = Vec::new();
+        let mut listed = Ok(());
         match step.others {
             Bystanders::Stay => return vec![Some(b)],
-            Bystanders::Transfer => self.model.bystander(step, l, &mut fates),
+            Bystanders::Transfer => listed = self.model.bystander(step, l, &mut fates),
             Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l).or(Some(l))]),
         }
+        self.note(listed);
         fates.into_iter().map(|fate| fate.map(|l| self.local(l))).collect()
     }
 }

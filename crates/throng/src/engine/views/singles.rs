@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Views};
-use throng_model::{Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// What may occur with one shared state.
 #[derive(Default)]
@@ -120,10 +120,10 @@ fn look(
     ticker: &mut Ticker<'_>,
 ) -> Result<Vec<(Shared, Vec<Local>)>, Unknown> {
     if !view.listed {
-        model.post_shared(s, &mut view.steps);
+        model.post_shared(s, &mut view.steps)?;
     }
     for &l in &view.locals[view.seen..] {
-        model.post(s, l, &mut view.steps);
+        model.post(s, l, &mut view.steps)?;
     }
     (view.listed, view.seen) = (true, view.locals.len());
     let mut arrivals = Vec::new();
@@ -133,7 +133,7 @@ fn look(
         // Who stays where it is, with the same shared state, is nothing new.
         if step.from != step.to || step.others != Bystanders::Stay {
             ticker.ticks(view.locals.len() as u32)?;
-            view.locals.iter().for_each(|&l| bystander(model, step, l, &mut there));
+            view.locals.iter().try_for_each(|&l| bystander(model, step, l, &mut there))?;
         }
         ticker.tick()?;
         arrivals.push((step.to, there));
@@ -142,14 +142,15 @@ fn look(
 }
 
 /// Where a bystander may be after a step.
-fn bystander(model: &dyn Model, step: &Step, l: Local, there: &mut Vec<Local>) {
+fn bystander(model: &dyn Model, step: &Step, l: Local, there: &mut Vec<Local>) -> Result<(), Incomplete> {
     match step.others {
         Bystanders::Stay => there.push(l),
         Bystanders::WakeOne => there.extend([Some(l), model.woken(l)].into_iter().flatten()),
         Bystanders::Transfer => {
             let mut fates = Vec::new();
-            model.bystander(step, l, &mut fates);
+            model.bystander(step, l, &mut fates)?;
             there.extend(fates.into_iter().flatten());
         }
     }
+    Ok(())
 }

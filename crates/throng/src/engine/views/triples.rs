@@ -14,7 +14,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Dense number of a shared or of a local state.
 type Id = u32;
@@ -180,9 +180,9 @@ impl Triples {
         }
         let mut steps = Vec::new();
         match view {
-            [NONE, ..] => self.model.post_shared(self.shared[s as usize], &mut steps),
+            [NONE, ..] => self.model.post_shared(self.shared[s as usize], &mut steps)?,
             [a, NONE, _] => {
-                self.model.post(self.shared[s as usize], self.locals[a as usize], &mut steps);
+                self.model.post(self.shared[s as usize], self.locals[a as usize], &mut steps)?;
             }
             _ => {}
         }
@@ -276,7 +276,7 @@ impl Triples {
         }
         let (from, to, arrives) = (r.from, r.to, r.arrives.clone());
         self.rules[rule as usize].bystanders.insert(who);
-        for after in self.fates_of(rule, who) {
+        for after in self.fates_of(rule, who)? {
             self.add_all(to, after, &arrives, ticker)?;
         }
         if n < K {
@@ -288,28 +288,28 @@ impl Triples {
     }
 
     /// What bystanders may become together.
-    fn fates_of(&mut self, rule: u32, who: Group) -> Vec<Group> {
+    fn fates_of(&mut self, rule: u32, who: Group) -> Result<Vec<Group>, Incomplete> {
         let mut after = vec![EMPTY];
         for &b in &who[..size(who)] {
-            let fates = self.fates(rule, b);
+            let fates = self.fates(rule, b)?;
             let add = |&g: &Group| fates.iter().map(move |f| f.map_or(g, |f| with(g, f))).collect::<Vec<_>>();
             after = after.iter().flat_map(add).collect();
         }
         after.sort_unstable();
         after.dedup();
-        after
+        Ok(after)
     }
 
-    fn fates(&mut self, rule: u32, b: Id) -> Vec<Option<Id>> {
+    fn fates(&mut self, rule: u32, b: Id) -> Result<Vec<Option<Id>>, Incomplete> {
         let l = self.locals[b as usize];
         let step = &self.rules[rule as usize].step;
         let mut fates = Vec::new();
         match step.others {
-            Bystanders::Stay => return vec![Some(b)],
-            Bystanders::Transfer => self.model.bystander(step, l, &mut fates),
+            Bystanders::Stay => return Ok(vec![Some(b)]),
+            Bystanders::Transfer => self.model.bystander(step, l, &mut fates)?,
             Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l).or(Some(l))]),
         }
-        fates.into_iter().map(|fate| fate.map(|l| self.locals.insert_full(l).0 as Id)).collect()
+        Ok(fates.into_iter().map(|fate| fate.map(|l| self.locals.insert_full(l).0 as Id)).collect())
     }
 }
 
