@@ -50,7 +50,7 @@ fn every_file_of_the_corpus_is_read() {
     let mut refused = 0;
     for row in &rows {
         if let Err(codes) = try_pose(&corpus, row, None) {
-            // LANGUAGE 7.1 (11): a net that assigns a variable twice in one rule.
+            // Reference 5.3: a net that assigns a variable twice in one rule.
             assert_eq!(codes, ["E407"], "{}", row.path);
             refused += 1;
         }

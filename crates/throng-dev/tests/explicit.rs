@@ -49,7 +49,7 @@ fn summary(verdict: &Verdict) -> Option<(u32, usize)> {
     }
 }
 
-/// LANGUAGE 3, worked example: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+/// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
 fn winner(bound: Bound, any: Vec<Local>, targets: Vec<Target>) -> Problem {
     let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
     let spawn = Step { spawn: bag(&[1]), ..thread_step(0, 0, 1, 0) };

@@ -1,5 +1,5 @@
 //! Boolean programs: text to tree ([`parser`]), tree to functions (names), functions to one control-flow graph (calls inlined,
-//! [`program`]), graph to model ([`jit`]).
+//! [`program`]), graph to model ([`jit`]). The language is chapter 2 of docs/reference.
 
 pub mod ast;
 mod atomic;

@@ -1,4 +1,4 @@
-//! BFC's notation for configurations: `s|l,l/u,u` is shared state s, threads in l and l, any number of threads in u and in u.
+//! BFC's notation for configurations: `s|l,l/u,u` is shared state s, threads in l and l, any number of threads in u and in u (reference 7).
 //!
 //! Initial configurations, targets and property files all use it. Positions in messages count from the start of the
 //! text that was given.

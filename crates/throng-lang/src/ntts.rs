@@ -1,4 +1,4 @@
-//! Thread-transition systems with named states (`.ntts`): the lines of a `.tts` file with names for numbers.
+//! Thread-transition systems with named states (`.ntts`): the lines of a `.tts` file with names for numbers (reference 4).
 //!
 //! ```text
 //! shared  free held error        # order gives the numbers; may be spread over several lines

@@ -1,4 +1,4 @@
-//! Petri nets in PNML, and the model-checking contest's property files for them.
+//! Petri nets in PNML, and the model-checking contest's property files for them (reference 6).
 //!
 //! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and so is every element that
 //! nobody here knows: tools write what a net means in many ways. Nodes are known by their `id`; pages are transparent; reference nodes stand for what they refer to.

@@ -1,4 +1,4 @@
-//! Nets in mist's `.spec` format: variables hold tokens, rules move them.
+//! Nets in mist's `.spec` format: variables hold tokens, rules move them (reference 5).
 //!
 //! A net becomes a table with one shared state in which tokens are threads. A rule `x>=2, y>=1 -> x'=x-1, z'=z+1`
 //! takes `{x, x, y}` and puts `{x, y, z}`: what a guard asks for beyond what is consumed is taken and put back.

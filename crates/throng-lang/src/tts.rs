@@ -1,4 +1,4 @@
-//! Thread-transition systems with numbered states (`.tts`, `.ttd`), as BFC reads and SATABS writes them.
+//! Thread-transition systems with numbered states (`.tts`, `.ttd`), as BFC reads and SATABS writes them (reference 3).
 //!
 //! Files have up to millions of lines and declare more states than they use: reading is one pass over the
 //! bytes, and nothing is kept per declared state. An error costs its line only.

@@ -7,7 +7,7 @@ use super::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Predecesso
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
 /// the step is not enabled.
 ///
-/// With a `bound`, a step that would leave more threads than that creates none (LANGUAGE 2.5: `start_thread` acts like `skip`);
+/// With a `bound`, a step that would leave more threads than that creates none (reference 1.5: `start_thread` acts like `skip`);
 /// and if even what it puts back would be too many (a net's transition may put more than it takes), it is not enabled.
 /// An ω of bystanders with several fates becomes ω of each, the least upper bound of what can happen.
 pub fn fire(

@@ -385,7 +385,7 @@ pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
 mod tests {
     use super::*;
 
-    /// LANGUAGE 3, worked example: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+    /// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
     fn winner() -> Table {
         let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
         let spawn = Step { spawn: Bag::one(Local(1)), ..thread_step(0, 0, 1, 0) };

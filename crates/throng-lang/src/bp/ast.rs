@@ -121,7 +121,7 @@ pub struct Origin {
     pub function: Option<String>,
 }
 
-/// The statements of LANGUAGE.md 1.2.
+/// The statements (reference 2.2).
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
     /// `skip`
@@ -205,7 +205,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// The expressions of LANGUAGE.md 1.3.
+/// The expressions (reference 2.2).
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
     /// A constant.

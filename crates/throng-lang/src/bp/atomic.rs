@@ -1,4 +1,4 @@
-//! Which points are inside an atomic section (LANGUAGE 2.3): a static property, or an error.
+//! Which points are inside an atomic section (reference 2.12): a static property, or an error.
 
 use rustc_hash::FxHashMap;
 

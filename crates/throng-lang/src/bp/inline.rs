@@ -1,4 +1,4 @@
-//! Functions to control-flow graph: every call gets its own copy of the callee (LANGUAGE 2.2), only where control can reach it.
+//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5), only where control can reach it.
 
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 //!
 //! A shared state is the atomic flag and a mask per shared variable; a local state is a point and a mask per slot. The flag says
 //! whether some thread is inside an atomic section: then only a thread at an inside point moves, else only those outside
-//! (there is never more than one inside). That makes LANGUAGE 2.3 a property of states, and engines need not know about it.
+//! (there is never more than one inside). That makes reference 2.12 a property of states, and engines need not know about it.
 
 use std::any::Any;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Syntax tree to functions: every name gets its meaning, every statement becomes one node (LANGUAGE 1.4, 2.1, 2.2).
+//! Syntax tree to functions: every name gets its meaning, every statement becomes one node (reference 2.3 to 2.11).
 //!
 //! A block is lowered from its last statement to its first, so that each statement knows where control goes next.
 
@@ -118,7 +118,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// LANGUAGE 7, row 5: where every statement of `main` after an unlabelled prefix of constant assignments has a numeric label
+    /// Reference 2.6: where every statement of `main` after an unlabelled prefix of constant assignments has a numeric label
     /// (IJIT's dialect), that prefix initialises and is not executed. Returns what is left of the body.
     fn take_initialisers(&mut self, index: usize, tree: &'a ast::Function) -> Vec<&'a ast::Stmt> {
         let body: Vec<&ast::Stmt> = tree.body.iter().collect();

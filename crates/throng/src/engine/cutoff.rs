@@ -5,7 +5,7 @@
 //! A thread state (s, l) is *reachable with n threads* if some run reaches a configuration with shared state s and a thread at l,
 //! and at most n threads exist at any time of this run: for programs that create threads, these count too, and so do the
 //! ones that have not moved. That is the reading without skipping: a `start_thread` beyond n threads is not a step of the run, rather than a step that
-//! creates nobody (LANGUAGE 2.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
+//! creates nobody (reference 1.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
 //! finitely many thread states, so they stop growing, and the *reachability cutoff* n₀ is the first n with Rₙ = R∞.
 //! That Rₙ = Rₙ₊₁ does not mean that n is the cutoff.
 //!

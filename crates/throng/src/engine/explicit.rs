@@ -8,8 +8,8 @@
 //! at once in it. Levels are searched in ascending order, so the first that hits a target has the fewest threads
 //! possible; and breadth-first search of that level finds a shortest run among those.
 //!
-//! Note what a level is *not*: the problem with a smaller bound. With bound k, `start_thread` at k threads acts like `skip` (LANGUAGE
-//! 2.5); such a run is none of the problem with a larger bound. Steps are skipped only where the asked bound says so.
+//! Note what a level is *not*: the problem with a smaller bound. With bound k, `start_thread` at k threads acts like `skip` (reference
+//! 1.5); such a run is none of the problem with a larger bound. Steps are skipped only where the asked bound says so.
 //!
 //! # Why it may stop
 //!
