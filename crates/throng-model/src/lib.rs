@@ -10,7 +10,7 @@
 //! [`Shared`] and [`Local`] are opaque words that only their model can read. A word may stand for a *set* of
 //! concrete states: a Boolean program leaves a variable open (`*`) until a statement reads it, so 2ⁿ values of
 //! n variables that nobody has looked at are one state. A configuration then stands for the product of its
-//! sets. Steps are exact on sets (reference 2.5: every `*` is an independent choice), so a search that treats words
+//! sets. Steps are exact on sets (reference 2.7: every `*` is an independent choice), so a search that treats words
 //! as plain states still answers the question exactly; [`Model::meets_local`] and its kin are the only places where
 //! the difference shows. Tables and nets have only singletons and keep the defaults.
 //!
