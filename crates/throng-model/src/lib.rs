@@ -34,6 +34,8 @@ pub mod thread_names;
 pub mod unfold;
 pub mod verdict;
 
+use std::sync::Arc;
+
 pub use bag::{Bag, OMEGA, UNCOUNTABLE};
 pub use config::Config;
 
@@ -68,6 +70,13 @@ pub struct Step {
     pub edge: Edge,
     /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
     pub choice: u64,
+}
+
+impl Step {
+    /// Whether there are more threads after it than before.
+    pub fn creates(&self) -> bool {
+        u64::from(self.put.size()) + u64::from(self.spawn.size()) > u64::from(self.take.size())
+    }
 }
 
 /// What the threads that a step does not take do while it fires.
@@ -116,6 +125,9 @@ pub struct Footprint {
     /// Whether the next step concerns other threads only through variables, and no cycle consists of such places alone.
     pub goes_first: bool,
 }
+
+/// Whether a search has to stop.
+pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A thread template: which steps there are. See the module documentation for the laws.
 pub trait Model: Send + Sync {
@@ -183,12 +195,15 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// From now on, calls that take long ask whether to stop, and then list too few steps; [`Model::gave_up`] says so from then on.
+    fn obey(&self, _over: Option<Over>) {}
+
     /// Whether a step may have [`Bystanders::Transfer`] or [`Bystanders::WakeOne`]: then accelerations are not exact.
     fn moves_others(&self) -> bool {
         false
     }
 
-    /// Whether some step creates threads.
+    /// Whether some step leaves more threads than it takes.
     fn spawns(&self) -> bool {
         true
     }

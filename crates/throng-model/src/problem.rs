@@ -55,6 +55,19 @@ pub enum Bound {
     Tokens(u32),
 }
 
+impl Problem {
+    /// The least and the largest number of threads at the start, if that is fixed and no step creates a thread: then the answer is
+    /// about these numbers of threads and no others.
+    pub fn fixed_threads(&self) -> Option<(u32, u32)> {
+        if self.initial.iter().any(|family| !family.any.is_empty()) || self.model.spawns() {
+            return None;
+        }
+        let most = self.bound.threads().unwrap_or(u32::MAX);
+        let sizes = self.initial.iter().map(|family| family.threads.size()).filter(|&size| size <= most);
+        Some((sizes.clone().min()?, sizes.max()?))
+    }
+}
+
 impl Initial {
     /// The family of a smaller model.
     pub fn merged(&self, contraction: &Contraction) -> Initial {

@@ -267,7 +267,7 @@ impl Model for QuotientModel {
     }
 
     fn spawns(&self) -> bool {
-        false
+        self.table.spawns()
     }
 
     fn listed(&self) -> Option<&[Step]> {

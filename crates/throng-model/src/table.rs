@@ -282,7 +282,7 @@ impl Model for Table {
     }
 
     fn spawns(&self) -> bool {
-        self.steps.iter().any(|s| !s.spawn.is_empty())
+        self.steps.iter().any(Step::creates)
     }
 
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
