@@ -79,7 +79,7 @@ def measure(throng, corpus, row, timeout, certificate):
         return status, report, max(0, numbers["seconds"] - numbers["checking"]), numbers["checking"]
 
     def check():
-        status, out = run([throng, "certify", path, certificate, "--json"], 20 * timeout)
+        status, out = run([throng, "certify", path, certificate, "--json", *asked], 20 * timeout)
         return status, json.loads(out or "null")
 
     status, report, finding, inside = find()
@@ -87,6 +87,8 @@ def measure(throng, corpus, row, timeout, certificate):
         result["verdict"] = "refused" if status == 2 else "error"
         return result
     result["verdict"] = report["verdict"]
+    # An answer to a part of the question does not answer it.
+    asked = ["--its-own-question"] if report["verdict"] == "unknown" else question(corpus, row)
     result.update(find="%.4f" % finding, check_inside="%.4f" % inside)
     if not os.path.exists(certificate):
         return result
@@ -109,7 +111,7 @@ def measure(throng, corpus, row, timeout, certificate):
         from time import time
 
         began = time()
-        status, out = run([sys.executable, SECOND, path, certificate], max(60, 3 * timeout))
+        status, out = run([sys.executable, SECOND, path, certificate, *asked], max(60, 3 * timeout))
         words = out.split("  ", 1)
         result["second"] = words[1].split()[0].lower() if len(words) > 1 else "out of time" if status is None else "error"
         result["second_seconds"] = "%.2f" % (time() - began)

@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
 """A second checker of Throng's certificates, for thread-transition systems and nets.
 
-Usage: certify.py INPUT CERTIFICATE [INPUT CERTIFICATE ...]
+Usage: certify.py [OPTIONS] INPUT CERTIFICATE [INPUT CERTIFICATE ...]
 
 Written from docs/formats.md alone, without dependencies; slow and simple. One line for each pair: VALID, INVALID and which rule
 failed, UNREADABLE, or SKIPPED (programs, and constructs of nets that this checker does not read). The exit status is that of
 the worst: 0 valid or skipped, 10 invalid, 2 unreadable.
 
+The question is that of `throng check INPUT` with the same options, and an answer to another one is INVALID:
+  --initial CONFIG  --threads N  --target CONFIG (may be repeated)  --prop FILE  --init-free  --from KIND
+With --its-own-question it is whatever question the certificate states.
+
 A system is a list of rules: in shared state `src`, take the threads `take`, put back `put`, create `spawn`, go to `dst`; every
 other thread at p goes to one of `fates[p]` (None: it vanishes; an empty list: its presence blocks the rule), or stays.
 """
 
+import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter, namedtuple
 from itertools import combinations, combinations_with_replacement, product
 
 Rule = namedtuple("Rule", "src dst take put spawn fates")
-System = namedtuple("System", "shared local rules net")
+# `initial` are families: a configuration, and the states in which any number of further threads may start. `targets` are lists of configurations.
+System = namedtuple("System", "shared local rules net initial targets")
 OMEGA = float("inf")
 
 
@@ -58,6 +65,9 @@ class Numbers:
     def __iter__(self):
         raise Unreadable("`*` is for named states")
 
+    def __getitem__(self, i):
+        return str(i)
+
 
 def lines_of(text):
     """Lines without comments, as words; arrows are words of their own."""
@@ -94,21 +104,73 @@ def read_edges(lines, shared, local):
     return rules
 
 
-def read_tts(text):
+def read_config(text, shared, local):
+    """`s|l,l/u,u`: a configuration, and the states in which any number of further threads may be."""
+    numbers = isinstance(shared, Numbers)
+    bar, slash = ("[|B]", "[/U]") if numbers else ("[|]", "[/]")
+    first = re.search("%s|%s" % (bar, slash), text)
+    if not first:
+        raise Unreadable("no configuration: " + text)
+    at = first.start()
+    many = re.compile(slash).search(text, at)
+    exactly = text[at + 1 : many.start() if many else None] if not many or many.start() > at else ""
+
+    def state(name, names):
+        if (numbers or names == ["0"]) and re.fullmatch("[0-9]+", name):
+            name = str(int(name))
+        name = "0" if not name and names == ["0"] else name
+        if name not in names:
+            raise Unreadable("there is no state `%s`" % name)
+        return name
+
+    pieces = lambda part: [state(l.strip(), local) for l in part.split(",")] if part.strip() else []
+    free = pieces(text[many.end() :]) if many else []
+    if many and not free:
+        raise Unreadable("nothing follows `/`: " + text)
+    return config(state(text[:at].strip(), shared), Counter(pieces(exactly))), free
+
+
+def read_initial(text, shared, local):
+    words = {"unbounded": "%s/%s", "single": "%s|%s"}
+    first = words.get(text.strip())
+    return read_config(first % (shared[0], local[0]) if first else text, shared, local)
+
+
+def read_target(text, shared, local):
+    target, free = read_config(text, shared, local)
+    if free:
+        raise Unreadable("a target cannot ask for any number of threads: " + text)
+    return [target]
+
+
+def read_prop(path, shared, local):
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        text = file.read()
+    if text.lstrip().startswith("<"):
+        raise Skipped("a property file of the model-checking contest")
+    lines = [line.split("#")[0] for line in text.split("\n")]
+    targets = [read_target(line, shared, local) for line in lines if line.strip()]
+    if not targets:
+        raise Unreadable("no target in " + path)
+    return targets
+
+
+def read_tts(text, _):
     lines = lines_of(text)
     header = []
     while lines and len(header) < 2:  # it may be spread over lines, and an edge may follow on the last of them
         header, lines[0] = header + lines[0][: 2 - len(header)], lines[0][2 - len(header) :]
         lines = [words for words in lines if words]
+    if len(header) < 2 or not all(n.isascii() and n.isdigit() and int(n) > 0 for n in header):
+        raise Unreadable("the file must begin with two numbers")
     shared, local = (Numbers(int(n)) for n in header)
     edges = [[str(int(w)) if w.isdigit() else w for w in words] for words in lines if is_edge(words)]
-    for words in lines:
-        if not is_edge(words) and not re.search("[|/BU]", " ".join(words)):
-            raise Unreadable("neither an edge nor a target: " + " ".join(words))
-    return System(shared, local, read_edges(edges, shared, local), False)
+    targets = [read_target(" ".join(words), shared, local) for words in lines if not is_edge(words)]
+    initial = [read_config("0/0", shared, local)]
+    return System(shared, local, read_edges(edges, shared, local), False, initial, targets)
 
 
-def read_ntts(text):
+def read_ntts(text, _):
     lines = lines_of(text)
     names, edges = {"shared": [], "local": []}, [words for words in lines if is_edge(words)]
     for words in lines:
@@ -116,25 +178,59 @@ def read_ntts(text):
             names[words[0]] += words[1:]
         elif words[0] not in ("init", "target") and not is_edge(words):
             raise Unreadable("unexpected " + words[0])
-    rules = read_edges(edges, names["shared"], names["local"])
-    return System(names["shared"], names["local"], rules, False)
+    shared, local = names["shared"], names["local"]
+    if not shared or not local:
+        raise Unreadable("no states are declared")
+    about = lambda what: [" ".join(words[1:]) for words in lines if words[0] == what and not is_edge(words)]
+    initial = [read_initial(part, shared, local) for part in about("init") or ["unbounded"]]
+    targets = [read_target(part, shared, local) for part in about("target")]
+    return System(shared, local, read_edges(edges, shared, local), False, initial, targets)
 
 
-def read_spec(text):
+def read_conditions(text, names):
+    """`x >= 1, y = 2  z in [0, 3]`: conjunctions of variable -> least, most."""
+    found, at, goes_on = [], 0, False
+    pattern = re.compile(r"\s*(\w+)\s*(?:>=\s*(\d+)|=\s*(\d+)|\bin\s*\[\s*(\d+)\s*,\s*(\d+)\s*\])\s*(,?)", re.ASCII)
+    while text[at:].strip() or goes_on:
+        part = pattern.match(text, at)
+        if not part or part.group(1) not in names:
+            raise Unreadable("no condition: " + text[at:].strip()[:40])
+        name, least, equal, low, high, comma = part.groups()
+        if not goes_on:
+            found.append({})
+        if name in found[-1]:
+            raise Unreadable("a second condition about " + name)
+        found[-1][name] = (int(least), OMEGA) if least else (int(equal or low), int(equal or high))
+        at, goes_on = part.end(), bool(comma)
+    return found
+
+
+def read_spec(text, init_free):
     text = re.sub(r"#.*", "", text)
-    found = re.search(r"\bvars\b(.*?)\brules\b(.*?)\binit\b", text, re.S)
+    sections = r"\bvars\b(.*?)\brules\b(.*?)\binit\b(.*?)(?:\btarget\b(.*?))?(?:\binvariants\b.*)?"
+    found = re.fullmatch(r"\s*" + sections, text, re.S)
     if not found:
         raise Unreadable("no vars, rules, init")
-    for target in re.findall(r"\btarget\b([^;]*)", text):
-        if re.sub(r"\w+\s*>=\s*\d+|[\s,]|\binvariants\b.*", "", target, flags=re.S):
-            raise Skipped("target " + target.strip())  # becomes a place and rules of its own
     names, rules = found.group(1).split(), []
+    targets = read_conditions(found.group(4) or "", names)
+    if any(most != OMEGA for target in targets for _, most in target.values()):
+        raise Skipped("a target with an upper bound")  # becomes a place and rules of its own
+    targets = [[config("0", {x: least for x, (least, _) in target.items()})] for target in targets]
+    init = read_conditions(found.group(3), names)
+    if len(init) > 1:
+        raise Unreadable("a second init")
+    init = init[0] if init else {}
+    free = [x for x in names if (init_free if x not in init else init[x][1] == OMEGA)]
+    ranges = [[(x, n) for n in range(low, low + 1 if most == OMEGA else most + 1)] for x, (low, most) in init.items()]
+    initial = [(config("0", dict(case)), free) for case in product(*ranges)]
+    if not initial:
+        raise Unreadable("there is no initial marking")
     for part in found.group(2).split(";"):
         if "->" not in part:
             continue
         guard, update = part.split("->")
         rules += net_rule(names, guard, update)
-    return System(["0"], names, rules, True)
+    return System(["0"], names, rules, True, initial, targets)
 
 
 def net_rule(names, guard, update):
@@ -182,11 +278,14 @@ def net_rule(names, guard, update):
     return [Rule("0", "0", +take, +put, Counter(), fates)]
 
 
-def read_pnml(text):
+def read_pnml(text, _):
     import xml.etree.ElementTree as tree
 
-    places, arcs, transitions = [], [], []
-    elements = [tree.fromstring(text)]
+    places, arcs, transitions, marking = [], [], [], Counter()
+    try:
+        elements = [tree.fromstring(text)]
+    except tree.ParseError as why:
+        raise Unreadable("no XML: %s" % why)
     while elements:  # in the order of the text
         e = elements.pop()
         tag = e.tag.split("}")[-1]
@@ -199,6 +298,8 @@ def read_pnml(text):
             raise Skipped(tag)
         if tag == "place":
             places.append(e.get("id"))
+            marked = [number(i) for i in e if i.tag.endswith("initialMarking")]
+            marking[places[-1]] = int(marked[0]) if marked else 0
         elif tag == "transition":
             transitions.append(e.get("id"))
         elif tag == "arc":
@@ -212,10 +313,213 @@ def read_pnml(text):
             if source == t:
                 put[target] += n
         rules.append(Rule("0", "0", take, put, Counter(), {}))
-    return System(["0"], places, rules, True)
+    return System(["0"], places, rules, True, [(config("0", marking), [])], [])
 
 
 READERS = {"tts": read_tts, "ntts": read_ntts, "spec": read_spec, "pnml": read_pnml}
+
+# ── the layout of certificates: each function takes a value and how deep it is nested, and returns it if it fits ──
+
+DEEPEST = 127
+
+
+class Twice(dict):
+    """An object with a key that occurs twice."""
+
+
+def no_part(value):
+    raise Unreadable("this is no certificate: unexpected %s" % repr(value)[:60])
+
+
+def whole(low, high):
+    return lambda value, depth: value if type(value) is int and low <= value < high else no_part(value)
+
+
+def text_of(value, depth):
+    if type(value) is not str:
+        no_part(value)
+    value.encode("utf-8")  # half of a surrogate pair is no text
+    return value
+
+
+def flag(value, depth):
+    return value if type(value) is bool else no_part(value)
+
+
+def deeper(depth):
+    if depth >= DEEPEST:
+        raise Unreadable("this is no certificate: nested too deeply")
+    return depth + 1
+
+
+def maybe(shape):
+    return lambda value, depth: None if value is None else shape(value, depth)
+
+
+def listed(shape):
+    def check(value, depth):
+        if type(value) is not list:
+            no_part(value)
+        depth = deeper(depth)
+        return [shape(v, depth) for v in value]
+
+    return check
+
+
+def row(*shapes):
+    def check(value, depth):
+        if type(value) is not list or len(value) != len(shapes):
+            no_part(value)
+        depth = deeper(depth)
+        return [shape(v, depth) for shape, v in zip(shapes, value)]
+
+    return check
+
+
+def table(shape):
+    def check(value, depth):
+        if not isinstance(value, dict):
+            no_part(value)
+        depth = deeper(depth)
+        return {text_of(k, depth): shape(v, depth) for k, v in value.items()}
+
+    return check
+
+
+def record(fields, optional=(), default=None):
+    """An object with these keys and no others, or their values in this order. Those that are `optional` may be missing and are null then; those
+    with a default may be missing and are that."""
+    default = default or {}
+
+    def check(value, depth):
+        if type(value) is list and len(fields) - len(default) <= len(value) <= len(fields):
+            value = dict(zip(fields, value))
+        elif type(value) is not dict or not set(value) <= set(fields):
+            no_part(value)
+        elif not set(fields) - set(value) <= {*optional, *default}:
+            raise Unreadable("this is no certificate: something is missing in %s" % repr(value)[:60])
+        depth = deeper(depth)
+        missing = {key: default.get(key) for key in fields if key not in value}
+        return {**missing, **{key: fields[key](v, depth) for key, v in value.items()}}
+
+    return check
+
+
+def choice(*words, **kinds):
+    """One of the words, or an object with one key, which says what its value is."""
+
+    def check(value, depth):
+        if type(value) is str and value in words:
+            return value
+        if type(value) is not dict or len(value) != 1:
+            no_part(value)
+        ((key, inner),) = value.items()
+        depth = deeper(depth)
+        if key in words and inner is None:
+            return key
+        name = key.replace("-", "_")
+        return {key: kinds[name](inner, depth)} if name in kinds and "_" not in key else no_part(value)
+
+    return check
+
+
+def either(word, shape):
+    return lambda value, depth: word if value in (word, {word: None}) else shape(value, depth)
+
+
+natural, integer = whole(0, 2**32), whole(-(2**63), 2**63)
+count = either("any", natural)
+configuration = row(natural, listed(row(natural, count)))
+configurations = record({"configurations": listed(configuration)})
+taken = record({"by": maybe(natural), "does": text_of, "after": configuration}, ["by"])
+weights = record({"shared": listed(row(natural, integer)), "local": listed(row(natural, integer))})
+block = row(natural, listed(natural), maybe(listed(natural)))
+evidence = choice(
+    trace=record({"start": configuration, "steps": listed(taken)}),
+    closed=configurations,
+    downward=configurations,
+    invariants=record(
+        {"views": maybe(listed(block)), "vectors": listed(weights), "basis": listed(configuration)}, ["views"]
+    ),
+    through=record(
+        {
+            "kept": listed(natural),
+            "merged": listed(row(maybe(natural), listed(natural))),
+            "proof": lambda value, depth: evidence(value, depth),
+        }
+    ),
+)
+values = table(whole(0, 256))
+shared_values = record({"atomic": flag, "values": values}, default={"atomic": False})
+local_values = record({"at": text_of, "values": values})
+named = lambda shape: lambda value, depth: value if type(value) is str else shape(value, depth)
+property_shape = choice(
+    "assertions", error_label=text_of, mutex=text_of, invariant=text_of, covers=listed(configuration)
+)
+certificate_shape = record(
+    {
+        "format": text_of,
+        "version": natural,
+        "tool": text_of,
+        "input": record({"name": text_of, "kind": text_of, "hash": text_of}),
+        "problem": record(
+            {
+                "initial": choice(
+                    main=count,
+                    families=listed(
+                        record(
+                            {"shared": natural, "threads": listed(row(natural, natural)), "any": listed(natural)}
+                        )
+                    ),
+                ),
+                "bound": choice("any", threads=natural, tokens=natural),
+                "slot_reuse": flag,
+                "init_free": flag,
+            }
+        ),
+        "states": record({"shared": listed(named(shared_values)), "local": listed(named(local_values))}),
+        "targets": listed(
+            record(
+                {
+                    "name": text_of,
+                    "property": property_shape,
+                    "verdict": choice("safe", "unsafe"),
+                    "evidence": natural,
+                }
+            )
+        ),
+        "undecided": listed(text_of),
+        "evidence": listed(evidence),
+        "cutoff": maybe(
+            record(
+                {
+                    "threads": natural,
+                    "runs": listed(row(maybe(natural), maybe(natural), configuration)),
+                    "reachable": listed(row(natural, natural, natural)),
+                    "rest": natural,
+                    "except": listed(row(natural, natural, natural)),
+                    "needed": maybe(
+                        record({"state": row(natural, natural), "configurations": listed(configuration)})
+                    ),
+                },
+                ["needed"],
+            )
+        ),
+    },
+    default={"undecided": [], "cutoff": None},
+)
+
+
+def read_certificate(path):
+    pairs = lambda found: (dict if len({k for k, _ in found}) == len(found) else Twice)(found)
+    number = lambda digits: -0.0 if digits == "-0" else int(digits)
+    with open(path, encoding="utf-8") as file:
+        doc = json.load(file, object_pairs_hook=pairs, parse_int=number, parse_constant=no_part)
+    doc = certificate_shape(doc, 0)
+    if doc["format"] != "throng-certificate" or doc["version"] != 1:
+        raise Unreadable("no certificate of version 1")
+    return doc
+
 
 # ── what a rule does ──
 
@@ -293,8 +597,6 @@ class Court:
         bound = problem["bound"]
         self.threads = bound.get("threads") if isinstance(bound, dict) else None
         self.tokens = bound.get("tokens") if isinstance(bound, dict) else None
-        if any(n is not None and type(n) is not int for n in (self.threads, self.tokens)):
-            raise Unreadable("a bound is a number")
         need(self.tokens is None if not system.net else self.threads is None, "the bound is for another kind of input")
         need(self.threads != 0, "a bound of no threads")
         need("families" in problem["initial"], "systems start in families")
@@ -316,8 +618,8 @@ class Court:
 
     def state(self, which, i):
         names = self.doc["states"][which]
-        need(isinstance(i, int) and 0 <= i < len(names), "no %s state number %s" % (which, i))
-        need(names[i] in self.names[which], "the input has no state %s" % names[i])
+        need(i < len(names), "no %s state number %s" % (which, i))
+        need(type(names[i]) is str and names[i] in self.names[which], "the input has no state %s" % names[i])
         return names[i]
 
     def local(self, i):
@@ -328,7 +630,7 @@ class Court:
         threads = Counter()
         for l, n in listed:
             need(n != "any" or omega, "`any` counts only in downward sets")
-            need(n == "any" or type(n) is int and 0 < n < 2**31, "a count is 0 or too large")
+            need(n == "any" or 0 < n < 2**31, "a count is 0 or too large")
             threads[self.local(l)] += OMEGA if n == "any" else n
         need(sum(n for _, n in listed if n != "any") < 2**31, "a configuration has too many threads")
         return config(self.state("shared", shared), threads)
@@ -481,8 +783,6 @@ class Court:
         """The sum that a vector gives a configuration, what no reachable one exceeds, and what a thread counts."""
         of_shared = {self.state("shared", s): n for s, n in shared}
         of_local = {self.local(l): n for l, n in local}
-        if not all(type(n) is int for n in [*of_shared.values(), *of_local.values()]):
-            raise Unreadable("vectors are integers")
         need(all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
         count = lambda l: of_local.get(l, 0)
         value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
@@ -512,14 +812,7 @@ class Court:
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
         need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
         need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
-        tails, begun = {}, set()
-
-        def tail(m):
-            if m not in tails:
-                need(m not in begun, "a cycle stays within the skipped states")
-                begun.add(m)
-                tails[m] = [whole for r in leaving.get(m, ()) for whole in extend(r)]
-            return tails[m]
+        tails = {}  # the paths from a skipped state to a kept one
 
         def extend(r):
             first = rule(r.src, r.dst, r.take, r.put + r.spawn)
@@ -528,11 +821,19 @@ class Court:
             join = lambda t: Rule(
                 r.src, t.dst, r.take + (t.take - first.put), t.put + (first.put - t.take), Counter(), {}
             )
-            return [join(t) for t in tail(r.dst)]
+            return [join(t) for t in tails[r.dst]]
 
-        sys.setrecursionlimit(10**6)
-        for m in skipped:
-            tail(m)
+        begun, waiting = set(), list(skipped)
+        while waiting:  # paths may be long: no recursion
+            m = waiting[-1]
+            later = {r.dst for r in leaving.get(m, ()) if r.dst in skipped and r.dst not in tails}
+            if m in tails or not later:
+                tails.setdefault(m, [w for r in leaving.get(m, ()) for w in extend(r)])
+                waiting.pop()
+                continue
+            need(m not in begun, "a cycle stays within the skipped states")
+            begun.add(m)
+            waiting.extend(later)
         whole = [w for r in rules if r.src not in skipped for w in extend(r)]
         need("through" not in proof, "states are passed through once")
         smaller = Court(self.system._replace(rules=whole), self.doc)
@@ -547,14 +848,34 @@ class Court:
 
     def evidence(self, place):
         pieces = self.doc["evidence"]
-        need(type(place) is int and 0 <= place < len(pieces), "the evidence is not there")
+        need(place < len(pieces), "the evidence is not there")
         return pieces[place]
+
+    def answers(self, asked):
+        """Whether it answers what is asked: families, bound, targets; None for what `throng cutoff` asks."""
+        families, bound, targets = asked
+        as_set = lambda families: {(c, frozenset(free)) for c, free in families}
+        same = as_set(self.families) == as_set(families)
+        need(same, "answers another question: it starts elsewhere")
+        mine = self.tokens if self.system.net else self.threads
+        need(mine == bound, "answers another question: its bound is %s, that of the question %s" % (mine, bound))
+        if targets is None:
+            return
+        found = {}
+        for target in self.doc["targets"]:
+            found.setdefault(self.bad(target), []).append(target["verdict"])
+        open_ = [t for t in targets if frozenset(t) not in found]
+        reached = any("unsafe" in found.get(frozenset(t), ()) for t in targets)
+        need(reached or not open_, "answers another question: nothing is said about %s" % open_[:1])
+
+    def bad(self, target):
+        need("covers" in target["property"], "systems have configurations as targets")
+        return frozenset(self.config(c) for c in target["property"]["covers"])
 
     def judge(self):
         shared = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
-            need("covers" in target["property"], "systems have configurations as targets")
-            bad = [self.config(c) for c in target["property"]["covers"]]
+            bad = self.bad(target)
             evidence = self.evidence(target["evidence"])
             is_run = "trace" in evidence
             need(is_run == (target["verdict"] == "unsafe"), "this is no evidence for %s" % target["verdict"])
@@ -583,10 +904,13 @@ class Court:
             need(0 <= at < len(nodes) and covers(nodes[at], config(s, {l: 1})), "no run reaches %s | %s" % (s, l))
             listed.add((s, l))
         reached = set(listed)
+        ruled_out = {}
         for s, l, why in more["except"]:
             s, l = self.state("shared", s), self.local(l)
-            self.safe([config(s, {l: 1})], self.evidence(why))
+            ruled_out.setdefault(why, []).append(config(s, {l: 1}))
             listed.add((s, l))
+        for why, bad in ruled_out.items():
+            self.safe(bad, self.evidence(why))
         ((kind, body),) = self.evidence(rest).items()
         self.safe([], self.evidence(rest))
         if kind == "downward":
@@ -606,39 +930,89 @@ class Court:
             self.forward([state], members, self.initial(fewer), members.__contains__, None, few)
 
 
-def check(path, certificate):
+def read_question(system, path, options, kind, about_cutoff):
+    """What `throng check` asks about this input with these options; None without them: whatever the certificate states."""
+    if options.its_own_question:
+        return None
+    if options.error_label or options.mutex or options.invariant:
+        raise Unreadable("labels and expressions are for programs")
+    shared, local = system.shared, system.local
+    initial, bound = system.initial, options.threads
+    if options.initial is not None:
+        initial = [read_initial(options.initial, shared, local)]
+    least = min(sum(n for _, n in c[1]) for c, _ in initial)
+    if bound == 0 or bound is not None and not system.net and least > bound:
+        raise Unreadable("more threads exist at the start than are allowed")
+    if about_cutoff and not options.target and options.prop is None:
+        return initial, bound, None
+    targets = [read_target(text, shared, local) for text in options.target]
+    beside = os.path.splitext(path)[0] + (".xml" if kind == "pnml" else ".prop")
+    if options.prop is not None:
+        targets += read_prop(options.prop, shared, local)
+    elif not targets and kind != "spec" and os.path.isfile(beside):
+        targets += read_prop(beside, shared, local)
+    targets = targets or system.targets
+    if not targets:
+        raise Unreadable("there is nothing to check: no target is given")
+    return initial, bound, targets
+
+
+def check(path, certificate, options):
     try:
-        with open(certificate, encoding="utf-8") as file:
-            doc = json.load(file)
-        if doc.get("format") != "throng-certificate" or doc.get("version") != 1:
-            raise Unreadable("no certificate of version 1")
-        kind = path.rsplit(".", 1)[-1].lower().replace("ttd", "tts")
+        doc = read_certificate(certificate)
+        kind = (options.kind or path.rsplit(".", 1)[-1]).lower().replace("ttd", "tts")
         if kind not in READERS:
             raise Skipped(kind)
-        need(doc["input"]["kind"] == kind, "the certificate is about another kind of input")
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            system = READERS[kind](file.read())
-        Court(system, doc).judge()
-        return 0, "VALID"
+            system = READERS[kind](file.read(), options.init_free)
+        about_cutoff = not doc["targets"] and doc["cutoff"] is not None
+        asked = read_question(system, path, options, kind, about_cutoff)
+        need(doc["targets"] or doc["cutoff"] is not None, "it answers nothing")
+        need(doc["input"]["kind"] == kind, "the certificate is about another kind of input")
+        court = Court(system, doc)
+        if asked is not None:
+            court.answers(asked)
+        court.judge()
+        return 0, "VALID" if asked is not None else "VALID for the certificate's own question"
     except Invalid as why:
         return 10, "INVALID %s" % why
     except Skipped as why:
         return 0, "SKIPPED %s" % why
-    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as why:
+    except Unreadable as why:
+        return 2, "UNREADABLE %s" % why
+    except Exception as why:  # whatever it is, there is no answer
         return 2, "UNREADABLE %s: %s" % (type(why).__name__, why)
 
 
 def main(arguments):
-    if len(arguments) < 2 or len(arguments) % 2:
-        print(__doc__)
-        return 2
+    usage = "certify.py [OPTIONS] INPUT CERTIFICATE [INPUT CERTIFICATE ...]"
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(usage=usage, description=__doc__, formatter_class=form, allow_abbrev=False)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--from", dest="kind", choices=["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"])
+    parser.add_argument("--initial")
+    parser.add_argument("--threads", type=lambda n: int(n) if re.fullmatch("[0-9]+", n) else parser.error(n))
+    for option in ("--target", "--error-label", "--mutex", "--invariant"):
+        parser.add_argument(option, action="append", default=[])
+    parser.add_argument("--prop")
+    parser.add_argument("--init-free", action="store_true")
+    parser.add_argument("--no-slot-reuse", action="store_true")
+    parser.add_argument("--its-own-question", action="store_true")
+    options = parser.parse_intermixed_args(arguments)
+    if len(options.files) % 2:
+        parser.error("an input without a certificate")
+    asked = {k: v for k, v in vars(options).items() if k not in ("files", "kind", "its_own_question")}
+    if options.its_own_question and any(v is not None and v not in ([], False) for v in asked.values()):
+        parser.error("--its-own-question leaves nothing to ask for")
     worst = 0
-    for path, certificate in zip(arguments[::2], arguments[1::2]):
-        status, text = check(path, certificate)
-        print("%s  %s" % (certificate, text), flush=True)
+    for path, certificate in zip(options.files[::2], options.files[1::2]):
+        status, text = check(path, certificate, options)
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        print("%s  %s" % (certificate, shown), flush=True)
         worst = max(worst, status, key=[0, 10, 2].index)
     return worst
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main(sys.argv[1:]))

@@ -145,17 +145,21 @@ pub enum Property {
     Mutex(String),
     /// This expression over the shared variables is false, nobody inside an atomic section.
     Invariant(String),
+    /// Threads are in these states, see [`throng_lang::bp::thread_state`], nobody else inside an atomic section.
+    State(String),
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
 }
 
 impl Property {
-    /// What the target of a program with this name asks for ([`throng_lang::question`] names them).
-    pub fn of_name(name: &str) -> Property {
+    /// What the target of a program with this name asks for ([`throng_lang::question`] names them); certificates have no words for others.
+    pub fn of_name(name: &str) -> Option<Property> {
         let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
         let label = after("error label ").map(Property::ErrorLabel);
         let label = label.or_else(|| after("mutex ").map(Property::Mutex));
-        label.or_else(|| after("invariant ").map(Property::Invariant)).unwrap_or(Property::Assertions)
+        let label = label.or_else(|| after("invariant ").map(Property::Invariant));
+        let label = label.or_else(|| after("state ").map(Property::State));
+        label.or_else(|| (name == "assertions").then_some(Property::Assertions))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Checks a certificate against the original input, without any engine.
 //!
-//! The input is read again, the question is put together from what the certificate says, states are looked up by name, and the rules of
-//! [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a program, statements are
+//! The input is read again, the question is put together from what the certificate says and compared with what was asked ([`Asked`]), states are looked
+//! up by name, and the rules of [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a program, statements are
 //! executed by an interpreter of its own ([`interpreter`]), which shares the parser and the meaning of names with the
 //! engines' model, and nothing that executes anything.
 //!
 //! What has to be believed for `VALID`: this module, [`crate::rules`], [`throng_model::problem`], what a step does ([`throng_model::semantics`]), and the reader
 //! of the input's language.
 
+mod asked;
 mod decode;
 pub mod interpreter;
 mod reuse;
@@ -16,8 +17,10 @@ mod wording;
 use std::fmt;
 
 pub use self::reuse::translate;
+pub use self::wording::printable;
 
 use self::wording::{bound_text, initial_text};
+use crate::certificate::write::Origin;
 use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
 use throng_lang::load::{Format, Loaded, Reading};
 use throng_model::limits::Limits;
@@ -37,8 +40,28 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Unreadable(why) | Fault::Invalid(why) => f.write_str(why),
+            // It may quote the certificate.
+            Fault::Unreadable(why) | Fault::Invalid(why) => f.write_str(&printable(why)),
             Fault::Limit(why) => write!(f, "checking did not finish: {why}"),
+        }
+    }
+}
+
+/// The question that a certificate has to answer, about an input that was read.
+pub enum Asked<'a> {
+    /// What `throng check` asks: the start, the bound, and every target of the problem.
+    Check(Origin<'a>),
+    /// What `throng cutoff` asks: the start; targets play no part.
+    Cutoff(Origin<'a>),
+    /// Whatever question the certificate states. That it stands then says nothing about any other question, that of the input included.
+    Own(&'a Loaded),
+}
+
+impl Asked<'_> {
+    fn loaded(&self) -> &Loaded {
+        match self {
+            Asked::Check(origin) | Asked::Cutoff(origin) => origin.loaded,
+            Asked::Own(loaded) => loaded,
         }
     }
 }
@@ -46,8 +69,8 @@ impl fmt::Display for Fault {
 /// What a valid certificate says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certified {
-    /// What is true now: target, answer, kind of evidence, its number of elements.
-    pub answers: Vec<(String, Claim, &'static str, usize)>,
+    /// What is true now.
+    pub answers: Vec<CertifiedAnswer>,
     /// What is true about a cutoff.
     pub cutoff: Option<CertifiedCutoff>,
     /// The initial configurations in words.
@@ -58,13 +81,28 @@ pub struct Certified {
     pub notes: Vec<String>,
 }
 
+/// An answer that was shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CertifiedAnswer {
+    /// The target as the question calls it, or else in words that say what was checked; never a name that the certificate gives.
+    pub name: String,
+    /// What must not be reached, as in certificates, but with names of states.
+    pub property: serde_json::Value,
+    /// Whether it can be.
+    pub verdict: Claim,
+    /// The kind of evidence.
+    pub kind: &'static str,
+    /// Its number of elements.
+    pub elements: usize,
+    /// Whether the question asks for it; certificates may answer more.
+    pub asked: bool,
+}
+
 /// A cutoff that was shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CertifiedCutoff {
     /// So many threads show every reachable thread state.
     pub threads: u32,
-    /// So many there are.
-    pub states: usize,
     /// Whether fewer threads do not.
     pub smallest: bool,
 }
@@ -104,23 +142,27 @@ pub fn reading(document: &Document, from: Option<Format>) -> Reading {
     }
 }
 
-/// Checks everything that a certificate says about this input, which was read as [`reading`] says.
-pub fn certify(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
-    let court = decode::Decoder::new(loaded, document)?;
-    let answers = court.judge(limits)?;
+/// Checks that a certificate answers what was asked, and everything that it says.
+pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
+    if document.targets.is_empty() && document.cutoff.is_none() {
+        return Err(Fault::Invalid("it answers nothing: there is no target in it, and no cutoff".into()));
+    }
+    let mut court = decode::Decoder::new(asked.loaded(), document)?;
+    let asked_for = court.answers(asked)?;
+    let answers = court.judge(&asked_for, limits)?;
     let cutoff = court.cutoff(limits)?;
     let mut notes = Vec::new();
-    if document.input.hash != hash(&loaded.source.text) {
-        notes.push(format!("the input has changed since `{}` was certified", document.input.name));
+    if document.input.hash != hash(&asked.loaded().source.text) {
+        notes.push("the input has changed since the certificate was written".to_string());
     }
     if !document.undecided.is_empty() {
-        notes.push(format!("nothing is said about {}", document.undecided.join(", ")));
+        notes.push(format!("targets that the certificate lists as undecided: {}", document.undecided.len()));
     }
     Ok(Certified {
         answers,
         cutoff,
         initial: initial_text(document),
-        bound: bound_text(document.problem.bound),
+        bound: bound_text(&court.problem),
         notes,
     })
 }

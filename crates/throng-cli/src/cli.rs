@@ -54,6 +54,8 @@ Exit status: 0 safe, 10 unsafe, 1 unknown (a limit was hit), 2 wrong input or ca
 
 const CERTIFY_NOTES: &str = "\
 The first word of the output is VALID or INVALID; INVALID says which rule failed on what.
+The question is that of `throng check` with the same options (of `throng cutoff`, if the certificate is about a
+cutoff and no property is asked for); an answer to another one is INVALID.
 Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
 
 /// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
@@ -137,6 +139,9 @@ struct CheckArgs {
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
+    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    #[arg(long, help_heading = "Output")]
+    force: bool,
     /// Try the evidence of this certificate first, and search only for what it no longer shows
     #[arg(long, value_name = "CERT", help_heading = "Limits")]
     reuse: Option<PathBuf>,
@@ -148,14 +153,17 @@ struct CheckArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = CERTIFY_NOTES)]
 struct CertifyArgs {
-    /// The input that the certificate is about
-    file: PathBuf,
-    /// The certificate, as `throng check --certificate` wrote it
+    #[command(flatten)]
+    input: InputArgs,
+    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it
     certificate: PathBuf,
-    /// The format of the input, if its extension does not say
-    #[arg(long, value_name = "KIND", value_parser = format_parser())]
-    from: Option<Format>,
-    /// Stop after this many seconds; fractions are fine
+    #[command(flatten)]
+    question: QuestionArgs,
+    /// Check the answer to whatever question the certificate states, which may not be that of the input
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
+          "error_label", "mutex", "invariant", "init_free", "no_slot_reuse"])]
+    its_own_question: bool,
+    /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
     /// Stop when the process uses more than this many MiB
@@ -175,6 +183,8 @@ struct ReachArgs {
     input: InputArgs,
     #[command(flatten)]
     start: StartArgs,
+    #[command(flatten)]
+    property: PropertyArgs,
     #[command(flatten)]
     search: SearchArgs,
     /// List also what holds only while somebody is inside an atomic section
@@ -198,9 +208,12 @@ struct CutoffArgs {
     /// Write the cutoff and its evidence to this file, for `throng certify`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
-    /// How to know that nothing more can appear
-    #[arg(long, value_enum, default_value_t = CutoffMethod::Exact, help_heading = "Question")]
-    method: CutoffMethod,
+    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model, else dynamic)
+    #[arg(long, value_enum, help_heading = "Question")]
+    method: Option<CutoffMethod>,
     /// Print the cutoff without checking its evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
@@ -232,9 +245,12 @@ struct TranslateArgs {
     /// The format to write
     #[arg(long, value_enum)]
     to: Language,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
+    /// Replace also a file of properties beside it that `throng translate` did not write; inputs of this command and read-only files stay all the same
+    #[arg(long)]
+    force: bool,
     /// Give up after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -298,7 +314,7 @@ struct ManArgs {
 }
 
 /// What to read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct InputArgs {
     /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml, or `-` for standard input
     file: PathBuf,
@@ -314,9 +330,9 @@ struct InputArgs {
 }
 
 /// Where to start and for how many threads.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct StartArgs {
-    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program spawns, else any).
+    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program has `start_thread`, else any).
     /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u (default: `0/0`)
     #[arg(long, value_name = "START", help_heading = "Question")]
     initial: Option<String>,
@@ -327,12 +343,13 @@ struct StartArgs {
 }
 
 /// What to ask.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct QuestionArgs {
     #[command(flatten)]
     start: StartArgs,
-    /// Systems: is a configuration with shared state s and at least threads in l and l reachable? May be repeated
-    #[arg(long, value_name = "s|l,l", help_heading = "Question")]
+    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 y=0 | L: a=1, M`: is
+    /// one with these shared values, a thread at label (or line) L with a = 1, and another at M? May be repeated
+    #[arg(long, value_name = "STATE", help_heading = "Question")]
     target: Vec<String>,
     /// Systems: read targets from this file (default: the .prop file of the same name)
     #[arg(long, value_name = "FILE", help_heading = "Question")]
@@ -348,6 +365,39 @@ struct QuestionArgs {
     invariant: Vec<String>,
 }
 
+/// What `check` asks and `reach` does not: taken, to say so.
+#[derive(Debug, Args)]
+struct PropertyArgs {
+    #[arg(long, hide = true)]
+    target: Vec<String>,
+    #[arg(long, hide = true)]
+    prop: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    error_label: Vec<String>,
+    #[arg(long, hide = true)]
+    mutex: Vec<String>,
+    #[arg(long, hide = true)]
+    invariant: Vec<String>,
+}
+
+impl PropertyArgs {
+    fn refuse(&self) -> Result<(), Failure> {
+        let given = [
+            ("--target", !self.target.is_empty()),
+            ("--prop", self.prop.is_some()),
+            ("--error-label", !self.error_label.is_empty()),
+            ("--mutex", !self.mutex.is_empty()),
+            ("--invariant", !self.invariant.is_empty()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::Other(format!(
+                "`throng reach` lists every thread state, whatever the property: drop `{option}` here and give it to `throng check`"
+            ))),
+        }
+    }
+}
+
 /// How to search, and when to stop.
 #[derive(Debug, Args)]
 struct SearchArgs {
@@ -360,7 +410,7 @@ struct SearchArgs {
     /// `explicit`: tell threads apart instead of counting them, for comparison
     #[arg(long, hide = true, help_heading = "Limits")]
     no_counting: bool,
-    /// Stop after this many seconds; fractions are fine
+    /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
     /// Stop when the process uses more than this many MiB
@@ -445,6 +495,12 @@ impl StartArgs {
 }
 
 impl QuestionArgs {
+    /// Whether some property is asked for here, and not only by the input.
+    fn has_properties(&self) -> bool {
+        let lists = [&self.target, &self.error_label, &self.mutex, &self.invariant];
+        self.prop.is_some() || lists.iter().any(|list| !list.is_empty())
+    }
+
     fn question(&self) -> Question {
         Question {
             targets: self.target.clone(),

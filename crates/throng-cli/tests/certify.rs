@@ -19,7 +19,7 @@ use throng::engine::cutoff::{Method, cutoff, runs};
 use throng_check::certificate::Property;
 use throng_check::certificate::write::{Origin, cutoff_document, write};
 use throng_check::certify::interpreter::Interpreter;
-use throng_check::certify::{Fault, certify, read};
+use throng_check::certify::{Asked, Fault, certify, read};
 use throng_dev::{self, laws, naive, programs, random_problem, random_table};
 use throng_lang::load::{Format, Input, Loaded, Reading, load};
 use throng_lang::question::Question;
@@ -326,8 +326,11 @@ fn random_systems_have_certificates() {
             let bytes = written(&loaded, &Reading::default(), &asked, &verdicts);
             fits(&schema, &bytes, engine.name());
             let document = read(&bytes).unwrap_or_else(|f| panic!("{f}"));
-            match certify(&loaded, &document, &Limits::none()) {
+            match certify(&Asked::Own(&loaded), &document, &Limits::none()) {
                 Ok(certified) => certificates += certified.answers.len(),
+                Err(fault) if document.targets.is_empty() => {
+                    assert!(fault.to_string().contains("answers nothing"))
+                }
                 Err(fault) => panic!("seed {seed}, {}: {fault}", engine.name()),
             }
         }
@@ -384,7 +387,7 @@ fn a_certificate_is_written_checked_and_reused() {
     let (status, out, _) = throng(&["check", program, "--mutex", "C", "--certificate", certificate]);
     assert_eq!(status, Some(0), "{out}");
     assert!(out.contains("proof:") && out.contains("certified in"), "{out}");
-    let (status, out, _) = throng(&["certify", program, certificate]);
+    let (status, out, _) = throng(&["certify", program, certificate, "--mutex", "C"]);
     assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
     assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
     // Only comments and names that nobody sees have changed.
@@ -433,6 +436,191 @@ fn unchecked_is_what_nobody_checked() {
     assert!(out.starts_with("SAFE") && !out.contains("unchecked"), "{out}");
 }
 
+/// A certificate, changed and written again.
+fn changed(scratch: &Scratch, certificate: &str, change: impl Fn(&mut serde_json::Value)) -> String {
+    let text = std::fs::read_to_string(certificate).expect("written");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    change(&mut value);
+    scratch.file("changed.json", &value.to_string()).to_str().expect("UTF-8").to_string()
+}
+
+/// The assertion fails. A certificate of something that always holds, with another name, must not say otherwise.
+#[test]
+fn a_certificate_cannot_name_what_it_proves() {
+    let scratch = Scratch::new("renamed");
+    let program = scratch.file("race.bp", "decl g := 0; void main() begin g := 1; assert !g; end");
+    let certificate = scratch.0.join("race.json");
+    let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let asked = ["--invariant", "g |\n!g"];
+    let (status, out, err) =
+        throng(&[&["check", program, "--certificate", certificate], &asked[..]].concat());
+    assert_eq!(status, Some(10), "{out}{err}");
+    let renamed = changed(&scratch, certificate, |doc| {
+        let mut targets = doc["targets"].as_array().expect("a list").clone();
+        targets.retain(|t| t["verdict"] == "safe");
+        targets.iter_mut().for_each(|t| t["name"] = "assertions".into());
+        doc["targets"] = targets.into();
+        doc["undecided"] = serde_json::json!(["\u{1b}[2K\rVALID"]);
+        doc["input"]["name"] = "\u{1b}[2K\rVALID".into();
+        doc["input"]["hash"] = "".into();
+    });
+    let (status, out, err) = throng(&["certify", program, &renamed]);
+    assert_eq!(status, Some(10), "{out}{err}");
+    assert_eq!(out, "INVALID  answers another question: nothing is said about target `assertions`\n");
+    let (status, out, err) = throng(&["certify", program, &renamed, "--its-own-question"]);
+    assert!(status == Some(0) && out.contains("SAFE   invariant g |\\u{a}!g  by "), "{out}{err}");
+    assert!(!out.contains("assertions") && !out.contains("VALID\n"), "{out}");
+    assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out:?}");
+    let (status, out, err) = throng(&["certify", program, &renamed, "--its-own-question", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(status == Some(0) && told["its_own_question"] == true, "{out}{err}");
+    assert_eq!(told["targets"][0]["property"], serde_json::json!({"invariant": "g |\n!g"}));
+    // Asked for, it is an answer, and so is that to the same question in other words; the assertion is reached all the same.
+    for invariant in ["g |\n!g", "!g | g"] {
+        let (status, out, err) = throng(&["certify", program, certificate, "--invariant", invariant]);
+        assert!(status == Some(0) && out.contains("\nUNSAFE assertions  by "), "{out}{err}");
+        assert!(!out.contains("not asked"), "{out}");
+    }
+    let (status, out, err) = throng(&["certify", program, certificate]);
+    assert!(status == Some(0) && out.contains("(not asked)"), "{out}{err}");
+    // What is quoted in messages is printable, too.
+    let strange = changed(&scratch, certificate, |doc| doc["\u{1b}[2K"] = 1.into());
+    let (status, out, err) = throng(&["certify", program, &strange]);
+    assert!(
+        status == Some(2) && out.is_empty() && err.contains("\\u{1b}") && !err.contains('\u{1b}'),
+        "{err:?}"
+    );
+    let empty = changed(&scratch, certificate, |doc| doc["targets"] = serde_json::json!([]));
+    for own in [&["--its-own-question"][..], &[]] {
+        let (status, out, err) = throng(&[&["certify", program, &empty], own].concat());
+        assert!(status == Some(10) && out.starts_with("INVALID  it answers nothing"), "{out}{err}");
+    }
+}
+
+/// Whatever differs from the question of the file and the options: start, bound, targets, how the input is read, or all of it.
+#[test]
+fn an_answer_to_another_question_is_invalid() {
+    let scratch = Scratch::new("another-question");
+    let net = |rest: &str| format!("vars x y rules x >= 1 -> x' = x - 1, y' = y + 1; {rest}");
+    let program = "decl g := 0; void main() begin A: g := 1; B: g := 0; end";
+    let lock = "2 2\n0 0 -> 1 1\n1 1 -> 0 0\n1|1,1\n";
+    let path = |name: &str, text: &str| scratch.file(name, text).to_str().expect("UTF-8").to_string();
+    let empty = path("empty.spec", &net("init x = 0, y = 0 target y >= 1"));
+    let full = path("full.spec", &net("init x = 1, y = 0 target y >= 1"));
+    let open = path("open.spec", &net("init y = 0 target y >= 1"));
+    let lock = path("lock.tts", lock);
+    let program = path("program.bp", program);
+    let label = ["--error-label", "A", "--threads", "2"];
+    let cases: Vec<(&str, &[&str], &str, &[&str], &str)> = vec![
+        (&empty, &[], &full, &[], "it starts with `0|`, the question with `x = 1, y = 0`"),
+        (&full, &[], &empty, &[], "it starts with `0|x`, the question with `x = 0, y = 0`"),
+        (&open, &[], &open, &["--init-free"], "it starts with `0|`"),
+        (&empty, &["--target", "|y,y"], &empty, &[], "nothing is said about target `y >= 1`"),
+        (&lock, &["--initial", "1|1"], &lock, &[], "it starts with `1|1`, the question with `0/0"),
+        (
+            &lock,
+            &["--threads", "1"],
+            &lock,
+            &[],
+            "its number of threads is at most 1, that of the question any number",
+        ),
+        (
+            &lock,
+            &[],
+            &lock,
+            &["--threads", "3"],
+            "its number of threads is any number, that of the question at most 3",
+        ),
+        (&lock, &["--target", "0|1"], &lock, &[], "nothing is said about target `1|1,1`"),
+        (
+            &program,
+            &["--mutex", "A"],
+            &program,
+            &["--error-label", "A"],
+            "nothing is said about target `error label A`",
+        ),
+        (&program, &["--initial", "1"], &program, &[], "it starts with `1 thread at the entry of main`"),
+        (
+            &program,
+            &label,
+            &program,
+            &["--error-label", "A", "--threads", "2", "--no-slot-reuse"],
+            "a thread that has ended",
+        ),
+    ];
+    let certificate = scratch.0.join("certificate.json");
+    let certificate = certificate.to_str().expect("UTF-8");
+    for (of, asked, shown, options, why) in cases {
+        let check = [&["check", of, "-q", "--certificate", certificate], asked].concat();
+        let (status, out, err) = throng(&check);
+        assert!(matches!(status, Some(0 | 10)), "{check:?}: {out}{err}");
+        let (status, out, err) = throng(&[&["certify", of, certificate], asked].concat());
+        assert_eq!(status, Some(0), "{check:?}: {out}{err}");
+        let (status, out, err) = throng(&[&["certify", shown, certificate], options].concat());
+        let said = out.strip_prefix("INVALID  answers another question: ");
+        assert!(
+            status == Some(10) && said.is_some_and(|s| s.contains(why)),
+            "{check:?}, {options:?}: {out}{err}"
+        );
+        let (_, out, err) = throng(&["certify", of, certificate, "--its-own-question"]);
+        let first = out.lines().next().unwrap_or_default();
+        assert_eq!(first, format!("VALID  {of}  for the certificate's own question"), "{out}{err}");
+        assert!(out.contains("\nquestion: stated by the certificate; "), "{out}");
+    }
+    // Very many targets are compared at once.
+    let many: String = (0..20_000).map(|i| format!("0|0,{i}\n")).collect();
+    let many = path("many.tts", &format!("1 20000\n{many}"));
+    throng(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
+    let began = std::time::Instant::now();
+    assert_eq!(throng(&["certify", &many, certificate]).0, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(10));
+    // Without a bound, nothing depends on who has ended; and a wrong question is no question.
+    throng(&["check", &program, "-q", "--certificate", certificate]);
+    assert_eq!(throng(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
+    assert_eq!(throng(&["certify", &program, certificate, "--target", "0|1"]).0, Some(2));
+    assert_eq!(
+        throng(&["certify", &program, certificate, "--its-own-question", "--threads", "2"]).0,
+        Some(2)
+    );
+    // A part of an answer.
+    let two = path("two.tts", "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n1|1,1\n0|2\n");
+    throng(&["check", &two, "-q", "--certificate", certificate]);
+    let part = changed(&scratch, certificate, |doc| _ = doc["targets"].as_array_mut().expect("a list").pop());
+    let (status, out, _) = throng(&["certify", &two, &part]);
+    assert!(status == Some(10) && out.contains("nothing is said about target `0|2`"), "{out}");
+    // Where one target is reached, the others do not matter for the verdict.
+    let both = path("both.tts", "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n1|1\n0|2\n");
+    throng(&["check", &both, "-q", "--certificate", certificate]);
+    let part = changed(&scratch, certificate, |doc| _ = doc["targets"].as_array_mut().expect("a list").pop());
+    let (status, out, _) = throng(&["certify", &both, &part]);
+    assert!(status == Some(0) && out.contains("UNSAFE 1|1  by"), "{out}");
+}
+
+/// A certificate of a cutoff answers what `cutoff` asks, and not what `check` does.
+#[test]
+fn a_cutoff_answers_the_question_of_cutoff() {
+    let scratch = Scratch::new("cutoff-question");
+    let system = scratch.file("lock.tts", "2 2\n0 0 -> 1 1\n1 1 -> 0 0\n1|1,1\n");
+    let certificate = scratch.0.join("cutoff.json");
+    let (system, certificate) = (system.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+    let (status, out, err) = throng(&["cutoff", system, "--certificate", certificate]);
+    assert_eq!(status, Some(0), "{out}{err}");
+    let questions: [(&[&str], Option<i32>, &str); 5] = [
+        (&[], Some(0), "VALID"),
+        (&["--initial", "0/0"], Some(0), "VALID"),
+        (&["--initial", "1|1"], Some(10), "INVALID  answers another question: it starts with"),
+        (&["--threads", "2"], Some(10), "INVALID  answers another question: its number of threads"),
+        (&["--target", "1|1,1"], Some(10), "INVALID  answers another question: nothing is said about target"),
+    ];
+    for (question, expected, said) in questions {
+        let (status, out, err) = throng(&[&["certify", system, certificate], question].concat());
+        assert!(status == expected && out.starts_with(said), "{question:?}: {out}{err}");
+        let told = second(&[&[system, certificate], question].concat());
+        let word = if expected == Some(0) { "  VALID" } else { "  INVALID answers another question" };
+        assert!(told.is_none_or(|told| told.contains(word)), "{question:?}");
+    }
+}
+
 /// Five threads are not needed for a state that nobody reaches.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
@@ -452,7 +640,7 @@ fn what_needs_so_many_threads_must_be_reached() {
     std::fs::write(&certificate, value.to_string()).expect("written");
     let (status, out, err) = throng(&["certify", system, name]);
     assert!(status == Some(10) && out.contains("not among those reached"), "{out}{err}");
-    match second(system, name) {
+    match second(&[system, name]) {
         None => println!("skipped: python3 cannot be run"),
         Some(told) => assert!(told.contains("INVALID the needed state is not reached"), "{told}"),
     }
@@ -544,8 +732,8 @@ fn absurd_certificates_are_invalid_at_once() {
         let certificate = scratch.file(&format!("{name}.json"), &certificate.to_string());
         let input = scratch.file(name, &input);
         let began = std::time::Instant::now();
-        let (status, out, err) =
-            throng(&["certify", input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8")]);
+        let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
+        let (status, out, err) = throng(&["certify", "--its-own-question", input, certificate]);
         assert_eq!(
             (status, out.split_whitespace().next()),
             (Some(10), Some("INVALID")),
@@ -615,12 +803,13 @@ fn cutoffs_have_certificates() {
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
     let karp_miller = throng::engine::karp_miller::KarpMiller::default();
     let limits = Limits::none().timeout(PATIENCE);
+    let shelf = throng::engine::facts::FactStore::default();
     let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
-        (true, false) => Method::Dynamic(&karp_miller),
-        (true, true) => Method::Dynamic(&Backward),
+        (true, false) => Method::Dynamic(&karp_miller, &shelf),
+        (true, true) => Method::Dynamic(&Backward, &shelf),
     };
-    let found = cutoff(asked, &method, &limits, &Silent).ok()?;
+    let found = cutoff(asked, &method, 1, &limits, &Silent).ok()?;
     let proof = runs::proof(asked, &found, &limits).ok()?;
     throng_check::rules::cutoff::check_cutoff(asked, &proof, &limits)
         .unwrap_or_else(|flaw| panic!("{flaw}\n{}", loaded.source.text));

@@ -193,14 +193,117 @@ fn a_label_that_control_cannot_reach_is_safe() {
     let certificate = path.with_extension("json");
     // One thread: `explicit` and `symbolic` come to an end. `guided` never proves.
     for engine in ["auto", "explicit", "symbolic", "karp-miller", "backward", "views", "equations"] {
-        let asked = ["--error-label", "E", "--mutex", "M", "--engine", engine, "--certificate"];
+        let asked = ["--error-label", "E", "--mutex", "M", "--initial", "1"];
         let file = certificate.to_str().expect("a name");
-        let (status, out, err) = throng("check", &path, &[&asked[..], &[file, "--initial", "1"]].concat());
+        let found = ["--engine", engine, "--certificate", file];
+        let (status, out, err) = throng("check", &path, &[&asked[..], &found].concat());
         assert_eq!(status, Some(0), "{engine}: {out}{err}");
         assert_eq!(err.matches("W610").count(), 2, "{engine}: {err}");
-        let (status, out, err) = throng("certify", &path, &[file]);
+        let (status, out, err) = throng("certify", &path, &[&[file], &asked[..]].concat());
         assert_eq!(status, Some(0), "{engine}: {out}{err}");
     }
     let (status, _, err) = throng("check", &path, &["--error-label", "G"]);
     assert!(status == Some(2) && err.contains("E606") && err.contains("its labels: E, M"), "{err}");
+}
+
+/// Two threads break this; one alone does not.
+const RACE: &str = "decl g := 0; void main() begin g := !g; g := !g; assert(!g); end";
+
+/// `--initial 1`, and nothing starts a thread: a proof is about one thread, wherever it is shown.
+#[test]
+fn a_fixed_number_of_threads_is_said() {
+    let race = file("fixed.bp", RACE);
+    let (page, log) = (race.with_extension("html"), race.with_extension("sarif"));
+    let shown = ["--html", page.to_str().expect("a name"), "--sarif", log.to_str().expect("a name")];
+    let (status, out, err) = throng("check", &race, &[&["--initial", "1"][..], &shown].concat());
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.starts_with("SAFE  assertions  with 1 thread\n"), "{out}");
+    assert!(out.contains("\nthreads: 1; no step adds any\n"), "{out}");
+    for written in [&page, &log] {
+        let text = std::fs::read_to_string(written).expect("written");
+        assert!(text.contains("with 1 thread") && !text.contains("any number"), "{}", written.display());
+    }
+    let (_, out, _) = throng("check", &race, &["--initial", "1", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(document["scope"], "with 1 thread");
+    assert_eq!(document["threads"], 1);
+    // A bound does not make it more than one.
+    let (_, out, _) = throng("check", &race, &["--initial", "1", "--threads", "4", "-q"]);
+    assert_eq!(out, "SAFE  assertions  with 1 thread\n");
+    let certificate = race.with_extension("json");
+    let certificate = certificate.to_str().expect("a name");
+    let (status, ..) = throng("check", &race, &["--initial", "1", "--certificate", certificate]);
+    assert_eq!(status, Some(0));
+    let mut certify = Command::new(env!("CARGO_BIN_EXE_throng"));
+    let output = certify.arg("certify").arg(&race).arg(certificate).args(["--initial", "1"]).output();
+    let mut out = output.expect("it runs").stdout;
+    if out.is_empty() {
+        out = throng("certify", &race, &[certificate]).1.into_bytes();
+    }
+    assert!(!String::from_utf8_lossy(&out).contains("any number"), "{}", String::from_utf8_lossy(&out));
+}
+
+#[test]
+fn fixed_numbers_in_systems_and_nets_are_said_and_others_are_not() {
+    let says = |name: &str, text: &str, options: &[&str], wanted: &str| {
+        let (status, out, err) = throng("check", &file(name, text), &[options, &["-q"]].concat());
+        assert_eq!(status, Some(0), "{name}: {out}{err}");
+        assert!(out.starts_with(&format!("SAFE  {wanted}\n")), "{name}: {out}");
+    };
+    let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 2\n";
+    says("fixed.tts", lock, &["--initial", "0|0,0", "--target", "1|1,1"], "1|1,1  with exactly 2 threads");
+    says("fixed.tts", lock, &["--initial", "0/0", "--target", "1|1,1"], "1|1,1  for any number of threads");
+    let spawns = "2 3\n0 0 -> 1 1\n1 1 -> 0 2\n0 0 +> 0 2\n";
+    let options = ["--initial", "0|0,0", "--target", "1|1,1"];
+    says("spawns.tts", spawns, &options, "1|1,1  for any number of threads");
+    let start = "decl g := 0; void main() begin assert(!g); start_thread goto L; L: skip; end";
+    says("starts.bp", start, &[], "assertions  for any number of threads");
+    let net = |rule: &str| {
+        format!("vars\n a b c\nrules\n a >= 1 -> {rule};\ninit\n a = 2, b = 0, c = 0\ntarget\n c >= 1\n")
+    };
+    let (status, out, err) = throng("check", &file("fixed.spec", &net("a' = a-1, b' = b+1")), &["-q"]);
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.ends_with("with exactly 2 tokens\n"), "{out}");
+    let (_, out, _) = throng("check", &file("grows.spec", &net("b' = b+1")), &["-q"]);
+    assert!(out.ends_with("for any number of tokens\n"), "{out}");
+}
+
+/// What took part in a search that decided nothing, with the time of all its shares: the table adds up to the search.
+#[test]
+fn the_table_of_an_unknown_adds_up() {
+    // Threads count themselves with twelve bits: pairs do not rule a full count out, and thousands of threads reach it.
+    let bits: Vec<String> = (0..12).map(|i| format!("c{i}")).collect();
+    let next: Vec<String> = (1..12).map(|i| format!("c{i} ^ ({})", bits[..i].join(" & "))).collect();
+    let crowd = format!(
+        "decl {} := 0, g := 0; void main() begin atomic_begin; {} := !c0, {}; assert(!({})); atomic_end; {} end",
+        bits.join(" := 0, "),
+        bits.join(", "),
+        next.join(", "),
+        bits.join(" & "),
+        "g := !g; ".repeat(40)
+    );
+    let path = file("adds.bp", &crowd);
+    let page = path.with_extension("html");
+    let options = ["--jobs", "1", "--timeout", "3", "--json", "--html", page.to_str().expect("a name")];
+    let (status, out, err) = throng("check", &path, &options);
+    assert_eq!(status, Some(1), "{out}{err}");
+    let document: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let attempts = document["attempts"].as_array().expect("a list");
+    let mut names: Vec<&str> = attempts.iter().filter_map(|a| a["engine"].as_str()).collect();
+    let seconds: f64 = attempts.iter().filter_map(|a| a["seconds"].as_f64()).sum();
+    let searching = document["statistics"]["phases"]["searching"].as_f64().expect("a number");
+    assert!(
+        seconds > 0.8 * searching && seconds < 1.1 * searching,
+        "{seconds} of {searching}: {attempts:#?}"
+    );
+    for name in ["explicit", "karp-miller", "views", "views (triples)"] {
+        let found = attempts.iter().find(|a| a["engine"] == name).expect("it took part");
+        assert!(found["statistics"]["configurations"].as_u64() > Some(100), "{found:#}");
+    }
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "{names:?}");
+    let text = std::fs::read_to_string(page).expect("written");
+    assert_eq!(text.matches("\"engine\":\"views\"").count(), 1);
 }

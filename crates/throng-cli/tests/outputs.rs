@@ -384,3 +384,112 @@ fn nothing_of_this_depends_on_the_folder() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(Path::new(&dir.path("x.tts")).exists());
 }
+
+/// Every way to name an input as an output: refused, whatever is forced, and the input is as it was.
+#[test]
+fn an_input_is_never_overwritten() {
+    let dir = Scratch::new("inputs");
+    let system = "2 3\n0 0 -> 1 1\n1 1 -> 0 2\n";
+    let (lock, tts, prop) =
+        (dir.file("lock.bp", LOCK), dir.file("t.tts", system), dir.file("t.prop", "1|1,1\n"));
+    let (pnml, xml, old) = (dir.path("n.pnml"), dir.path("n.xml"), dir.path("old.json"));
+    assert_eq!(run(&["translate", &tts, "--to", "pnml", "-o", &pnml]).status.code(), Some(0));
+    assert_eq!(run(&["check", &lock, "--certificate", &old]).status.code(), Some(0));
+    let (soft, hard) = (dir.path("link"), dir.path("hard"));
+    fs::hard_link(&lock, &hard).expect("a link");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&lock, &soft).expect("a link");
+    let inputs = [&lock, &tts, &prop, &pnml, &xml, &old];
+    let before: Vec<String> = inputs.iter().map(|file| fs::read_to_string(file).expect("there")).collect();
+    let mut commands: Vec<Vec<&str>> = vec![
+        vec!["cutoff", &lock, "--certificate", &lock],
+        vec!["translate", &lock, "--to", "tts", "-o", &lock],
+        vec!["check", &tts, "--certificate", &prop],
+        vec!["check", &tts, "--html", &prop],
+        vec!["check", &tts, "--prop", &prop, "--sarif", &prop],
+        vec!["check", &pnml, "--html", &xml],
+        vec!["check", &lock, "--reuse", &old, "--html", &old],
+        vec!["check", &lock, "--reuse", &old, "--certificate", &old],
+        vec!["translate", &pnml, "--to", "pnml", "-o", &pnml],
+        vec!["translate", &pnml, "--to", "tts", "-o", &xml],
+    ];
+    for link in [&soft, &hard].into_iter().filter(|link| cfg!(unix) && Path::new(link).exists()) {
+        commands.push(vec!["check", &lock, "--html", link]);
+        commands.push(vec!["check", link, "--from", "bp", "--html", &lock]);
+        commands.push(vec!["translate", link, "--from", "bp", "--to", "tts", "-o", &lock]);
+    }
+    for command in commands {
+        for force in [&[][..], &["--force"]] {
+            let output = run(&[&command[..], force].concat());
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {}", printed(&output));
+            assert!(
+                said(&output).contains("it is an input of this command"),
+                "{command:?}: {}",
+                said(&output)
+            );
+            let now: Vec<String> =
+                inputs.iter().map(|file| fs::read_to_string(file).expect("there")).collect();
+            assert_eq!(now, before, "{command:?}");
+        }
+    }
+    // Standard input is a file, too.
+    #[cfg(unix)]
+    {
+        let input = fs::File::open(&lock).expect("there");
+        let mut check = throng(&["check", "-", "--from", "bp", "--html", &lock, "--force"]);
+        assert_eq!(check.stdin(input).output().expect("it runs").status.code(), Some(2));
+        assert_eq!(fs::read_to_string(&lock).expect("there"), LOCK);
+    }
+}
+
+/// The second file of a translation has a name that was not given.
+#[test]
+fn what_throng_did_not_write_needs_force() {
+    let dir = Scratch::new("force");
+    let (lock, other) = (dir.file("lock.bp", LOCK), dir.file("other.bp", RACE));
+    let (pnml, xml) = (dir.path("n.pnml"), dir.file("n.xml", "<mine/>"));
+    let translate = ["translate", &lock, "--to", "pnml", "-o", &pnml];
+    let output = run(&translate);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("--force"), "{}", said(&output));
+    assert_eq!(fs::read_to_string(&xml).expect("there"), "<mine/>");
+    assert!(!Path::new(&pnml).exists(), "both or none");
+    assert_eq!(run(&[&translate[..], &["--force"]].concat()).status.code(), Some(0));
+    // What throng wrote it replaces, and what it wrote can be read.
+    assert_eq!(run(&translate).status.code(), Some(0));
+    assert_eq!(run(&["check", &pnml]).status.code(), Some(0), "{}", said(&run(&["check", &pnml])));
+    for option in ["--html", "--sarif", "--certificate"] {
+        let output = run(&["check", &lock, option, &other]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert_eq!(fs::read_to_string(&other).expect("there"), RACE, "{option}");
+    }
+    assert_eq!(run(&["check", &lock, "--html", &other, "--force"]).status.code(), Some(0));
+}
+
+#[test]
+fn read_only_files_stay_and_a_dash_is_no_file() {
+    let dir = Scratch::new("read-only");
+    let (lock, page) = (dir.file("lock.bp", LOCK), dir.file("a.html", "old"));
+    let mut permissions = fs::metadata(&page).expect("there").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&page, permissions).expect("mine");
+    for args in
+        [&["check", &lock, "--html", &page, "--force"][..], &["translate", &lock, "--to", "tts", "-o", &page]]
+    {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(said(&output).contains("read-only"), "{}", said(&output));
+        assert_eq!(fs::read_to_string(&page).expect("there"), "old");
+    }
+    for option in ["--html", "--sarif", "--certificate"] {
+        let output = throng(&["check", &lock, option, "-"]).current_dir(&dir.0).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{option}: {}", said(&output));
+        assert!(printed(&output).is_empty(), "{option}");
+    }
+    let output = throng(&["translate", &lock, "--to", "tts", "-o", "-"])
+        .current_dir(&dir.0)
+        .output()
+        .expect("it runs");
+    assert_eq!(printed(&output), printed(&run(&["translate", &lock, "--to", "tts"])));
+    assert_eq!(dir.names(), ["a.html", "lock.bp"]);
+}

@@ -19,6 +19,7 @@ pub mod naive;
 pub mod nets;
 pub mod oracles;
 pub mod shrink;
+pub mod states;
 pub mod summary;
 pub mod threads;
 

@@ -19,6 +19,8 @@ pub struct Thread {
     own: Vec<bool>,
     stack: Vec<Frame>,
     inside: bool,
+    /// Whether it is inside an `atomic {`, of a caller perhaps.
+    block: bool,
 }
 
 /// An active call.
@@ -29,8 +31,8 @@ struct Frame {
     at: usize,
     /// Parameters, then locals.
     values: Vec<bool>,
-    /// For each `atomic {` that is open: whether the thread was inside before.
-    before: Vec<bool>,
+    /// For each `atomic {` that is open: whether the thread was inside before, and inside another block.
+    before: Vec<(bool, bool)>,
 }
 
 /// The whole system.
@@ -106,6 +108,8 @@ pub struct Answer {
     pub invariant: Option<usize>,
     /// Thread states of configurations with nobody inside an atomic section.
     pub reached: BTreeSet<State>,
+    /// Lines and columns at which threads are, also inside atomic sections.
+    pub positions: BTreeSet<(u32, u32)>,
     /// How many configurations there are.
     pub configurations: usize,
     /// Whether a step was not taken because it would have left more threads than [`Naive::search_within`] allows.
@@ -781,7 +785,7 @@ impl<'a> Naive<'a> {
                         _ => unreachable!("matched above"),
                     };
                     // It begins outside all blocks of this function; what its callers have open stays open.
-                    child.inside = false;
+                    (child.inside, child.block) = (false, false);
                     child.stack.last_mut().expect("a call").before.clear();
                     threads.push(child);
                 }
@@ -789,18 +793,19 @@ impl<'a> Naive<'a> {
             }
             Do::AtomicBegin | Do::AtomicEnd => {
                 let mut after = next(thread);
-                after.inside = matches!(point.what, Do::AtomicBegin);
+                after.inside = matches!(point.what, Do::AtomicBegin) || thread.block;
                 put(shared, with(after, others), 0);
             }
             Do::Open => {
                 let mut after = next(thread);
-                after.stack.last_mut().expect("a call").before.push(thread.inside);
-                after.inside = true;
+                after.stack.last_mut().expect("a call").before.push((thread.inside, thread.block));
+                (after.inside, after.block) = (true, true);
                 put(shared, with(after, others), 0);
             }
             Do::Close => {
                 let mut after = next(thread);
-                after.inside = after.stack.last_mut().expect("a call").before.pop().expect("opened");
+                let before = after.stack.last_mut().expect("a call").before.pop();
+                (after.inside, after.block) = before.expect("opened");
                 put(shared, with(after, others), 0);
             }
             Do::Wait => {}
@@ -943,7 +948,7 @@ impl<'a> Naive<'a> {
         let mut starts = Vec::new();
         for own in product(&self.own_initial) {
             for call in self.calls(self.main, &[]) {
-                starts.push(Thread { own: own.clone(), stack: vec![call], inside: false });
+                starts.push(Thread { own: own.clone(), stack: vec![call], inside: false, block: false });
             }
         }
         let mut lists: Vec<Vec<Thread>> = vec![Vec::new()];
@@ -1008,6 +1013,7 @@ impl<'a> Naive<'a> {
         });
         let mut answer = Answer::default();
         let mut states: HashSet<(Vec<bool>, Option<Thread>)> = HashSet::new();
+        let mut offsets = BTreeSet::new();
         let mut seen: HashSet<Config> = HashSet::new();
         let mut level = self.initial(question, within);
         let mut depth = 0;
@@ -1018,6 +1024,7 @@ impl<'a> Naive<'a> {
                     continue;
                 }
                 self.look(&config, depth, label, invariant.as_ref(), &mut answer);
+                offsets.extend(config.threads.iter().map(|t| self.point(t).offset));
                 if !config.threads.iter().any(|t| t.inside) {
                     for thread in &config.threads {
                         states.insert((config.shared.clone(), Some(thread.clone())));
@@ -1042,6 +1049,7 @@ impl<'a> Naive<'a> {
             depth += 1;
         }
         answer.reached = states.into_iter().map(|(shared, thread)| self.state(shared, thread)).collect();
+        answer.positions = offsets.into_iter().map(|offset| self.position(offset)).collect();
         answer.configurations = seen.len();
         Some(answer)
     }
@@ -1120,6 +1128,7 @@ impl<'a> Naive<'a> {
                 own: vec![false; self.own.len()],
                 stack: vec![Frame { function: usize::MAX, at: 0, values: Vec::new(), before: Vec::new() }],
                 inside: false,
+                block: false,
             };
             if self.eval_shared(e, &config.shared, &thread).contains(&false) {
                 answer.invariant.get_or_insert(depth);
@@ -1154,6 +1163,13 @@ impl<'a> Naive<'a> {
         self.eval(&e, &View { shared, thread, after: None, other: None, primed: false })
     }
 
+    /// Line and column.
+    fn position(&self, offset: u32) -> (u32, u32) {
+        let before = &self.text[..offset as usize];
+        let line = before.matches('\n').count() as u32 + 1;
+        (line, (before.len() - before.rfind('\n').map_or(0, |i| i + 1)) as u32 + 1)
+    }
+
     /// A thread state as plain data.
     fn state(&self, shared: Vec<bool>, thread: Option<Thread>) -> State {
         let Some(thread) = thread else {
@@ -1161,9 +1177,7 @@ impl<'a> Naive<'a> {
             return State { place, shared, values: Vec::new() };
         };
         let point = self.point(&thread);
-        let before = &self.text[..point.offset as usize];
-        let line = before.matches('\n').count() as u32 + 1;
-        let column = (before.len() - before.rfind('\n').map_or(0, |i| i + 1)) as u32 + 1;
+        let (line, column) = self.position(point.offset);
         let functions: Vec<&str> =
             thread.stack.iter().map(|f| self.codes[f.function].tree.name.name.as_str()).collect();
         let mut values = thread.own.clone();

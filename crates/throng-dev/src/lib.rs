@@ -8,6 +8,7 @@ mod naive;
 pub mod programs;
 mod random;
 pub mod reader_contract;
+pub mod states;
 pub mod uncounted_symbolic;
 
 pub use laws::laws;

@@ -75,7 +75,7 @@ fn run(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
         let text = std::fs::read_to_string(&path).map_err(|why| wrong(&path, why.to_string()))?;
         serde_json::from_str(&text).map_err(|why| wrong(&path, why.to_string()))?
     };
-    files::probe(&path)?;
+    files::claim([(&path, files::Kind::Own)], true)?;
     let seed = args.seed.or(kept.seed).unwrap_or_else(fresh_seed);
     let campaign = Arc::new(Campaign {
         seed,

@@ -232,7 +232,7 @@ pub fn probe_certificate(bytes: &[u8]) -> bool {
 fn certificate_stands(document: &Document, format: Format, source: Source) -> bool {
     let Ok(loaded) = read(source, format, &certify::reading(document, Some(format))) else { return false };
     let limits = Limits::none().timeout(Duration::from_millis(100));
-    match certify::certify(&loaded, document, &limits) {
+    match certify::certify(&certify::Asked::Own(&loaded), document, &limits) {
         Ok(_) => true,
         Err(fault) => {
             assert!(!fault.to_string().is_empty());

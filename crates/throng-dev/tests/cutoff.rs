@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use common::{corpus, manifest, pose};
 use throng::engine::Silent;
-use throng::engine::cutoff::{Closed, Cutoff, Method, cutoff};
+use throng::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
 use throng::engine::explicit::reachable;
+use throng::engine::facts::FactStore;
 use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
 use throng_check::rules::check;
+use throng_check::rules::cutoff::check_cutoff;
 use throng_dev::{Knobs, Rng, naive, random_problem, random_table};
 use throng_lang::bp;
 use throng_model::limits::Limits;
@@ -28,8 +30,8 @@ fn limits(seconds: u64) -> Limits {
 /// Finds the cutoff both ways, and checks that they agree and all evidence.
 fn both(problem: &Problem, limits: &Limits) -> Result<Cutoff, Unknown> {
     let engine = KarpMiller::default();
-    let exact = cutoff(problem, &Method::Exact(&engine), limits, &Silent)?;
-    let dynamic = cutoff(problem, &Method::Dynamic(&engine), limits, &Silent)?;
+    let exact = cutoff(problem, &Method::Exact(&engine), 1, limits, &Silent)?;
+    let dynamic = cutoff(problem, &Method::Dynamic(&engine, &FactStore::default()), 1, limits, &Silent)?;
     assert_eq!(exact.threads, dynamic.threads);
     assert_eq!(exact.reachable, dynamic.reachable);
     for (cutoff, level) in [&exact, &dynamic].iter().flat_map(|c| c.levels.iter().map(move |l| (c, l))) {
@@ -100,7 +102,7 @@ fn counting(top: u32) -> Problem {
 }
 
 fn program(text: &str) -> Problem {
-    let (program, findings) = bp::read(text, &bp::Options::default());
+    let (program, findings) = bp::read(text, &bp::Options { exact_copies: true, ..bp::Options::default() });
     let program = program.unwrap_or_else(|| panic!("{findings:?}"));
     Problem {
         initial: vec![program.initial(None)],
@@ -120,7 +122,6 @@ fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
         assert_eq!(found.threads, c + 1);
         let last = found.levels.last().unwrap();
         assert_eq!(last.new, 1, "c is seen by a thread that has not begun");
-        assert!(last.witness.is_some());
         let least = (1..).find(|&n| {
             let bounded = Problem { bound: Bound::Threads(n), ..problem.clone() };
             let states = reachable(&bounded, &limits(60), &Silent).unwrap();
@@ -138,10 +139,47 @@ fn the_shipped_example_has_the_cutoff_it_says() {
     assert_eq!(both(&problem, &limits(60)).unwrap().threads, 4);
 }
 
+/// `a=*` is nothing new where `a=0` and `a=1` are known.
+#[test]
+fn what_is_new_is_counted_in_states_not_in_words() {
+    let problem = program(
+        "decl a := 0, h := 0;
+        void main() begin
+          L: goto S0, S1, H, E;
+          S0: a := 0; goto S0, S1, H, X;
+          S1: a := 1; goto S0, S1, H, X;
+          H: h := 1; goto S0, S1, H, X;
+          E: h := 0 constrain h;
+          E2: a := *;
+          X: skip;
+        end",
+    );
+    let found = both(&problem, &limits(60)).unwrap();
+    assert_eq!((found.threads, found.states(&*problem.model)), (2, 44), "with 1, 2, 3 threads: 28, 44, 44");
+    assert_eq!(found.levels.iter().map(|l| l.new).collect::<Vec<_>>(), [28, 16]);
+    let proof = runs::proof(&problem, &found, &limits(60)).unwrap();
+    assert!(proof.needed.is_some(), "that fewer threads do not suffice is shown");
+    check_cutoff(&problem, &proof, &limits(60)).unwrap();
+}
+
+/// What happens inside an atomic section is not among the thread states, so it needs no threads.
+#[test]
+fn moments_inside_atomic_sections_do_not_count() {
+    let problem = program(
+        "decl x := 0, y := 0;
+        void main() begin
+          atomic { x := !x; y := x; }
+          skip;
+        end",
+    );
+    let found = both(&problem, &limits(60)).unwrap();
+    assert!(found.reachable.iter().all(|&(s, _)| !problem.model.inside_atomic(s)));
+}
+
 #[test]
 fn a_bound_makes_no_sense_here() {
     let bounded = Problem { bound: Bound::Threads(2), ..counting(2) };
-    let refused = cutoff(&bounded, &Method::Exact(&KarpMiller::default()), &Limits::none(), &Silent);
+    let refused = cutoff(&bounded, &Method::Exact(&KarpMiller::default()), 1, &Limits::none(), &Silent);
     assert!(matches!(refused, Err(Unknown::NotForThisModel(_))));
 }
 
@@ -170,7 +208,7 @@ fn cutoffs_of_the_corpus() {
         };
         let all = timed(&mut || Ok(reachable_unbounded(&problem, &limits(seconds), &Silent)?.len()));
         let Ok((states, km)) = all else { continue };
-        match cutoff(&problem, &Method::Exact(&KarpMiller::default()), &limits(seconds), &Silent) {
+        match cutoff(&problem, &Method::Exact(&KarpMiller::default()), 1, &limits(seconds), &Silent) {
             Ok(found) => {
                 let bounded = Problem { bound: Bound::Threads(found.threads), ..problem.clone() };
                 let at = timed(&mut || Ok(reachable(&bounded, &limits(seconds), &Silent)?.len()));

@@ -207,6 +207,8 @@ impl SetStates for Overlapping {
         self.post(s, l, out)
     }
 
+    fn obey(&self, _: Option<throng_model::Over>) {}
+
     fn as_any(&self) -> &dyn Any {
         self
     }

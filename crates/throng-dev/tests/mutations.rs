@@ -75,8 +75,9 @@ const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b
 fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let karp_miller = KarpMiller::default();
     let exact = Method::Exact(&karp_miller);
-    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward) } else { exact };
-    cutoff(asked, &method, &Limits::none().timeout(PATIENCE), &Silent).ok()
+    let shelf = throng::engine::facts::FactStore::default();
+    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &shelf) } else { exact };
+    cutoff(asked, &method, 1, &Limits::none().timeout(PATIENCE), &Silent).ok()
 }
 
 /// Cutoffs of examples and random systems.
@@ -373,6 +374,7 @@ fn question(document: &Document) -> Option<Question> {
             Property::ErrorLabel(l) => question.error_labels.push(l.clone()),
             Property::Mutex(l) => question.mutex.push(l.clone()),
             Property::Invariant(e) => question.invariants.push(e.clone()),
+            Property::State(s) => question.targets.push(s.clone()),
             Property::Covers(configs) => {
                 let [(s, threads)] = &configs[..] else { return None };
                 let finite = threads.iter().map(|&(l, n)| match n {
@@ -424,6 +426,7 @@ struct ForPython {
     input: PathBuf,
     certificate: PathBuf,
     accepted: bool,
+    readable: bool,
     what: String,
 }
 
@@ -433,7 +436,7 @@ fn python(asked: &[ForPython]) -> Option<usize> {
     let mut skipped = 0;
     for chunk in asked.chunks(200) {
         let mut command = Command::new("python3");
-        command.arg(&script);
+        command.arg(&script).arg("--its-own-question");
         chunk.iter().for_each(|m| _ = command.arg(&m.input).arg(&m.certificate));
         let output = command.output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -446,6 +449,7 @@ fn python(asked: &[ForPython]) -> Option<usize> {
                 continue;
             }
             assert_eq!(said.starts_with("VALID"), mutant.accepted, "{}: {line}", mutant.what);
+            assert_eq!(!said.starts_with("UNREADABLE"), mutant.readable, "{}: {line}", mutant.what);
         }
     }
     Some(skipped)
@@ -482,9 +486,8 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
             made += 1;
             by_kind.entry(kind).or_default().0 += 1;
             let is_accepted = verdict.is_ok();
-            if let Err(Fault::Unreadable(_)) = verdict {
-                unreadable += 1;
-            }
+            let readable = !matches!(verdict, Err(Fault::Unreadable(_)));
+            unreadable += u32::from(!readable);
             assert!(!matches!(verdict, Err(Fault::Limit(_))), "{what}");
             if is_accepted {
                 accepted += 1;
@@ -510,7 +513,8 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
             if is_system {
                 let certificate = folder.join(format!("{number}-{k}.json"));
                 std::fs::write(&certificate, &bytes).expect("written");
-                for_python.push(ForPython { input: path.clone(), certificate, accepted: is_accepted, what });
+                let accepted = is_accepted;
+                for_python.push(ForPython { input: path.clone(), certificate, accepted, readable, what });
             }
         }
         // Somebody else's certificate.

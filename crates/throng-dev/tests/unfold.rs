@@ -147,6 +147,8 @@ impl SetStates for Masks {
         self.post(s, l, out)
     }
 
+    fn obey(&self, _: Option<throng_model::Over>) {}
+
     fn as_any(&self) -> &dyn Any {
         self
     }

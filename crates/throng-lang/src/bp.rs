@@ -15,6 +15,7 @@ pub mod printer;
 mod relation;
 mod resolve;
 pub mod spans;
+pub mod thread_state;
 
 pub mod program;
 pub use jit::Jit;

@@ -3,7 +3,7 @@
 //! Initial configurations, targets and property files all use it. Positions in messages count from the start of the
 //! text that was given.
 
-use crate::source::{Diagnostic, Span};
+use crate::source::{Diagnostic, Severity, Span};
 use crate::system::Findings;
 use throng_model::problem::{Initial, Target};
 use throng_model::table::Names;
@@ -67,11 +67,19 @@ pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target
             .label("expected `s|l,l`")
             .hint("`s|l` is met by every configuration with at least one thread in l"));
     }
-    let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(Target { name, configs: vec![Config::new(found.shared, found.threads)] })
+    Ok(Target { name: words(text), configs: vec![Config::new(found.shared, found.threads)] })
 }
 
-/// Reads a property file: one target per line; `#` starts a comment.
+/// The code of errors about a number that is too large for a state.
+const OUT_OF_RANGE: &str = "E655";
+
+/// A text with single blanks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Reads a property file: one target per line; `#` starts a comment. A target with a number that is no state cannot be reached, which
+/// is worth a warning.
 pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Vec<Diagnostic>) {
     let (mut targets, mut findings) = (Vec::new(), Findings::default());
     let mut at = 0;
@@ -80,6 +88,13 @@ pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Ve
         if !content.trim().is_empty() {
             match parse_target(content, shared, locals) {
                 Ok(target) => targets.push(target),
+                // As BFC: what does not exist is not reached.
+                Err(d) if d.code == OUT_OF_RANGE => {
+                    let message = format!("{}: this target cannot be reached", d.message);
+                    let warning = Diagnostic { severity: Severity::Warning, code: "W611", message, ..d };
+                    findings.push(shifted(warning, at));
+                    targets.push(Target { name: words(content), configs: Vec::new() });
+                }
                 Err(d) => findings.push(shifted(d, at)),
             }
         }
@@ -153,7 +168,7 @@ fn state(
             }
             match word.parse::<u64>() {
                 Err(_) => Err(Diagnostic::error("E654", span, "this number does not fit into 64 bits")),
-                Ok(i) if i >= *n => Err(out_of_range("E652", span, which, i, *n)),
+                Ok(i) if i >= *n => Err(out_of_range(OUT_OF_RANGE, span, which, i, *n)),
                 Ok(i) => Ok(i),
             }
         }
@@ -210,8 +225,8 @@ mod tests {
             ("", "E651 `` is not a configuration", 0),
             ("|1", "E651 the shared state is missing", 0),
             ("0|1,,2", "E651 a local state is missing between commas", 4),
-            ("0|5", "E652 local state 5 is out of range", 2),
-            ("5|1", "E652 shared state 5 is out of range", 0),
+            ("0|5", "E655 local state 5 is out of range", 2),
+            ("5|1", "E655 shared state 5 is out of range", 0),
             ("0|99999999999999999999", "E654 this number does not fit into 64 bits", 2),
             ("0/", "E651 nothing follows `/`", 1),
             ("0|1|2", "E651 `1|2` is not a number", 2),
@@ -238,7 +253,9 @@ mod tests {
         assert_eq!(findings, []);
         assert_eq!(targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["1|2,2", "3|"]);
         let (targets, findings) = read_prop("1|9\n1|1\nx\n", &names, &names);
-        assert_eq!((targets.len(), findings.len()), (1, 2));
+        assert_eq!(findings.iter().map(|d| d.code).collect::<Vec<_>>(), ["W611", "E651"]);
         assert_eq!(findings[1].span, Some(Span::new(8, 9)));
+        assert_eq!((targets[0].name.as_str(), targets[0].configs.len()), ("1|9", 0));
+        assert_eq!((targets.len(), targets[1].configs.len()), (2, 1));
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use crate::bp::Jit;
 use crate::configuration::{parse_config, parse_target, read_prop};
-use crate::load::{Format, Input, Loaded, read_source};
+use crate::load::{Format, Input, Loaded, Reading, read_source};
 use crate::pnml;
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
+use throng_model::Model;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
 /// What the user asks for; everything left open has a default.
@@ -21,7 +22,7 @@ pub struct Question {
     pub initial: Option<String>,
     /// `--threads`: the bound.
     pub threads: Option<u32>,
-    /// `--target`: configurations `s|l,l`.
+    /// `--target`: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0` ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
     /// `--prop`: a file with targets.
     pub prop: Option<PathBuf>,
@@ -73,6 +74,11 @@ fn wrong(name: &str, value: &str, code: &'static str, message: String, hint: Opt
 }
 
 impl Question {
+    /// How to read a program that is asked this: where values of threads' variables are asked for, none may be forgotten.
+    pub fn reading(&self, reading: Reading) -> Reading {
+        Reading { exact_copies: reading.exact_copies || !self.targets.is_empty(), ..reading }
+    }
+
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<Complaint>> {
@@ -99,14 +105,11 @@ impl Question {
     fn inapplicable(&self, loaded: &Loaded) -> Vec<Complaint> {
         let first = |list: &[String]| list.first().cloned();
         let given: Vec<(&str, Option<String>, &str)> = match loaded.input {
-            Input::Program(_) => vec![
-                ("--target", first(&self.targets), "ask with --error-label, --mutex or --invariant"),
-                (
-                    "--prop",
-                    self.prop.as_ref().map(|p| p.display().to_string()),
-                    "a program's properties are its assertions; add --error-label, --mutex or --invariant",
-                ),
-            ],
+            Input::Program(_) => vec![(
+                "--prop",
+                self.prop.as_ref().map(|p| p.display().to_string()),
+                "a program's properties are its assertions; add --error-label, --mutex or --invariant",
+            )],
             Input::System(_) => vec![
                 ("--error-label", first(&self.error_labels), "labels are for programs; use --target 's|l,l'"),
                 ("--mutex", first(&self.mutex), "labels are for programs; use --target 's|l,l'"),
@@ -163,7 +166,9 @@ impl Question {
     ) -> Result<Problem, Vec<Complaint>> {
         let count = self.initial_threads(program).map_err(|c| vec![c])?;
         let targets = self.program_targets(program, loaded, warnings)?;
+        let only_dead = self.initial.is_none() && count.is_some() && !program.traits().spawns;
         let initial_text = match count {
+            Some(_) if only_dead => "1 thread at the entry of main, because the program has `start_thread`, though control never gets there (--initial any: any number)".to_string(),
             None => "any number of threads at the entry of main".to_string(),
             Some(1) => "1 thread at the entry of main".to_string(),
             Some(n) => format!("{n} threads at the entry of main"),
@@ -177,7 +182,8 @@ impl Question {
         })
     }
 
-    /// How many threads a program starts with: `None` is any number.
+    /// How many threads a program starts with: `None` is any number. By default one if the program has
+    /// `start_thread` anywhere: it was written to start its threads itself.
     fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, Complaint> {
         let Some(text) = &self.initial else {
             return Ok(program.tree().starts_threads().then_some(1));
@@ -227,6 +233,12 @@ impl Question {
                 Err(why) => complaints.push(Complaint::option("--invariant", text, why)),
             }
         }
+        for text in &self.targets {
+            match program.thread_states(text) {
+                Ok(target) => targets.push(target),
+                Err(why) => complaints.push(Complaint::option("--target", text, why)),
+            }
+        }
         if targets.is_empty() && complaints.is_empty() {
             if !self.may_lack_target {
                 warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
@@ -269,6 +281,16 @@ impl Question {
         }
     }
 
+    /// The property file that [`Question::pose`] reads, if it does: the one that was named, else the one beside the input at `path`.
+    pub fn property_file(&self, loaded: &Loaded, path: &Path) -> Option<PathBuf> {
+        let Input::System(_) = loaded.input else { return None };
+        self.prop.clone().or_else(|| {
+            let found = beside(loaded, path);
+            let looks = self.targets.is_empty() && loaded.format != Format::Spec && found.is_file();
+            looks.then_some(found)
+        })
+    }
+
     /// What was asked for on the command line; else what the property file beside the input says; else the input itself.
     fn system_targets(
         &self,
@@ -286,15 +308,14 @@ impl Question {
                 Err(why) => complaints.push(Complaint::option("--target", text, why)),
             }
         }
-        let beside = path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" });
-        let looks_beside = self.targets.is_empty() && loaded.format != Format::Spec && beside.is_file();
-        if self.prop.is_none() && looks_beside && !system.targets.is_empty() {
+        let (beside, file) = (beside(loaded, path), self.property_file(loaded, path));
+        if self.prop.is_none() && file.is_some() && !system.targets.is_empty() {
             let message =
                 format!("the targets of this file are not asked for: {} has others", beside.display());
             let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W609", message) };
             warnings.push(Complaint::whole(&loaded.source, why));
         }
-        if let Some(file) = self.prop.as_ref().or(looks_beside.then_some(&beside)) {
+        if let Some(file) = &file {
             match read_properties(file, system, loaded.format, left_out) {
                 Ok((found, odd)) => {
                     targets.extend(found);
@@ -322,6 +343,11 @@ impl Question {
         }
         Ok(targets)
     }
+}
+
+/// Where a property file of the same name would be.
+fn beside(loaded: &Loaded, path: &Path) -> PathBuf {
+    path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" })
 }
 
 fn nothing_asserted() -> Diagnostic {

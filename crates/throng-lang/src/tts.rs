@@ -377,7 +377,7 @@ mod tests {
                 "99999999999999999999",
             ),
             ("2 2\n-1 0 -> 1 1", "E303 unexpected `-`: expected a shared state", "-"),
-            ("2 2\n\n  0|7", "E652 local state 7 is out of range: expected 0 to 1", "7"),
+            ("2 2\n\n  0|7", "E655 local state 7 is out of range: expected 0 to 1", "7"),
             ("2 2\n0/1", "E653 a target cannot ask for any number of threads: expected `s|l,l`", "0/1"),
         ] {
             assert_eq!(errors(text), [(message.to_string(), under.to_string())], "{text:?}");

@@ -35,6 +35,8 @@ pub mod thread_names;
 pub mod unfold;
 pub mod verdict;
 
+use std::sync::Arc;
+
 pub use bag::{Bag, OMEGA, UNCOUNTABLE};
 pub use config::Config;
 
@@ -69,6 +71,13 @@ pub struct Step {
     pub edge: Edge,
     /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
     pub choice: u64,
+}
+
+impl Step {
+    /// Whether there are more threads after it than before.
+    pub fn creates(&self) -> bool {
+        u64::from(self.put.size()) + u64::from(self.spawn.size()) > u64::from(self.take.size())
+    }
 }
 
 /// What the threads that a step does not take do while it fires.
@@ -135,13 +144,16 @@ impl Incomplete {
     pub fn irrelevant(_listed: Result<(), Incomplete>) {}
 }
 
+/// Whether a search has to stop.
+pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// What every argument about a model must know. There are no defaults, so that no wrapper forgets one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Traits {
     /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only bounded
     /// search answers exactly.
     pub blocking: Option<String>,
-    /// Whether some step creates threads.
+    /// Whether some step leaves more threads than it takes.
     pub spawns: bool,
 }
 
@@ -299,6 +311,9 @@ pub trait SetStates {
 
     /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
+
+    /// From now on, calls that take long ask whether to stop, and then list too few steps and say so.
+    fn obey(&self, over: Option<Over>);
 
     /// The model itself, for engines made for one kind of model: the symbolic ones encode programs.
     fn as_any(&self) -> &dyn std::any::Any;

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::quotient::Contraction;
-use crate::{Bag, Config, Local, Model, OMEGA, Shared};
+use crate::{Incomplete, Bag, Config, Local, Model, OMEGA, Shared};
 
 /// Model + initial configurations + targets + thread bound.
 #[derive(Clone)]
@@ -53,6 +53,24 @@ pub enum Bound {
     /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least number, if that is more); firing
     /// is not bounded.
     Tokens(u32),
+}
+
+impl Problem {
+    /// Whether everything was listed so far: a model that had to leave something out says so from then on, whatever it is asked.
+    pub fn complete(&self) -> Result<(), Incomplete> {
+        self.initial.iter().try_for_each(|family| self.model.post_shared(family.shared, &mut Vec::new()))
+    }
+
+    /// The least and the largest number of threads at the start, if that is fixed and no step creates a thread: then the answer is
+    /// about these numbers of threads and no others.
+    pub fn fixed_threads(&self) -> Option<(u32, u32)> {
+        if self.initial.iter().any(|family| !family.any.is_empty()) || self.model.spawns() {
+            return None;
+        }
+        let most = self.bound.threads().unwrap_or(u32::MAX);
+        let sizes = self.initial.iter().map(|family| family.threads.size()).filter(|&size| size <= most);
+        Some((sizes.clone().min()?, sizes.max()?))
+    }
 }
 
 impl Initial {

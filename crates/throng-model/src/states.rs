@@ -1,6 +1,6 @@
 //! What every user of a model may ask, whatever capabilities the model has.
 
-use crate::{Incomplete, Local, Model, Shared, Step};
+use crate::{Incomplete, Local, Model, Over, Shared, Step};
 
 /// Questions about a model's states and steps, answered through its capabilities; where a model has none, states are plain and bystanders stay.
 impl dyn Model + '_ {
@@ -22,6 +22,13 @@ impl dyn Model + '_ {
     /// Why a thread's mere presence may block a step, if it may.
     pub fn blocking(&self) -> Option<String> {
         self.traits().blocking
+    }
+
+    /// See [`crate::SetStates::obey`].
+    pub fn obey(&self, over: Option<Over>) {
+        if let Some(sets) = self.sets() {
+            sets.obey(over);
+        }
     }
 
     /// Every step there is, if the model is written out.

@@ -235,7 +235,7 @@ impl Model for Table {
                 place.line, place.text
             )
         });
-        Traits { blocking, spawns: self.steps.iter().any(|s| !s.spawn.is_empty()) }
+        Traits { blocking, spawns: self.steps.iter().any(Step::creates) }
     }
 
     fn transfers(&self) -> Option<&dyn Transfers> {

@@ -100,16 +100,16 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
     steps.peek().is_some() && steps.all(&mut is_blocked)
 }
 
-/// One engine's part in a common search.
+/// One engine's part in a common search, all its shares of work together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Attempt {
     /// The engine.
     pub engine: &'static str,
-    /// How it ended, in words.
+    /// How its last share ended, in words.
     pub outcome: String,
-    /// Seconds it took.
+    /// Seconds that all its shares took.
     pub seconds: f64,
-    /// What it did.
+    /// What it did in the share that got furthest.
     pub statistics: Statistics,
 }
 

@@ -146,6 +146,31 @@ pub fn bound_text(bound: Bound) -> String {
     }
 }
 
+/// How many threads there may be, in words: the bound, unless none was asked for and the number never grows.
+pub fn threads_text(problem: &Problem) -> String {
+    match (problem.bound, problem.fixed_threads()) {
+        (Bound::Any, Some((least, most))) => format!("{}; no step adds any", range(least, most)),
+        (bound, _) => bound_text(bound),
+    }
+}
+
+/// `2` or `2 to 3`
+fn range(least: u32, most: u32) -> String {
+    if least == most { most.to_string() } else { format!("{least} to {most}") }
+}
+
+/// For how many threads, or tokens, a proof holds, as the first line says it.
+fn scope(problem: &Problem, unit: &str) -> String {
+    match (problem.fixed_threads(), problem.bound) {
+        (Some((1, 1)), _) => format!("with 1 {unit}"),
+        (Some((least, most)), _) if least == most => format!("with exactly {most} {unit}s"),
+        (Some((least, most)), _) => format!("with {} {unit}s", range(least, most)),
+        (None, Bound::Any) => format!("for any number of {unit}s"),
+        (None, Bound::Threads(n)) => format!("for at most {}", plural(n.into(), "thread")),
+        (None, bound @ Bound::Tokens(_)) => format!("for {}", bound_text(bound)),
+    }
+}
+
 /// Why a target has no verdict, and what is known all the same.
 fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
     let Verdict::Unknown(why) = verdict else { return None };
@@ -158,11 +183,7 @@ fn reason(report: &Report, verdict: &Verdict) -> Option<String> {
 /// What stands behind the name of a target: how it is reached, or for whom it is not, or why nobody knows.
 fn detail(report: &Report, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Safe(_) => match report.problem.bound {
-            Bound::Any => format!("for any number of {}s", report.unit),
-            Bound::Threads(n) => format!("for at most {}", plural(n.into(), "thread")),
-            Bound::Tokens(_) => format!("for {}", bound_text(report.problem.bound)),
-        },
+        Verdict::Safe(_) => scope(report.problem, report.unit),
         Verdict::Unsafe(trace) => format!(
             "{}, {}",
             plural(trace.threads().into(), report.unit),

@@ -34,6 +34,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::auto::Auto;
@@ -95,14 +96,15 @@ impl<'a> Verification<'a> {
     /// Of a file in any format that its extension names.
     pub fn of_file(path: impl AsRef<Path>, question: &Question) -> Result<Verification<'a>, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
-        let asked = Verification::of_loaded(load(path, &Reading::default())?, question, path)?;
+        let asked =
+            Verification::of_loaded(load(path, &question.reading(Reading::default()))?, question, path)?;
         Ok(asked.reading_took(began.elapsed()))
     }
 
     /// Of a text.
     pub fn of_text(text: &str, format: Format, question: &Question) -> Result<Verification<'a>, Error> {
         let (source, began) = (Source::new(format!("<{format}>"), text), Instant::now());
-        let loaded = read(source, format, &Reading::default())?;
+        let loaded = read(source, format, &question.reading(Reading::default()))?;
         Ok(Verification::of_loaded(loaded, question, Path::new(""))?.reading_took(began.elapsed()))
     }
 
@@ -164,7 +166,10 @@ impl<'a> Verification<'a> {
         let began = Instant::now();
         let auto = Auto::default();
         let engine = self.engine.unwrap_or(&auto);
+        let limits = self.limits.clone();
+        self.problem.model.obey(Some(Arc::new(move || limits.check().is_err())));
         let mut answer = engine.run(&self.problem, &self.limits, self.watch);
+        self.problem.model.obey(None);
         if let Some(flaw) = answer.flaw.take() {
             return Err(Error::Flawed(flaw));
         }
@@ -362,9 +367,16 @@ impl From<Unknown> for Error {
 fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Error> {
     let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
     for (i, flaw) in rules::check_each(problem, &verdicts, limits) {
-        let rules::Flaw::Limit(why) = flaw else {
-            let target = &problem.targets[i].name;
-            return Err(Error::Flawed(format!("the evidence for target `{target}` does not stand: {flaw}")));
+        let why = match (flaw, problem.complete(), limits.check()) {
+            (rules::Flaw::Limit(why), ..) => why,
+            // It was found while statements were cut short.
+            (_, Err(_), Err(why)) => why,
+            (flaw, ..) => {
+                let target = &problem.targets[i].name;
+                return Err(Error::Flawed(format!(
+                    "the evidence for target `{target}` does not stand: {flaw}"
+                )));
+            }
         };
         // What could not be checked in time is no verdict.
         let why = format!("an answer was found, but its evidence not checked: {why}");
@@ -376,8 +388,6 @@ fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::engine::Statistics;
     use crate::engine::explicit::Explicit;

@@ -149,7 +149,7 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
                 (Claim::Safe, place)
             }
         };
-        let property = property(origin, target, &numbers);
+        let property = property(origin, target, &numbers)?;
         targets.push(Answered { name: target.name.clone(), property, verdict: claim, evidence: place });
     }
     Ok(whole(origin, &numbers, targets, undecided, evidence, None))
@@ -200,25 +200,22 @@ pub fn cutoff_document<'a>(
     problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
     found.runs.iter().for_each(|n| numbers.see(&n.config));
     found.needed.iter().flat_map(|n| &n.1).for_each(|c| numbers.see(c));
-    let states = found.reachable.iter().map(|r| (r.0, r.1)).chain(found.except.iter().map(|e| (e.0, e.1)));
+    let states = found.reachable.iter().map(|r| (r.0, r.1));
+    let states = states.chain(found.except.iter().flat_map(|e| e.0.iter().copied()));
     for (s, l) in states.chain(found.needed.iter().map(|n| n.0)) {
         numbers.shared.insert(s);
         numbers.local.insert(l);
     }
     let model = &*problem.model;
     numbers.see_all(model, &found.rest);
-    found.except.iter().for_each(|e| numbers.see_all(model, &e.2));
+    found.except.iter().for_each(|e| numbers.see_all(model, &e.1));
     let numbers = Rc::new(numbers);
     let mut evidence = vec![set(model, &found.rest, &numbers)?];
-    let mut places: HashMap<_, u32> = HashMap::new();
     let mut except = Vec::new();
-    for (s, l, certificate) in &found.except {
-        let next = evidence.len() as u32;
-        let place = *places.entry(certificate.identity()).or_insert(next);
-        if place == next {
-            evidence.push(set(&*problem.model, certificate, &numbers)?);
-        }
-        except.push((numbers.shared(*s), numbers.local(*l), place));
+    for (states, certificate) in &found.except {
+        let place = evidence.len() as u32;
+        evidence.push(set(model, certificate, &numbers)?);
+        except.extend(states.iter().map(|&(s, l)| (numbers.shared(s), numbers.local(l), place)));
     }
     let runs = found.runs.iter().map(|n| {
         let parent = n.parent.map(|p| p as u32);
@@ -372,11 +369,11 @@ fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
     Start::Families(problem.initial.iter().map(family).collect())
 }
 
-fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Property {
+fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<Property, String> {
     if let load::Input::System(_) = origin.loaded.input {
-        return Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect());
+        return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }
-    Property::of_name(&target.name)
+    Property::of_name(&target.name).ok_or_else(|| format!("certificates have no words for `{}`", target.name))
 }
 
 fn states(loaded: &Loaded, numbers: &Numbers) -> States {

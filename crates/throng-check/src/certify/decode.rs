@@ -1,11 +1,12 @@
 //! Puts the question of a certificate together again and lets the rules decide.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
-use super::{CertifiedCutoff, Fault};
+use super::wording::{property_json, property_text};
+use super::{CertifiedAnswer, CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, SharedName};
 use crate::certificate::{
     Answered, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken, Weights,
@@ -60,7 +61,9 @@ impl<'a> Decoder<'a> {
             Input::Program(_) => {
                 let keep_ended = !document.problem.slot_reuse;
                 let why = "the program cannot be read a second time";
-                let found = Interpreter::new(&loaded.source.text, keep_ended, document.cutoff.is_some());
+                let states = document.targets.iter().any(|t| matches!(t.property, Property::State(_)));
+                let exact = document.cutoff.is_some() || states;
+                let found = Interpreter::new(&loaded.source.text, keep_ended, exact);
                 Some(Arc::new(found.ok_or_else(|| Fault::Unreadable(why.into()))?))
             }
         };
@@ -119,20 +122,19 @@ impl<'a> Decoder<'a> {
     }
 
     fn target(&self, answered: &Answered) -> Result<Target, Fault> {
-        let (property, name) = (&answered.property, answered.name.clone());
+        let property = &answered.property;
         let configs = match (property, &self.program) {
             (Property::Covers(configs), None) => self.configs(configs, false),
             (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),
             (_, None) => invalid("labels, assertions and invariants belong to programs"),
         }?;
-        Ok(Target { name, configs })
+        Ok(Target { name: property_text(self.document, property), configs })
     }
 
-    /// Checks every answer.
-    pub(super) fn judge(&self, limits: &Limits) -> Result<Vec<(String, Claim, &'static str, usize)>, Fault> {
+    /// Checks every answer; `asked` says which targets were asked for.
+    pub(super) fn judge(&self, asked: &[bool], limits: &Limits) -> Result<Vec<CertifiedAnswer>, Fault> {
         let mut decoded: HashMap<u32, Verdict> = HashMap::new();
-        for answered in &self.document.targets {
-            let name = &answered.name;
+        for (answered, Target { name, .. }) in self.document.targets.iter().zip(&self.problem.targets) {
             if let Entry::Vacant(vacant) = decoded.entry(answered.evidence) {
                 vacant.insert(self.evidence(answered.evidence).map_err(|fault| match fault {
                     Fault::Invalid(why) => Fault::Invalid(format!("target `{name}`: {why}")),
@@ -147,11 +149,19 @@ impl<'a> Decoder<'a> {
         let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
         let numbered: Vec<(usize, &Verdict)> = verdicts.clone().enumerate().collect();
         rules::check_all(&self.problem, &numbered, limits).map_err(|(target, flaw)| fault(&target, flaw))?;
-        let told = |(a, verdict): (&Answered, &Verdict)| {
-            let (kind, size) = verdict.evidence().unwrap_or_default();
-            (a.name.clone(), a.verdict, kind, size)
+        let told = |(i, verdict): (usize, &Verdict)| {
+            let (kind, elements) = verdict.evidence().unwrap_or_default();
+            let Answered { property, verdict, .. } = &self.document.targets[i];
+            CertifiedAnswer {
+                name: self.problem.targets[i].name.clone(),
+                property: property_json(self.document, property),
+                verdict: *verdict,
+                kind,
+                elements,
+                asked: asked[i],
+            }
         };
-        Ok(self.document.targets.iter().zip(verdicts).map(told).collect())
+        Ok(verdicts.enumerate().map(told).collect())
     }
 
     /// Checks what is said about a cutoff.
@@ -168,6 +178,10 @@ impl<'a> Decoder<'a> {
             let by = n.1.map(|l| self.local(l)).transpose()?;
             Ok(RunNode { parent: n.0.map(|p| p as usize), by, config: self.config(&n.2, false)? })
         };
+        let mut except: BTreeMap<u32, Vec<(Shared, Local)>> = BTreeMap::new();
+        for &(s, l, place) in &claim.except {
+            except.entry(place).or_default().push((self.shared(s)?, self.local(l)?));
+        }
         let proof = CutoffProof {
             threads: claim.threads,
             runs: claim.runs.iter().map(node).collect::<Result<_, Fault>>()?,
@@ -177,10 +191,9 @@ impl<'a> Decoder<'a> {
                 .map(|r| Ok((self.shared(r.0)?, self.local(r.1)?, r.2 as usize)))
                 .collect::<Result<_, Fault>>()?,
             rest: set(claim.rest)?,
-            except: claim
-                .except
-                .iter()
-                .map(|e| Ok((self.shared(e.0)?, self.local(e.1)?, set(e.2)?)))
+            except: except
+                .into_iter()
+                .map(|(place, states)| Ok((states, set(place)?)))
                 .collect::<Result<_, Fault>>()?,
             needed: match &claim.needed {
                 None => None,
@@ -194,8 +207,7 @@ impl<'a> Decoder<'a> {
         check_cutoff(&problem, &proof, limits).map_err(|flaw| fault("cutoff", flaw))?;
         Ok(Some(CertifiedCutoff {
             threads: claim.threads,
-            states: claim.reachable.len(),
-            smallest: claim.needed.is_some(),
+            smallest: claim.needed.is_some() || claim.threads == 0,
         }))
     }
 

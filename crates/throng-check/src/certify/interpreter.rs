@@ -23,6 +23,8 @@ use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, ZERO, mask};
+use throng_lang::bp::thread_state::{ThreadStates, choices};
+use throng_lang::source::{Diagnostic, LineIndex};
 use throng_model::problem::Initial;
 use throng_model::{Bag, Config, Local, Shared};
 
@@ -32,6 +34,8 @@ const MOST_SPLITS: u32 = 1 << 14;
 /// A program, executed from its functions.
 pub struct Interpreter {
     control: Control,
+    /// Where lines begin in the text.
+    lines: LineIndex,
     keep_ended: bool,
     shared: Words<(bool, Cube)>,
     local: Words<(u32, Cube)>,
@@ -219,6 +223,7 @@ impl Interpreter {
         let mut interpreter = Interpreter {
             control: Control::new(bp::resolved(text)?, exact),
             index: model::Index::default(),
+            lines: LineIndex::new(text),
             keep_ended,
             shared: Words::new(),
             local: Words::new(),
@@ -538,8 +543,73 @@ impl Interpreter {
                 let found = self.solve(values, &fails);
                 found.iter().map(|v| Config::new(self.shared_word(false, &v.shared), Bag::new())).collect()
             }
+            Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Covers(_) => return Err("a program's targets are given in words".into()),
         })
+    }
+
+    /// The configurations in which threads are in these states.
+    fn in_states(&self, text: &str) -> Result<Vec<Config>, Diagnostic> {
+        let asked = ThreadStates::parse(text)?;
+        let known =
+            |masks: &mut Cube, slot: usize, value: bool| masks[slot] &= if value { ONE } else { ZERO };
+        let mut shared = self.free_shared();
+        for value in &asked.shared {
+            let i = value.find(self.program().shared.iter().map(|v| v.name.as_str()))?;
+            known(&mut shared, i, value.value);
+        }
+        let mut places = Vec::new();
+        for thread in &asked.threads {
+            places.push(match (self.labelled(&thread.place), thread.line()) {
+                (Ok(spots), _) => spots,
+                (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
+                    let spots = 0..self.control.spots.len() as u32;
+                    let here = |&s: &u32| {
+                        let (f, n) = self.control.spots[s as usize].top();
+                        self.line(f, n) == line
+                    };
+                    spots.filter(here).collect()
+                }
+                _ => return Err(thread.nowhere()),
+            });
+        }
+        let all = choices(&places)
+            .ok_or_else(|| Diagnostic::whole("E611", "there are too many ways to choose statements"))?;
+        let mut found = Vec::new();
+        for spots in all {
+            let mut bag = Bag::new();
+            let mut possible = !shared.contains(&0);
+            for (thread, &s) in asked.threads.iter().zip(&spots) {
+                let spot = &self.control.spots[s as usize];
+                let own = &self.program().functions[spot.top().0].variables;
+                let names = own.iter().chain(&self.program().thread_locals).map(|v| v.name.as_str());
+                let mut local = self.free_local(s);
+                for value in &thread.values {
+                    let i = value.find(names.clone())?;
+                    let slot = i.checked_sub(own.len()).unwrap_or(spot.base + i);
+                    known(&mut local, slot, value.value);
+                }
+                possible &= !local.contains(&0);
+                if possible {
+                    bag.insert(self.local_word(s, &local), 1);
+                }
+            }
+            let inside = spots.iter().filter(|&&s| self.control.spots[s as usize].inside).count();
+            if possible && inside < 2 {
+                found.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+            }
+        }
+        Ok(found)
+    }
+
+    /// All statements: function and number.
+    fn nodes(&self) -> impl Iterator<Item = (usize, usize)> {
+        let functions = self.program().functions.iter().enumerate();
+        functions.flat_map(|(f, function)| (0..function.nodes.len()).map(move |n| (f, n)))
+    }
+
+    fn line(&self, function: usize, node: usize) -> u32 {
+        self.lines.position(self.program().functions[function].nodes[node].span.start).0
     }
 
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {

@@ -29,7 +29,10 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
     let of = |target: &Target| {
         let same = |a: &&Answered| match &a.property {
             Property::Covers(configs) => court.configs(configs, false).is_ok_and(|c| c == target.configs),
-            words => matches!(loaded.input, Input::Program(_)) && *words == Property::of_name(&target.name),
+            words => {
+                matches!(loaded.input, Input::Program(_))
+                    && Property::of_name(&target.name).as_ref() == Some(words)
+            }
         };
         let answered = document.targets.iter().find(same)?;
         let verdict = decoded.entry(answered.evidence).or_insert_with(|| {

@@ -1,13 +1,31 @@
-//! The question of a certificate in words.
+//! The question of a certificate in words. Whatever comes from the certificate is made printable: it may have been forged.
+
+use serde_json::{Value, json};
 
 use crate::certificate::names::{LocalName, SharedName};
-use crate::certificate::{Count, Document, Most, Start};
+use crate::certificate::{Configuration, Count, Document, Property, Start};
+use throng_model::problem::{Bound, Problem};
 
-pub(super) fn bound_text(bound: Most) -> String {
-    match bound {
-        Most::Any => "any number".into(),
-        Most::Threads(n) => format!("at most {n}"),
-        Most::Tokens(n) => {
+/// So many configurations of a target are listed by name, and so many threads in one state one by one.
+const LISTED: usize = 8;
+
+/// The text, with escapes for what a terminal would not print as it is: control characters, marks that change the direction of writing.
+pub fn printable(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let shown = |c: char| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
+pub(super) fn bound_text(problem: &Problem) -> String {
+    match (problem.bound, problem.fixed_threads()) {
+        (Bound::Any, Some((least, most))) if least == most => format!("{most}; no step adds any"),
+        (Bound::Any, Some((least, most))) => format!("{least} to {most}; no step adds any"),
+        (Bound::Any, None) => "any number".into(),
+        (Bound::Threads(n), _) => format!("at most {n}"),
+        (Bound::Tokens(n), _) => {
             format!(
                 "at most {n} initial tokens, or the least allowed, in each place that may start with any number"
             )
@@ -22,25 +40,70 @@ pub(super) fn initial_text(document: &Document) -> String {
         Start::Main(Count::Exactly(n)) => return format!("{n} threads at the entry of main"),
         Start::Families(families) => families,
     };
-    let shared = |i: u32| match document.states.shared.get(i as usize) {
-        Some(SharedName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
-    let local = |i: u32| match document.states.local.get(i as usize) {
-        Some(LocalName::Name(name)) => name.clone(),
-        _ => "?".into(),
-    };
     let texts = families.iter().map(|family| {
         let exactly = family.threads.iter().map(|&(l, n)| match n {
-            1 => local(l),
-            n => format!("{n} × {}", local(l)),
+            1 => local(document, l),
+            n => format!("{n} × {}", local(document, l)),
         });
-        let mut text = format!("{}|{}", shared(family.shared), exactly.collect::<Vec<_>>().join(","));
+        let mut text =
+            format!("{}|{}", shared(document, family.shared), exactly.collect::<Vec<_>>().join(","));
         if !family.any.is_empty() {
-            let any: Vec<String> = family.any.iter().map(|&l| local(l)).collect();
+            let any: Vec<String> = family.any.iter().map(|&l| local(document, l)).collect();
             text.push_str(&format!("/{}", any.join(",")));
         }
         text
     });
-    texts.collect::<Vec<_>>().join(" or ")
+    printable(&texts.collect::<Vec<_>>().join(" or "))
+}
+
+/// What to call a target: what must not be reached, and not what the certificate calls it.
+pub(super) fn property_text(document: &Document, property: &Property) -> String {
+    let configs = match property {
+        Property::Assertions => return "assertions".into(),
+        Property::ErrorLabel(label) => return printable(&format!("error label {label}")),
+        Property::Mutex(label) => return printable(&format!("mutex {label}")),
+        Property::Invariant(text) => return printable(&format!("invariant {text}")),
+        Property::State(text) => return printable(&format!("state {text}")),
+        Property::Covers(configs) => configs,
+    };
+    let config = |(s, threads): &Configuration| {
+        let each = threads.iter().map(|&(l, n)| match n {
+            Count::Exactly(n) if n as usize <= LISTED => vec![local(document, l); n as usize].join(","),
+            Count::Exactly(n) => format!("{n} × {}", local(document, l)),
+            Count::Any(_) => format!("any × {}", local(document, l)),
+        });
+        format!("{}|{}", shared(document, *s), each.collect::<Vec<_>>().join(","))
+    };
+    let mut texts: Vec<String> = configs.iter().take(LISTED).map(config).collect();
+    if configs.is_empty() {
+        texts.push("no configuration at all".into());
+    }
+    if configs.len() > LISTED {
+        texts.push(format!("{} more", configs.len() - LISTED));
+    }
+    printable(&texts.join(" or "))
+}
+
+/// The property as the certificate has it, with the names of states for their places.
+pub(super) fn property_json(document: &Document, property: &Property) -> Value {
+    let Property::Covers(configs) = property else { return json!(property) };
+    let config = |(s, threads): &Configuration| {
+        let threads: Vec<Value> = threads.iter().map(|(l, n)| json!([local(document, *l), n])).collect();
+        json!([shared(document, *s), threads])
+    };
+    json!({ "covers": configs.iter().map(config).collect::<Vec<_>>() })
+}
+
+fn shared(document: &Document, i: u32) -> String {
+    match document.states.shared.get(i as usize) {
+        Some(SharedName::Name(name)) => name.clone(),
+        _ => "?".into(),
+    }
+}
+
+fn local(document: &Document, i: u32) -> String {
+    match document.states.local.get(i as usize) {
+        Some(LocalName::Name(name)) => name.clone(),
+        _ => "?".into(),
+    }
 }

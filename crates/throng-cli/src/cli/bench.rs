@@ -115,11 +115,14 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     let stopped = Limits::none();
     console.stoppable(&stopped);
     let stop = || stopped.check().is_err();
+    args.paths.iter().chain(&args.tools).chain(&args.compare).for_each(|path| files::was_read(path));
     let tools = tools(args)?;
     let pairs = schedule::pairs(&chosen(args)?, &tools);
     let old = args.compare.as_deref().map(store::read).transpose().map_err(Failure::Other)?;
     let plan = plan(args)?;
     let mut store = Store::open(&args.out, args.fresh).map_err(Failure::Other)?;
+    let results = ["runs.csv", "summary.md", "index.html"].map(|name| args.out.join(name));
+    files::claim(results.iter().map(|path| (path, files::Kind::Own)), true)?;
     if !store.runs.is_empty() && newer(&plan.throng, &args.out.join(store::LINES)) {
         console.note("note: some runs were made by an older build of throng; --fresh forgets them");
     }

@@ -12,10 +12,11 @@ use throng::engine::{Answer, Engine, Statistics, Watch};
 use throng::report::{Written, plural};
 use throng::verify::Error;
 use throng_check::certificate::write::{Origin, document, write};
-use throng_check::certificate::{Claim, shrink};
-use throng_check::certify::{Certified, Fault, certify, read, reading, translate};
+use throng_check::certificate::{Claim, Document, shrink};
+use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read, translate};
 use throng_check::rules::check_all;
-use throng_lang::load::{LARGEST, Loaded, load};
+use throng_lang::load::{LARGEST, Loaded, Reading, load};
+use throng_lang::question::Question;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
@@ -37,26 +38,21 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let size = bytes.len();
-    let done = read(&bytes).and_then(|document| {
-        drop(bytes);
-        let reading = reading(&document, args.from);
-        let loaded = load(&args.file, &reading);
-        console.has_read();
-        match loaded {
-            Err(rejected) => Ok(Err(rejected)),
-            Ok(loaded) => certify(&loaded, &document, &limits).map(Ok),
-        }
-    });
+    let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
+    drop(bytes);
+    let reading = args.input.reading();
+    let loaded = load(&args.input.file, &reading)?;
+    console.has_read();
+    let done = judged(args, &document, &loaded, &reading, console, &limits)?;
     let seconds = began.elapsed().as_secs_f64();
     let (word, status) = match &done {
-        Err(Fault::Unreadable(why)) => return Err(unreadable(why.clone())),
-        Ok(Err(rejected)) => return Err(rejected.clone().into()),
+        Err(fault @ Fault::Unreadable(_)) => return Err(unreadable(fault.to_string())),
         Err(Fault::Invalid(_)) => ("INVALID", 10),
         Err(Fault::Limit(_)) => ("UNKNOWN", 1),
-        Ok(Ok(_)) => ("VALID", 0),
+        Ok(_) => ("VALID", 0),
     };
     let (certified, fault) = match done {
-        Ok(done) => (done.ok(), None),
+        Ok(certified) => (Some(certified), None),
         Err(fault) => (None, Some(fault)),
     };
     let told = if args.json {
@@ -66,6 +62,27 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     };
     console.print(&told)?;
     Ok(status)
+}
+
+/// Whether the certificate answers what was asked, and stands.
+fn judged(
+    args: &CertifyArgs,
+    document: &Document,
+    loaded: &Loaded,
+    reading: &Reading,
+    console: &Console,
+    limits: &Limits,
+) -> Result<Result<Certified, Fault>, Failure> {
+    if args.its_own_question {
+        return Ok(certify(&Asked::Own(loaded), document, limits));
+    }
+    let about_cutoff =
+        document.targets.is_empty() && document.cutoff.is_some() && !args.question.has_properties();
+    let question = Question { may_lack_target: about_cutoff, ..args.question.question() };
+    let problem = console.pose(&question, loaded, &args.input.file)?.problem;
+    let origin = Origin { loaded, reading, problem: &problem };
+    let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
+    Ok(certify(&asked, document, limits))
 }
 
 fn slurp(path: &Path) -> Result<Vec<u8>, String> {
@@ -101,17 +118,24 @@ fn text(
         let why = fault.map(ToString::to_string).unwrap_or_default();
         return format!("{word}  {why}\n");
     };
-    let mut out = format!("{word}  {}\n", args.file.display());
-    for (name, verdict, kind, size) in &certified.answers {
-        let elements = plural(*size as u64, "element");
-        out.push_str(&format!("{:6} {name}  by {kind}, {elements}\n", claim(*verdict)));
+    let own = if args.its_own_question { "  for the certificate's own question" } else { "" };
+    let mut out = format!("{word}  {}{own}\n", args.input.file.display());
+    for CertifiedAnswer { name, verdict, kind, elements, asked, .. } in &certified.answers {
+        let elements = plural(*elements as u64, "element");
+        let more = if *asked { "" } else { " (not asked)" };
+        out.push_str(&format!("{:6} {name}  by {kind}, {elements}{more}\n", claim(*verdict)));
     }
     if let Some(cutoff) = &certified.cutoff {
-        let states = plural(cutoff.states as u64, "thread state");
-        let fewer = if cutoff.smallest { "; fewer do not" } else { "" };
-        out.push_str(&format!("CUTOFF {}: shows all {states} that can be reached{fewer}\n", cutoff.threads));
+        let (most, fewer) = if cutoff.smallest { ("", "; fewer do not") } else { ("at most ", "") };
+        out.push_str(&format!(
+            "CUTOFF {most}{}: shows every thread state that can be reached{fewer}\n",
+            cutoff.threads
+        ));
     }
     out.push_str(&format!("initial: {}\nthreads: {}\n", certified.initial, certified.bound));
+    if args.its_own_question {
+        out.push_str("question: stated by the certificate; whether the input asks it was not checked\n");
+    }
     for note in &certified.notes {
         out.push_str(&format!("note: {note}\n"));
     }
@@ -127,21 +151,27 @@ fn json(
     size: usize,
     seconds: f64,
 ) -> String {
-    let answers = certified.iter().flat_map(|c| &c.answers).map(|(name, verdict, kind, size)| {
+    let answers = certified.iter().flat_map(|c| &c.answers).map(|answer| {
         serde_json::json!({
-            "name": name, "verdict": claim(*verdict).to_lowercase(), "kind": kind, "elements": size,
+            "name": answer.name,
+            "property": answer.property,
+            "asked": answer.asked,
+            "verdict": claim(answer.verdict).to_lowercase(),
+            "kind": answer.kind,
+            "elements": answer.elements,
         })
     });
     let document = serde_json::json!({
-        "file": args.file.display().to_string(),
+        "file": args.input.file.display().to_string(),
         "certificate": args.certificate.display().to_string(),
         "result": word.to_lowercase(),
         "why": fault.map(ToString::to_string),
+        "its_own_question": args.its_own_question,
         "initial": certified.map(|c| &c.initial),
         "threads": certified.map(|c| &c.bound),
         "targets": answers.collect::<Vec<_>>(),
         "cutoff": certified.and_then(|c| c.cutoff.as_ref()).map(|c| {
-            serde_json::json!({ "threads": c.threads, "states": c.states, "smallest": c.smallest })
+            serde_json::json!({ "threads": c.threads, "smallest": c.smallest })
         }),
         "notes": certified.map(|c| &c.notes),
         "bytes": size,
@@ -185,7 +215,8 @@ pub(super) fn save_document(
     if checks {
         let began = Instant::now();
         let bytes = slurp(path).map_err(|why| Failure::Other(format!("{}: {why}", path.display())))?;
-        let done = read(&bytes).and_then(|document| certify(origin.loaded, &document, &Limits::none()));
+        let done =
+            read(&bytes).and_then(|document| certify(&Asked::Own(origin.loaded), &document, &Limits::none()));
         match done {
             Ok(_) => written.seconds = Some(began.elapsed().as_secs_f64()),
             Err(Fault::Limit(_)) => {}

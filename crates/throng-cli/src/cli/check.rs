@@ -7,7 +7,8 @@ use std::time::Instant;
 use super::certify::{self, Reusing};
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
-use super::{CheckArgs, EngineName, files};
+use super::files::{self, Kind};
+use super::{CheckArgs, EngineName};
 use throng::engine::Engine;
 use throng::engine::auto::Auto;
 use throng::engine::backward::Pruned;
@@ -32,12 +33,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
-    let outputs = || args.html.iter().chain(&args.sarif).chain(&args.certificate);
-    files::apart(&args.input.file, outputs().chain(&args.checkpoint))?;
-    outputs().try_for_each(|path| files::probe(path))?;
-    let loaded = console.load(&args.input.file, &args.input.reading())?;
+    let loaded = console.load(&args.input.file, &args.question.question().reading(args.input.reading()))?;
     let Posed { problem, left_out, .. } =
         console.pose(&args.question.question(), &loaded, &args.input.file)?;
+    args.reuse.iter().for_each(|path| files::was_read(path));
+    let outputs = [
+        (&args.html, Kind::Report),
+        (&args.sarif, Kind::Report),
+        (&args.certificate, Kind::Report),
+        (&args.checkpoint, Kind::Own),
+    ];
+    files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
@@ -52,7 +58,6 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         }
     };
     if let Some(path) = &args.checkpoint {
-        files::probe(path)?;
         let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
@@ -116,7 +121,7 @@ fn last_words(args: &CheckArgs) -> LastWords {
     let (file, json) = (args.input.file.display().to_string(), args.json);
     Arc::new(move |why| match json {
         true => json::stopped(&file, why),
-        false => format!("UNKNOWN  {why}; nothing was established\nfile:    {file}\n"),
+        false => format!("UNKNOWN  {why}; how far the search came is not known\nfile:    {file}\n"),
     })
 }
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use clap::ColorChoice;
 
-use super::OutputArgs;
 use super::checkpoint::Checkpoint;
 use super::meter::Meter;
+use super::{OutputArgs, files};
 use throng::checkpoint::Keeper;
 use throng::engine::{Progress, Watch};
 use throng::verify::Error;
@@ -34,8 +34,9 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// How long a limit may be exceeded while the input is read,
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// and while searching: whoever searches looks at limits, too, and has something to say then.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// and while searching: the search looks at limits, too, and has something to say then. Half a second is what is promised; the rest of it is for
+/// the process to end.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What goes to standard output if nothing else will, and why.
 pub type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
@@ -247,6 +248,7 @@ impl Console {
 
     /// Reads the input of a command and shows its warnings.
     pub fn load(&self, path: &Path, reading: &Reading) -> Result<Loaded, Failure> {
+        files::was_read(path);
         let loaded = load(path, reading)?;
         if !self.output.quiet {
             self.diagnostics(&loaded.source, &loaded.warnings);
@@ -265,6 +267,7 @@ impl Console {
 
     /// The problem that is asked about an input; shows warnings.
     pub fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Posed, Failure> {
+        question.property_file(loaded, path).iter().for_each(|file| files::was_read(file));
         let posed = question.pose(loaded, path)?;
         self.has_read();
         if !self.output.quiet {

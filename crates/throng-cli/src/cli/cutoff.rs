@@ -6,10 +6,14 @@ use std::time::Instant;
 
 use super::certify::save_document;
 use super::console::{Console, Failure};
-use super::{CutoffArgs, CutoffMethod};
-use throng::engine::backward::Backward;
+use super::files::{self, Kind};
+use super::{CutoffArgs, CutoffMethod, EngineName, SearchArgs};
+use throng::engine::Engine;
+use throng::engine::backward::Pruned;
 use throng::engine::cutoff::{Method, cutoff, runs};
+use throng::engine::facts::FactStore;
 use throng::engine::karp_miller::KarpMiller;
+use throng::engine::views::Views;
 use throng::report::cutoff::{Found, stopped};
 use throng::verify::Error;
 use throng_check::certificate::write::{Origin, cutoff_document};
@@ -17,9 +21,11 @@ use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
+use throng_model::problem::Problem;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
+    refuse_what_does_nothing(&args.search)?;
     let limits = args.search.limits();
     let (file, json) = (args.input.file.display().to_string(), args.json);
     console.begin(
@@ -31,13 +37,25 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let initial = args.initial.clone();
     let question = Question { may_lack_target: true, initial, ..Question::default() };
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    files::claim(args.certificate.iter().map(|path| (path, Kind::Report)), args.force)?;
+    let shelf = Arc::new(FactStore::default());
+    let prover = prover(args.search.engine, &problem, &shelf)
+        .ok_or_else(|| refused("a cutoff is found by the engines `karp-miller`, `backward` and `views`"))?;
     let karp_miller = KarpMiller::default();
+    let is_exact = args.search.engine == EngineName::KarpMiller
+        || args.search.engine == EngineName::Auto && !needs_prover(&problem);
     let method = match args.method {
-        CutoffMethod::Exact => Method::Exact(&karp_miller),
-        CutoffMethod::Dynamic if problem.model.moves_bystanders() => Method::Dynamic(&Backward),
-        CutoffMethod::Dynamic => Method::Dynamic(&karp_miller),
+        Some(CutoffMethod::Exact)
+            if matches!(args.search.engine, EngineName::Backward | EngineName::Views) =>
+        {
+            return Err(refused("`--method exact` is for the engine `karp-miller`"));
+        }
+        Some(CutoffMethod::Exact) => Method::Exact(&karp_miller),
+        None if is_exact => Method::Exact(&karp_miller),
+        Some(CutoffMethod::Dynamic) | None => Method::Dynamic(&*prover, &shelf),
     };
-    let found = cutoff(&problem, &method, &limits, console);
+    let jobs = args.search.jobs as usize;
+    let found = cutoff(&problem, &method, jobs, &limits, console);
     let wanted = !args.no_check || args.certificate.is_some();
     let proof = found.as_ref().ok().filter(|_| wanted).map(|found| runs::proof(&problem, found, &limits));
     let checked = match &proof {
@@ -68,6 +86,43 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     console.print(&if args.json { report.json() } else { report.text() })?;
     unwritten.map_or(Ok(()), Err)?;
     Ok(if found.is_ok() { 0 } else { 1 })
+}
+
+/// Whether `karp-miller` does not take the model.
+pub(super) fn needs_prover(problem: &Problem) -> bool {
+    problem.model.moves_bystanders() || problem.model.blocking().is_some()
+}
+
+/// Who proves that a thread state cannot be reached by any number of threads, if this engine may be asked for that.
+pub(super) fn prover(
+    engine: EngineName,
+    problem: &Problem,
+    shelf: &Arc<FactStore>,
+) -> Option<Box<dyn Engine>> {
+    let shelf = shelf.clone();
+    match engine {
+        EngineName::Backward => Some(Box::new(Pruned { shelf })),
+        EngineName::Views => Some(Box::new(Views { shelf })),
+        EngineName::Auto if needs_prover(problem) => Some(Box::new(Pruned { shelf })),
+        EngineName::Auto | EngineName::KarpMiller => Some(Box::new(KarpMiller::default())),
+        _ => None,
+    }
+}
+
+/// Lists of thread states are found without partial orders, and always by counting.
+pub(super) fn refuse_what_does_nothing(search: &SearchArgs) -> Result<(), Failure> {
+    let of = |option: &str| {
+        refused(&format!("`{option}` makes no difference here: thread states are listed without it"))
+    };
+    match search {
+        SearchArgs { no_por: true, .. } => Err(of("--no-por")),
+        SearchArgs { no_counting: true, .. } => Err(of("--no-counting")),
+        _ => Ok(()),
+    }
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::Other(why.into())
 }
 
 fn save(proof: &CutoffProof, origin: &Origin<'_>, path: &Path, check: bool) -> Result<(), Failure> {

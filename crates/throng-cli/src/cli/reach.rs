@@ -1,21 +1,29 @@
 //! `throng reach`
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure};
+use super::cutoff::{needs_prover, prover, refuse_what_does_nothing};
 use super::{EngineName, ReachArgs};
+use throng::engine::Watch;
+use throng::engine::cutoff::{self, ThreadState, outside_atomic};
 use throng::engine::explicit::explore;
+use throng::engine::facts::FactStore;
 use throng::engine::karp_miller::reachable_unbounded;
-use throng::engine::symbolic::thread_states;
-use throng::report::reach::{Reached, stopped};
+use throng::engine::symbolic::thread_states::{self, expanded};
+use throng::report::reach::{Reached, places, stopped};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
-use throng_model::problem::Bound;
-use throng_model::{Local, Model, Shared};
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::Unknown;
 
 pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
+    refuse_what_does_nothing(&args.search)?;
+    args.property.refuse()?;
     let limits = args.search.limits();
     let (file, json) = (args.input.file.display().to_string(), args.json);
     console.begin(
@@ -28,52 +36,58 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let jobs = args.search.jobs as usize;
     let any_number = problem.bound == Bound::Any;
-    let mut states = match args.search.engine {
+    let engine = args.search.engine;
+    let found = match engine {
+        EngineName::Auto if any_number && needs_prover(&problem) => {
+            grown(engine, &problem, jobs, &limits, console)
+        }
+        EngineName::Backward | EngineName::Views if any_number => {
+            grown(engine, &problem, jobs, &limits, console)
+        }
         EngineName::Auto | EngineName::KarpMiller if any_number => {
             reachable_unbounded(&problem, &limits, console)
         }
-        EngineName::Auto | EngineName::Explicit => explore(&problem, jobs, &limits, console)
-            .and_then(|found| thread_states::canonical(&problem, &found.thread_states(), &limits)),
+        EngineName::Auto | EngineName::Explicit => {
+            explore(&problem, jobs, &limits, console).map(|found| found.thread_states())
+        }
         EngineName::Symbolic => thread_states::reachable(&problem, &limits, console),
         EngineName::Backward
         | EngineName::Equations
         | EngineName::Guided
         | EngineName::Views
         | EngineName::KarpMiller => {
-            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller` (without)";
+            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller`, `backward` and `views` (without)";
             return Err(Failure::Other(why.into()));
         }
     };
-    if let Ok(states) = &mut states
-        && !args.inside_atomic
-    {
-        states.retain(|&(s, _)| !problem.model.inside_atomic(s));
-    }
-    if let Ok(states) = &mut states {
-        expand(&*problem.model, states);
-    }
+    let model = &*problem.model;
+    let places = found.as_ref().map_or_else(|_| HashSet::new(), |found| places(model, found));
+    let states = found.and_then(|found| {
+        let listed = if args.inside_atomic { found } else { outside_atomic(model, found) };
+        Ok(expanded(model, thread_states::canonical(&problem, &listed, &limits)?))
+    });
     let reached = Reached {
         file: &loaded.source.name,
         problem: &problem,
         states: &states,
+        places: &places,
         seconds: began.elapsed().as_secs_f64(),
     };
     console.print(&if args.json { reached.json() } else { reached.text(console.output.quiet) })?;
     Ok(if states.is_ok() { 0 } else { 1 })
 }
 
-/// Lists concrete thread states instead of sets of them, unless that would be very many.
-fn expand(model: &dyn Model, states: &mut Vec<(Shared, Local)>) {
-    const MOST: u64 = 1 << 20;
-    let size = |&(s, l): &(Shared, Local)| 1u64.checked_shl(model.free_bits(s, l)).unwrap_or(u64::MAX);
-    if model.is_exact() || states.iter().map(size).fold(0, u64::saturating_add) > MOST {
-        return;
+/// By growing the number of threads, and proving that more bring nothing new.
+fn grown(
+    engine: EngineName,
+    problem: &Problem,
+    jobs: usize,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<ThreadState>, Unknown> {
+    let shelf = Arc::new(FactStore::default());
+    match prover(engine, problem, &shelf) {
+        Some(prover) => cutoff::reachable(problem, &*prover, &shelf, jobs, limits, watch),
+        None => Err(Unknown::NotForThisModel("this engine proves nothing unreachable".into())),
     }
-    let of = |&(s, l): &(Shared, Local)| {
-        let locals = model.members_local(l);
-        model.members_shared(s).into_iter().flat_map(move |s| locals.clone().into_iter().map(move |l| (s, l)))
-    };
-    *states = states.iter().flat_map(of).collect();
-    states.sort_unstable();
-    states.dedup();
 }

@@ -6,13 +6,14 @@ use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
 use crate::simulate::{Random, Walk, start};
 use throng::report::text::wrap;
-use throng::report::{bound_text, plural};
+use throng::report::{plural, threads_text};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
 
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
-    let loaded = console.load(&args.input.file, &Reading { keep_dead: true, ..args.input.reading() })?;
     let question = Question { may_lack_target: true, ..args.question.question() };
+    let reading = Reading { keep_dead: true, ..question.reading(args.input.reading()) };
+    let loaded = console.load(&args.input.file, &reading)?;
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     let mut random = Random::new(args.seed);
     let first = start(&problem, &mut random)
@@ -20,7 +21,7 @@ pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure>
     if !console.output.quiet {
         let size = plural(first.threads.size().into(), loaded.format.unit());
         let initial = wrap("initial: ", &problem.initial_text, 9);
-        let bound = bound_text(problem.bound);
+        let bound = threads_text(&problem);
         console.print(&format!("{initial}threads: {bound}; the walk starts with {size}\n"))?;
     }
     let mut walk = Walk::new(&problem, first);

@@ -1,9 +1,11 @@
 //! `throng translate`
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::console::{Console, Failure, complain};
-use super::{Language, TranslateArgs, files};
+use super::files::{self, Kind};
+use super::{Language, TranslateArgs};
 use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::Question;
@@ -27,14 +29,17 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             String::new()
         }),
     );
-    let loaded = console.load(&args.input.file, &args.input.reading())?;
     let question = Question { may_lack_target: true, ..args.question.question() };
+    let loaded = console.load(&args.input.file, &question.reading(args.input.reading()))?;
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let output = args.output_file.as_ref().filter(|path| *path != Path::new("-"));
+    files::claim(output.map(|path| (path, Kind::Own)), args.force)?;
     let written = match (&loaded.input, args.to) {
         (Input::Program(program), Language::Bp) => {
             if !(question.error_labels.is_empty()
                 && question.mutex.is_empty()
-                && question.invariants.is_empty())
+                && question.invariants.is_empty()
+                && question.targets.is_empty())
             {
                 console.note("note: the program is written as it is; ask for labels and invariants again");
             }
@@ -84,7 +89,7 @@ fn save(
     written: Option<&Written>,
 ) -> Result<(), Failure> {
     let companion = written.and_then(|w| w.companion.as_ref());
-    let Some(path) = &args.output_file else {
+    let Some(path) = args.output_file.as_ref().filter(|path| *path != Path::new("-")) else {
         if let Some(companion) = companion {
             console.note(&format!(
                 "note: the targets go into a second file (.{}); `-o FILE` writes both",
@@ -93,6 +98,9 @@ fn save(
         }
         return console.print(text);
     };
+    let beside = companion.map(|companion| path.with_extension(companion.extension));
+    let both = [(path, Kind::Own)].into_iter();
+    files::claim(both.chain(beside.as_ref().map(|beside| (beside, Kind::Properties))), args.force)?;
     files::replace(path, text)?;
     let hides = path.with_extension("prop");
     if matches!(args.to, Language::Tts | Language::Ntts) && hides.is_file() {
@@ -101,12 +109,17 @@ fn save(
             hides.display()
         ));
     }
-    if let Some(companion) = companion {
-        let beside = path.with_extension(companion.extension);
-        files::replace(&beside, &companion.text)?;
+    if let (Some(companion), Some(beside)) = (companion, beside) {
+        files::replace(&beside, &marked(&companion.text))?;
         console.note(&format!("note: the targets are in {}", beside.display()));
     }
     Ok(())
+}
+
+/// Properties with a comment that says where they come from, behind the line that must be the first.
+fn marked(properties: &str) -> String {
+    let (first, rest) = properties.split_once('\n').unwrap_or((properties, ""));
+    format!("{first}\n{}{rest}", files::PROPERTIES_MARK)
 }
 
 impl Language {

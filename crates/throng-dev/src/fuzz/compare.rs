@@ -39,6 +39,8 @@ pub enum Kind {
     Certificate,
     /// What was written in another format cannot be read.
     Translation,
+    /// A list of thread states, dead code or a cutoff is wrong.
+    ThreadStates,
     /// Two answers contradict each other.
     Disagreement,
     /// Somebody worked much longer than allowed.

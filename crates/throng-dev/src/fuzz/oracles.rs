@@ -8,6 +8,8 @@ use super::case::{Body, Case, Program};
 use super::claim::Claim;
 use super::compare::{Asked, Kind, Trouble};
 use super::naive::{by_size, by_tokens};
+use super::shrink::smaller;
+use super::states;
 use crate::interpreter::{self, Naive};
 use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::engine::auto::Auto;
@@ -21,7 +23,7 @@ use throng::engine::symbolic::Symbolic;
 use throng::engine::views::Views;
 use throng::engine::{Engine, Silent};
 use throng_check::certificate::write::{Origin, document, write};
-use throng_check::certificate::{self, Property};
+use throng_check::certificate::{self, Document, Property};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{self, Fault};
 use throng_check::rules;
@@ -78,6 +80,9 @@ pub fn oracles() -> Vec<Contestant> {
         all.push(Contestant::new(name, move |asked, limits| translated(asked, limits, format)));
     }
     all.push(Contestant::new("very many tokens", scaled));
+    all.push(Contestant::new("certificate, renamed", renamed));
+    all.push(Contestant::new("certificate of another", of_another));
+    all.push(Contestant::new(states::NAME, states::compare));
     all
 }
 
@@ -218,32 +223,107 @@ fn with_overall(mut said: Vec<Claim>) -> Vec<Claim> {
     said
 }
 
-/// The evidence goes into a file and comes back, and the other checker looks at it.
+/// The evidence goes into a file and comes back, and the other checker looks at it: it answers what was asked.
 fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
-    let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
-    let mut bytes = Vec::new();
     // As the command does it.
     let verdicts = &certificate::shrink(asked.problem, verdicts, &patience());
-    let written = document(&origin, verdicts).map_err(|why| trouble(why.to_string()))?;
-    write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
-    let read = certify::read(&bytes).map_err(|why| trouble(why.to_string()))?;
-    let reading = certify::reading(&read, Some(asked.loaded.format));
-    let source = Source::new("again", asked.loaded.source.text.clone());
-    let again = load::read(source, asked.loaded.format, &reading);
-    let again = again.map_err(|r| trouble(format!("{:?}", r.diagnostics)))?;
-    match certify::certify(&again, &read, &patience()) {
+    let read = written(asked, verdicts)?;
+    match certify::certify(&certify::Asked::Own(asked.loaded), &read, &patience()) {
         Ok(certified) => {
             let wanted = verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))).count();
-            if certified.answers.len() == wanted {
-                Ok(())
-            } else {
-                Err(trouble(format!("{} answers of {wanted} are certified", certified.answers.len())))
+            if certified.answers.len() != wanted {
+                return Err(trouble(format!(
+                    "{} answers of {wanted} are certified",
+                    certified.answers.len()
+                )));
+            }
+            match certify::certify(&asked.for_certificates(), &read, &patience()) {
+                Err(Fault::Invalid(why)) if answers_all(verdicts) => Err(trouble(why)),
+                Ok(_) if !answers_all(verdicts) => Err(trouble("a part of an answer is accepted".into())),
+                _ => Ok(()),
             }
         }
         Err(Fault::Limit(_)) => Ok(()),
         Err(fault) => Err(trouble(fault.to_string())),
     }
+}
+
+/// Whether nothing is left open, or does not change the verdict.
+fn answers_all(verdicts: &[Verdict]) -> bool {
+    verdicts.iter().any(|v| matches!(v, Verdict::Unsafe(_)))
+        || !verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)))
+}
+
+/// The certificate of these verdicts, written and read again.
+fn written(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<Document, Trouble> {
+    let trouble = |why: String| Trouble::new(Kind::Certificate, why);
+    let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
+    let mut bytes = Vec::new();
+    let written = document(&origin, verdicts).map_err(trouble)?;
+    write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
+    certify::read(&bytes).map_err(|why| trouble(why.to_string()))
+}
+
+// ── certificates that lie ──
+
+/// The certificate of a true answer, in which targets have the names of others: whoever reads what `certify` prints must not be misled.
+fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
+    let verdicts = answers(&Auto { por: false, ..Auto::default() }, asked.problem, limits)?.verdicts;
+    if !answers_all(&verdicts) {
+        return Ok(None);
+    }
+    let mut document = written(asked, &verdicts)?;
+    let names: Vec<String> = document.targets.iter().map(|t| t.name.clone()).collect();
+    let other = |name: &str| match names.iter().position(|n| n == name) {
+        Some(i) if names[(i + 1) % names.len()] != *name => names[(i + 1) % names.len()].clone(),
+        _ => "assertions\u{1b}[2K\rVALID".into(),
+    };
+    document.targets.iter_mut().for_each(|t| t.name = other(&t.name));
+    document.undecided = vec!["\u{1b}[2K\rVALID".into()];
+    document.input.name = "\u{1b}[2K\rVALID".into();
+    read_aloud(asked, &document)
+}
+
+/// The certificate of a similar case shown to this one: if it is accepted, what it says must be true here.
+fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
+    // Most of them are rejected; a few are enough to come across one that is not.
+    let similar = smaller(asked.case);
+    let every = (similar.len() / 4).max(1);
+    let first = asked.loaded.source.text.len() % every;
+    for case in similar.iter().skip(first).step_by(every) {
+        let document = Asked::with(case, |other| {
+            let verdicts = answers(&Auto { por: false, ..Auto::default() }, other.problem, limits)?.verdicts;
+            if answers_all(&verdicts) { written(other, &verdicts).map(Some) } else { Ok(None) }
+        });
+        // Not every smaller case is a correct input, and its own troubles are not the matter here.
+        let Ok(Some(document)) = document else { continue };
+        if let Some(said) = read_aloud(asked, &document)? {
+            return Ok(Some(said));
+        }
+    }
+    Ok(None)
+}
+
+/// What `certify` says of a certificate, by the names that it prints; nothing if it does not accept it.
+fn read_aloud(asked: &Asked<'_>, document: &Document) -> Answers {
+    let Ok(certified) = certify::certify(&asked.for_certificates(), document, &patience()) else {
+        return Ok(None);
+    };
+    let mut told =
+        certified.answers.iter().map(|a| &a.name).chain(&certified.notes).chain([&certified.initial]);
+    if let Some(odd) = told.find(|text| text.chars().any(char::is_control)) {
+        return Err(Trouble::new(Kind::Certificate, format!("control characters are printed: {odd:?}")));
+    }
+    let said = |target: &Target| {
+        let answer = certified.answers.iter().find(|a| a.name == target.name);
+        match answer.map(|a| a.verdict) {
+            Some(certificate::Claim::Safe) => Claim::SAFE,
+            Some(certificate::Claim::Unsafe) => Claim::hit(Claim::UNCOUNTED),
+            None => Claim::UNKNOWN,
+        }
+    };
+    Ok(Some(with_overall(asked.problem.targets.iter().map(said).collect())))
 }
 
 fn plain(asked: &Asked<'_>, limits: &Limits, por: bool) -> Answers {
@@ -318,7 +398,9 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let model = Arc::new(model);
     let mut targets = Vec::new();
     for Target { name, .. } in &asked.problem.targets {
-        let configs = model.bad(&Property::of_name(name)).map_err(trouble)?;
+        let property =
+            Property::of_name(name).ok_or_else(|| trouble(format!("what does `{name}` ask for?")))?;
+        let configs = model.bad(&property).map_err(trouble)?;
         targets.push(Target { name: name.clone(), configs });
     }
     let own = Problem {
@@ -441,6 +523,11 @@ fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) 
 }
 
 impl Asked<'_> {
+    /// The question as certificates have to answer it.
+    fn for_certificates(&self) -> certify::Asked<'_> {
+        certify::Asked::Check(Origin { loaded: self.loaded, reading: &self.reading, problem: self.problem })
+    }
+
     /// Whether numbers of threads mean the same to oracles.
     fn counts(&self) -> bool {
         let net_counts = !matches!(&self.case.body, Body::Net(net) if !net.counts());

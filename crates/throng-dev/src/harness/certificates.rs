@@ -14,7 +14,7 @@ use throng::engine::symbolic::Symbolic;
 use throng::engine::views::Views;
 use throng::engine::{Engine, Silent};
 use throng_check::certificate::write::{Origin, document, write};
-use throng_check::certify::{Certified, Fault, certify, read, reading};
+use throng_check::certify::{Asked, Certified, Fault, certify, read, reading};
 use throng_lang::load::{Loaded, Reading};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
@@ -57,7 +57,7 @@ pub fn written(loaded: &Loaded, reading: &Reading, problem: &Problem, verdicts: 
     bytes
 }
 
-/// What the checker says about a certificate, given the text of the input.
+/// What the checker says about a certificate's answer to its own question, given the text of the input.
 pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
     let document = read(bytes)?;
     let again = throng_lang::load::read(
@@ -66,7 +66,7 @@ pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
         &reading(&document, Some(loaded.format)),
     );
     let loaded = again.map_err(|r| Fault::Unreadable(format!("{:?}", r.diagnostics)))?;
-    certify(&loaded, &document, &Limits::none().timeout(Duration::from_secs(60)))
+    certify(&Asked::Own(&loaded), &document, &Limits::none().timeout(Duration::from_secs(60)))
 }
 
 /// The problem of an input.
@@ -121,9 +121,9 @@ pub fn throng(args: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// What the second checker says; nothing if there is no Python.
-pub fn second(path: &str, certificate: &str) -> Option<String> {
+/// What the second checker says, given the same arguments as `throng certify`; nothing if there is no Python.
+pub fn second(args: &[&str]) -> Option<String> {
     let script = Path::new(crate::ROOT).join("tools/certify.py");
-    let output = Command::new("python3").arg(script).args([path, certificate]).output().ok()?;
+    let output = Command::new("python3").arg(script).args(args).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }

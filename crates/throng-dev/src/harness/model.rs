@@ -1,14 +1,15 @@
 //! What the model of a Boolean program answers, as plain data that can be compared with the naive interpreter's answers.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use throng_model::Describe;
 use throng_model::SetStates;
 
+use crate::states::states;
 use throng_lang::bp::{self, Jit, Options};
 use throng_model::problem::Target;
 use throng_model::{Config, Local, Model, Shared, semantics};
 
-use super::naive::{Answer, Place, Question, Role, State};
+use super::naive::{Answer, Question};
 
 /// The model of a program that is accepted.
 pub fn read(text: &str, keep_ended: bool, exact_copies: bool) -> Jit {
@@ -19,42 +20,6 @@ pub fn read(text: &str, keep_ended: bool, exact_copies: bool) -> Jit {
 pub fn read_as(text: &str, options: Options) -> Jit {
     let (jit, diagnostics) = bp::read(text, &options);
     jit.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"))
-}
-
-/// Every assignment of values to the parts of a state; `*` is both.
-fn expand(values: &[(String, String)]) -> Vec<Vec<bool>> {
-    values.iter().fold(vec![Vec::new()], |rows, (_, text)| {
-        let options: &[bool] = match text.as_str() {
-            "0" => &[false],
-            "1" => &[true],
-            _ => &[false, true],
-        };
-        rows.iter().flat_map(|row| options.iter().map(move |&v| [&row[..], &[v]].concat())).collect()
-    })
-}
-
-fn place(jit: &Jit, l: Local) -> Place {
-    let Some(p) = jit.place(l) else {
-        return Place { line: 0, column: 0, functions: String::new(), role: Role::Ended };
-    };
-    let role = if p.text == "end of the started statement" {
-        Role::Behind
-    } else if p.labels.iter().any(|l| l.starts_with("ASYNC_")) {
-        Role::Async
-    } else {
-        Role::Plain
-    };
-    Place { line: p.line, column: p.column, functions: p.function, role }
-}
-
-fn states(jit: &Jit, s: Shared, l: Local, found: &mut BTreeSet<State>) {
-    let place = place(jit, l);
-    let values = if place.role == Role::Ended { Vec::new() } else { jit.local_values(l) };
-    for shared in expand(&jit.shared_values(s)) {
-        for values in expand(&values) {
-            found.insert(State { place: place.clone(), shared: shared.clone(), values });
-        }
-    }
 }
 
 /// Where the search starts.

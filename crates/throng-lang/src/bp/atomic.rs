@@ -6,36 +6,75 @@ use super::function::{Kind, Resolved};
 use super::program::{Point, Program};
 use crate::source::Diagnostic;
 
+/// What is known about a thread at a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Section {
+    /// Inside an `atomic { … }`, perhaps of a caller: then the section lasts until the outermost `}`, whatever else begins and ends in it.
+    block: bool,
+    /// After an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None`: on some ways only.
+    begun: Option<bool>,
+}
+
+impl Section {
+    const OUTSIDE: Section = Section { block: false, begun: Some(false) };
+
+    fn inside(self) -> bool {
+        self.block || self.begun == Some(true)
+    }
+}
+
 /// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores what was before its `{`.
 pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic> {
-    let mut inside: Vec<Option<bool>> = vec![None; program.points.len()];
-    let is_enter =
-        |p: &Point| matches!(resolved.functions[p.function].nodes[p.node].kind, Kind::AtomicEnter { .. });
-    let entered: FxHashMap<(usize, usize), usize> = (program.points.iter().enumerate())
-        .filter_map(|(i, p)| is_enter(p).then_some(((p.instance, p.node), i)))
-        .collect();
-    let mut todo = vec![(program.entry, false)];
-    while let Some((at, now)) = todo.pop() {
+    let mut sections: Vec<Option<Section>> = vec![None; program.points.len()];
+    let kind = |p: &Point| &resolved.functions[p.function].nodes[p.node].kind;
+    // `{` by instance and node, and the `}` of each.
+    let (mut entered, mut left): (FxHashMap<_, usize>, FxHashMap<_, u32>) = Default::default();
+    for (i, p) in program.points.iter().enumerate() {
+        match kind(p) {
+            Kind::AtomicEnter { .. } => _ = entered.insert((p.instance, p.node), i),
+            Kind::AtomicLeave { enter, .. } => _ = left.insert((p.instance, *enter), i as u32),
+            _ => {}
+        }
+    }
+    let mut todo = vec![(program.entry, Section::OUTSIDE)];
+    while let Some((at, arriving)) = todo.pop() {
         let point = &program.points[at as usize];
         let node = &resolved.functions[point.function].nodes[point.node];
         let error = |message: &str| Err(Diagnostic::error("E211", node.span, message));
-        match inside[at as usize] {
-            Some(before) if before != now => {
+        let now = match sections[at as usize] {
+            Some(before) if (before.block, before.inside()) != (arriving.block, arriving.inside()) => {
                 return error("this statement can be reached both inside and outside an atomic section");
             }
-            Some(_) => continue,
-            None => inside[at as usize] = Some(now),
-        }
+            Some(before) if before.begun == arriving.begun || before.begun.is_none() => continue,
+            Some(before) => Section { begun: None, ..before },
+            None => arriving,
+        };
+        sections[at as usize] = Some(now);
         let after = match &node.kind {
-            Kind::AtomicBegin { .. } | Kind::AtomicEnter { .. } => true,
-            Kind::AtomicEnd { .. } if !now => return error("`atomic_end` outside an atomic section"),
-            Kind::AtomicEnd { .. } => false,
-            Kind::AtomicLeave { .. } if !now => {
+            Kind::AtomicBegin { .. } => Section { begun: Some(true), ..now },
+            Kind::AtomicEnter { .. } => {
+                // What its `}` restores may have changed.
+                let leave = left.get(&(point.instance, point.node));
+                if let Some((&leave, section)) = leave.and_then(|l| Some((l, sections[*l as usize].take()?)))
+                {
+                    todo.push((leave, section));
+                }
+                Section { block: true, begun: Some(false) }
+            }
+            Kind::AtomicEnd { .. } if !now.inside() => {
+                return error("`atomic_end` outside an atomic section");
+            }
+            Kind::AtomicEnd { .. } if now.begun != Some(true) => {
+                return error("the section of a block ends at its `}`, and not inside it");
+            }
+            Kind::AtomicEnd { .. } => Section { begun: Some(false), ..now },
+            Kind::AtomicLeave { .. } if !now.inside() => {
                 return error("the section of this block has ended inside it");
             }
             Kind::AtomicLeave { enter, .. } => {
                 // Jumps into blocks are refused, so the `{` was seen before its `}`.
-                entered.get(&(point.instance, *enter)).and_then(|&i| inside[i]).unwrap_or(false)
+                let before = entered.get(&(point.instance, *enter)).and_then(|&i| sections[i]);
+                before.unwrap_or(Section::OUTSIDE)
             }
             _ => now,
         };
@@ -43,15 +82,15 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
             let edge = &program.edges[e as usize];
             match edge.to {
                 Some(to) => todo.push((to, after)),
-                None if after => return error("a thread ends inside an atomic section"),
+                None if after.inside() => return error("a thread ends inside an atomic section"),
                 None => {}
             }
-            todo.extend(edge.child.map(|child| (child, false)));
+            todo.extend(edge.child.map(|child| (child, Section::OUTSIDE)));
         }
         todo.extend(point.woken.map(|woken| (woken, now)));
     }
-    for (point, inside) in program.points.iter_mut().zip(inside) {
-        point.inside = inside.unwrap_or(false);
+    for (point, section) in program.points.iter_mut().zip(sections) {
+        point.inside = section.is_some_and(Section::inside);
     }
     Ok(())
 }
@@ -77,7 +116,34 @@ mod tests {
         assert!(refused("atomic { goto L; } L: skip;").unwrap().contains("out of"));
         assert!(refused("goto L; atomic { L: skip; }").unwrap().contains("into"));
         assert!(refused("atomic { return; }").unwrap().contains("return"));
-        assert!(refused("atomic { atomic_end; g := 1; }").unwrap().contains("ended inside"));
-        assert!(refused("atomic_begin; atomic { atomic_end; g := 1; }").unwrap().contains("ended inside"));
+        assert!(refused("atomic { atomic_end; g := 1; }").unwrap().contains("not inside it"));
+        assert!(refused("atomic_begin; atomic { atomic_end; g := 1; }").unwrap().contains("not inside it"));
+        assert!(
+            refused("atomic { if * then atomic_begin; fi; atomic_end; }").unwrap().contains("not inside")
+        );
+        assert_eq!(refused("atomic { if * then atomic_begin; fi; atomic { g := 1; } } g := 0;"), None);
+    }
+
+    /// For each statement `g := …` in text order, whether it is inside.
+    fn inside(text: &str) -> Vec<bool> {
+        let (jit, diagnostics) = read(text, &Default::default());
+        let program = jit.unwrap_or_else(|| panic!("{text}: {diagnostics:?}")).program;
+        let of = |p: &u32| program.info(*p).text.starts_with("g :=");
+        let mut points: Vec<u32> = (0..program.points.len() as u32).filter(of).collect();
+        points.sort_by_key(|&p| (program.info(p).line, program.info(p).column));
+        points.into_iter().map(|p| program.points[p as usize].inside).collect()
+    }
+
+    #[test]
+    fn a_block_stays_atomic_whatever_begins_and_ends_in_it() {
+        let called = "decl g; void f() begin atomic_begin; g := 1; atomic_end; end
+            void main() begin atomic { f(); g := 0; } g := 1; end";
+        assert_eq!(inside(called), [true, true, false]);
+        let nested = "decl g; void main() begin
+            atomic { atomic_begin; g := 1; atomic_end; g := 0; atomic { g := 1; } g := 0; } g := 1; end";
+        assert_eq!(inside(nested), [true, true, true, true, false]);
+        let both = "decl g; void f() begin atomic_begin; g := 1; atomic_end; g := 0; end
+            void main() begin f(); atomic { f(); } end";
+        assert_eq!(inside(both), [true, true, false, true], "a copy for each call");
     }
 }

@@ -15,11 +15,13 @@ use super::encoding::StateCodec;
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
-use super::relation::{Direction, Env, solve, solve_guard, solve_other};
+use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
+use super::thread_state::{ThreadStates, choices, visible};
 use super::{Options, ast};
+use crate::source::{Diagnostic, Span};
 use throng_model::problem::{Initial, Target};
 use throng_model::{
-    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
+    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
     Predecessors, SetStates, Shared, Step, Traits, Transfers,
 };
 
@@ -34,11 +36,14 @@ pub struct Jit {
     footprints: Vec<Footprint>,
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
+    /// Parents and children agree on all variables.
+    exact_copies: bool,
     /// What to forget; none: nothing.
     forgotten: Option<Forgotten>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
     gave_up: OnceLock<String>,
+    pub(super) patience: Patience,
 }
 
 /// What nobody can ever see again (see [`live`]).
@@ -121,9 +126,11 @@ impl Jit {
             program,
             tree,
             keep_ended: options.keep_ended,
+            exact_copies: options.exact_copies,
             forgotten,
             blocking: OnceLock::new(),
             gave_up: OnceLock::new(),
+            patience: Patience::default(),
         }
     }
 
@@ -201,6 +208,62 @@ impl Jit {
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
+    /// These threads are there, in this shared state, and nobody else is inside an atomic section; spans of diagnostics are into `text`. Where
+    /// variables of threads are mentioned, the program must have been read with [`Options::exact_copies`].
+    pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
+        let whole = Span::new(0, text.len());
+        let asked = ThreadStates::parse(text)?;
+        if asked.mentions_locals() && !self.exact_copies {
+            let message = "the program was read in a way that forgets variables of threads";
+            return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
+        }
+        let mut shared = self.free_shared();
+        for value in &asked.shared {
+            let i = value.find(self.program.shared.iter().map(|v| v.name.as_str()))?;
+            shared[i] &= if value.value { ONE } else { ZERO };
+        }
+        let mut places = Vec::new();
+        for thread in &asked.threads {
+            places.push(match (self.labelled(&thread.place), thread.line()) {
+                (Ok(points), _) => points,
+                (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
+                    (0..self.program.points.len() as u32)
+                        .filter(|&p| self.program.info(p).line == line)
+                        .collect()
+                }
+                _ => return Err(thread.nowhere()),
+            });
+        }
+        let all = choices(&places).ok_or_else(|| {
+            Diagnostic::error("E611", whole, "there are too many ways to choose statements for these threads")
+        })?;
+        let mut configs = Vec::new();
+        for points in all {
+            let mut bag = Bag::new();
+            let mut possible = !shared.contains(&0);
+            for (thread, &point) in asked.threads.iter().zip(&points) {
+                let visible = visible(&self.program, point);
+                let mut slots = self.program.free_slots(point);
+                for value in &thread.values {
+                    let slot = visible[value.find(visible.iter().map(|v| v.0))?].1;
+                    slots[slot] &= if value.value { ONE } else { ZERO };
+                }
+                possible &= !slots[..self.program.used_slots(point)].contains(&0);
+                if possible {
+                    bag.insert(Local(self.local.encode(point, &slots)), 1);
+                }
+            }
+            let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
+            if possible && inside < 2 {
+                configs.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+            }
+        }
+        configs.sort_unstable();
+        configs.dedup();
+        let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Target { name: format!("state {name}"), configs })
+    }
+
     /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
@@ -233,11 +296,15 @@ impl Jit {
     }
 
     /// Remembers that not all cases of a statement were listed.
-    fn note(&self, complete: bool, point: u32) {
+    pub(super) fn note(&self, complete: bool, point: u32) {
         if !complete {
             let info = self.program.info(point);
-            self.gave_up
-                .get_or_init(|| format!("line {}: `{}` has too many cases", info.line, cut(&info.text)));
+            let why = if self.patience.is_over() {
+                "has more cases than could be listed within the limits"
+            } else {
+                "has too many cases"
+            };
+            self.gave_up.get_or_init(|| format!("line {}: `{}` {why}", info.line, cut(&info.text)));
         }
     }
 
@@ -332,7 +399,7 @@ impl Jit {
             env.new.resize(effect.assigns.len(), FREE);
             let faint =
                 self.forgotten.as_ref().filter(|_| !in_full).map_or(&[][..], |f| &f.faint[id as usize]);
-            self.note(solve(effect, env, Direction::Forward, faint, &mut found), point);
+            self.note(solve(effect, env, Direction::Forward, faint, &self.patience, &mut found), point);
             steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l, in_full)));
         }
         out.extend(steps);
@@ -371,7 +438,7 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        self.note(solve(&edge.effect, env, Direction::Backward, &[], &mut found), edge.from);
+        self.note(solve(&edge.effect, env, Direction::Backward, &[], &self.patience, &mut found), edge.from);
         for env in found {
             let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
@@ -450,7 +517,7 @@ impl Jit {
             Env { shared: self.free_shared(), local: self.program.free_slots(edge.from), ..Env::default() };
         env.new.resize(edge.effect.assigns.len(), FREE);
         let mut active = Vec::new();
-        if !solve(&edge.effect, env, Direction::Forward, &[], &mut active)
+        if !solve(&edge.effect, env, Direction::Forward, &[], &self.patience, &mut active)
             || read.len() > 14
             || active.len() > MOST
         {
@@ -467,7 +534,7 @@ impl Jit {
                     env.other[i as usize] = if bits >> k & 1 == 1 { ONE } else { ZERO };
                 }
                 let mut found = Vec::new();
-                !solve_other(others, env, Direction::Forward, &mut found) || found.is_empty()
+                !solve_other(others, env, Direction::Forward, &self.patience, &mut found) || found.is_empty()
             })
         })
     }
@@ -567,7 +634,7 @@ impl Transfers for Jit {
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         env.other_new.resize(others.assigns.len(), FREE);
         let mut found = Vec::new();
-        self.note(solve_other(others, env, Direction::Forward, &mut found), point);
+        self.note(solve_other(others, env, Direction::Forward, &self.patience, &mut found), point);
         for env in found {
             let mut after = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| after[slot] = m);
@@ -654,7 +721,7 @@ impl Predecessors for Jit {
             }
         }
         let mut found = Vec::new();
-        self.note(solve_other(others, env, Direction::Backward, &mut found), point);
+        self.note(solve_other(others, env, Direction::Backward, &self.patience, &mut found), point);
         for env in found {
             let mut before = slots.clone();
             view.iter().zip(&env.other).for_each(|(&slot, &m)| before[slot] = m);
@@ -736,6 +803,10 @@ impl SetStates for Jit {
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.forward(s, l, true, out);
         self.complete()
+    }
+
+    fn obey(&self, over: Option<Over>) {
+        self.patience.obey(over);
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -69,7 +69,8 @@ impl Jit {
             }
         }
         let mut found = Vec::new();
-        _ = solve(&edge.effect, env, Direction::Backward, &[], &mut found); // any one will do
+        let complete = solve(&edge.effect, env, Direction::Backward, &[], &self.patience, &mut found);
+        self.note(complete || !found.is_empty(), edge.from); // any one will do
         let env = found.into_iter().next()?;
         let inside = self.program.points[edge.from as usize].inside;
         Some((self.shared_word(inside, &env.shared), Local(self.local.encode(edge.from, &env.local))))
@@ -94,7 +95,8 @@ impl Jit {
         env.other_new =
             others.assigns.iter().map(|a| view.get(a.0 as usize).map_or(FREE, |&s| after[s])).collect();
         let mut found = Vec::new();
-        _ = solve_other(others, env, Direction::Backward, &mut found);
+        let complete = solve_other(others, env, Direction::Backward, &self.patience, &mut found);
+        self.note(complete || !found.is_empty(), point);
         let env = found.into_iter().next()?;
         view.iter().zip(&env.other).for_each(|(&slot, &m)| slots[slot] = m);
         Some(Local(self.local.encode(point, &slots)))

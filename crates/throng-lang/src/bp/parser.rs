@@ -336,7 +336,7 @@ impl<'t> Parser<'t> {
         self.at_word("dfs") && matches!(self.next_tok(), Tok::Void | Tok::Bool)
     }
 
-    /// Whether a function starts here, perhaps with a mistake in its head.
+    /// Whether a function starts here, perhaps without its type.
     fn at_function(&self) -> bool {
         let typed = matches!(self.tok(), Tok::Void | Tok::Bool) || self.at_dfs();
         typed || (self.at(Tok::Ident) && self.next_tok() == Tok::LParen)
@@ -364,7 +364,6 @@ impl<'t> Parser<'t> {
         self.report(Diagnostic::error("E128", self.span(), message).hint(hint));
         if function {
             self.bump();
-            self.last_error = Some(self.span().start); // that it has no type is known
         }
         function
     }
@@ -461,6 +460,7 @@ impl<'t> Parser<'t> {
         self.name("the name of a parameter")
     }
 
+    /// `void`, `bool`, `bool<n>`, or nothing, which is `void`.
     fn result_type(&mut self) -> Parsed<u32> {
         match self.tok() {
             Tok::Void => {
@@ -471,17 +471,8 @@ impl<'t> Parser<'t> {
                 self.bump();
                 self.width()
             }
-            _ => {
-                let name = self.word();
-                let error =
-                    Diagnostic::error("E128", self.span(), format!("the function `{name}` has no type"));
-                self.report(
-                    error
-                        .label("expected `void` or `bool`")
-                        .hint(format!("write `void {name}(...) begin ... end`")),
-                );
-                Ok(0)
-            }
+            // The papers' programs leave the type of `main` out.
+            _ => Ok(0),
         }
     }
 

@@ -10,10 +10,14 @@
 //! even if the assigned expression depends on old free values: whatever those are, *some* new value comes out, and the
 //! caller accepts any.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
+
 use smallvec::SmallVec;
 
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
 use super::program::{BystanderEffect, Effect};
+use throng_model::Over;
 
 /// What is known about one step. Only the fields that an effect's variables name are looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -76,10 +80,66 @@ enum Condition<'a> {
 /// lists them is stuck, so it is told that it does not see everything.
 const MOST_SPLITS: u32 = 1 << 13;
 
-/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, so that some are missing.
+/// Whether the search that asks has to stop: a statement with thousands of long cases takes longer than it may go on.
+#[derive(Default)]
+pub struct Patience {
+    over: RwLock<Option<Over>>,
+    splits: AtomicU32,
+}
+
+impl std::fmt::Debug for Patience {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Patience")
+    }
+}
+
+impl Patience {
+    /// Splits between two questions.
+    const EVERY: u32 = 256;
+
+    /// From now on, ask this.
+    pub fn obey(&self, over: Option<Over>) {
+        *self.over.write().unwrap_or_else(PoisonError::into_inner) = over;
+    }
+
+    /// Whether it has to stop.
+    pub fn is_over(&self) -> bool {
+        self.over.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|over| over())
+    }
+
+    /// Counts a split; whether it is time to stop.
+    fn ends(&self) -> bool {
+        let count = self.splits.fetch_add(1, Ordering::Relaxed);
+        count % Self::EVERY == Self::EVERY - 1 && self.is_over()
+    }
+}
+
+/// How many splits are left, and until when.
+struct Budget<'a> {
+    splits: u32,
+    patience: &'a Patience,
+}
+
+impl Budget<'_> {
+    /// One split more, if that is allowed.
+    fn split(&mut self) -> bool {
+        self.splits = self.splits.saturating_sub(1);
+        self.splits > 0 && !self.patience.ends()
+    }
+}
+
+/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, or `patience` is over, so that
+/// some are missing.
 ///
 /// New values that nobody will see (`faint`, by assignment; none if empty) stay open.
-pub fn solve(effect: &Effect, env: Env, direction: Direction, faint: &[bool], out: &mut Vec<Env>) -> bool {
+pub fn solve(
+    effect: &Effect,
+    env: Env,
+    direction: Direction,
+    faint: &[bool],
+    patience: &Patience,
+    out: &mut Vec<Env>,
+) -> bool {
     let is_faint = |i: usize| faint.get(i).copied().unwrap_or(false);
     let mut conditions = Vec::new();
     conditions.extend(effect.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
@@ -91,11 +151,17 @@ pub fn solve(effect: &Effect, env: Env, direction: Direction, faint: &[bool], ou
     }
     conditions.extend(effect.constraints.iter().map(|e| Condition::Can(e, true)));
     conditions.extend(effect.resolve.iter().map(|&v| Condition::Fixed(v)));
-    settle(&conditions, env, out, &mut splits())
+    settle(&conditions, env, out, &mut Budget { splits: MOST_SPLITS, patience })
 }
 
 /// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`. `false` if some are missing.
-pub fn solve_other(others: &BystanderEffect, env: Env, direction: Direction, out: &mut Vec<Env>) -> bool {
+pub fn solve_other(
+    others: &BystanderEffect,
+    env: Env,
+    direction: Direction,
+    patience: &Patience,
+    out: &mut Vec<Env>,
+) -> bool {
     let mut conditions = Vec::new();
     conditions.extend(others.guards.iter().map(|(e, v)| Condition::Can(e, *v)));
     for (i, (_, e)) in others.assigns.iter().enumerate() {
@@ -104,30 +170,29 @@ pub fn solve_other(others: &BystanderEffect, env: Env, direction: Direction, out
         }
     }
     conditions.extend(others.constraints.iter().map(|e| Condition::Can(e, true)));
-    settle(&conditions, env, out, &mut splits())
-}
-
-fn splits() -> u32 {
-    MOST_SPLITS
+    settle(&conditions, env, out, &mut Budget { splits: MOST_SPLITS, patience })
 }
 
 /// Appends cubes over `shared` and `local` that are together all values for which `e` can be `value`; `false` if some are missing.
 pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) -> bool {
-    settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, &mut splits())
+    let budget = &mut Budget { splits: MOST_SPLITS, patience: &Patience::default() };
+    settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, budget)
 }
 
 /// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier one: what is sure stays so.
-fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, splits: &mut u32) -> bool {
+fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, budget: &mut Budget) -> bool {
     while let Some((first, later)) = conditions.split_first() {
         let Ok(split) = examine(first, &mut env) else { return true };
         let Some(v) = split else {
             conditions = later;
             continue;
         };
-        *splits = splits.saturating_sub(1);
+        if !budget.split() {
+            return false;
+        }
         let mut zero = env.clone();
         zero.set(v, ZERO);
-        if *splits == 0 || !settle(conditions, zero, out, splits) {
+        if !settle(conditions, zero, out, budget) {
             return false;
         }
         env.set(v, ONE);

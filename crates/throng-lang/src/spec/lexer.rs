@@ -38,7 +38,8 @@ pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> 
                 continue;
             }
             b if b.is_ascii_alphabetic() || b == b'_' => {
-                at = while_(at, |b| b.is_ascii_alphanumeric() || *b == b'_');
+                // Tools that compose nets call places `cell.3.full`.
+                at = while_(at, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
                 if SECTIONS.contains(&&text[start..at]) { Token::Section } else { Token::Name }
             }
             b'0'..=b'9' => {

@@ -154,6 +154,23 @@ struct State {
     checking: Duration,
 }
 
+impl State {
+    /// Adds a share of work to what its engine has done so far: the time of all shares, and the numbers of the one that got furthest, because
+    /// most engines start anew with each share.
+    fn record(&mut self, share: Attempt) {
+        let Some(known) = self.attempts.iter_mut().find(|a| a.engine == share.engine) else {
+            return self.attempts.push(share);
+        };
+        known.outcome = share.outcome;
+        known.seconds += share.seconds;
+        let complete = known.statistics.complete_up_to.max(share.statistics.complete_up_to);
+        if share.statistics.configurations >= known.statistics.configurations {
+            known.statistics = share.statistics;
+        }
+        known.statistics.complete_up_to = complete;
+    }
+}
+
 impl<'a> Portfolio<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Portfolio<'a> {
         let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
@@ -229,7 +246,7 @@ impl<'a> Portfolio<'a> {
         self.offer(&offers, engine.name());
         let seconds = began.elapsed().as_secs_f64();
         let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
-        self.state().attempts.push(attempt);
+        self.state().record(attempt);
         again
     }
 
@@ -259,6 +276,11 @@ impl<'a> Portfolio<'a> {
         for (i, flaw) in &failing {
             if let Flaw::Limit(why) = flaw {
                 self.state().why.get_or_insert(why.clone());
+                continue;
+            }
+            // It was found or checked while statements were cut short.
+            if let (Err(_), Err(why)) = (self.problem.complete(), self.limits.check()) {
+                self.state().why.get_or_insert(why);
                 continue;
             }
             let target = &self.problem.targets[*i].name;
@@ -318,7 +340,7 @@ impl<'a> Portfolio<'a> {
             .map(|d| d.map_or_else(|| Verdict::Unknown(why.clone()), |d| d.verdict))
             .collect();
         let told = by.iter().flatten().next().copied().unwrap_or("explicit");
-        let of = |name: &str| state.attempts.iter().rev().find(|a| a.engine == name);
+        let of = |name: &str| state.attempts.iter().find(|a| a.engine == name);
         let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
         let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
         statistics.complete_up_to = statistics.complete_up_to.max(complete);

@@ -76,7 +76,11 @@ impl Engine for Pruned {
                 limits,
                 watch,
             ),
-            Err(_) => run(problem, None, limits, watch),
+            Err(_) => {
+                let mut answer = run(problem, None, limits, watch);
+                answer.statistics.configurations += self.shelf.views_so_far(problem);
+                answer
+            }
         }
     }
 }

@@ -5,34 +5,30 @@
 //! A thread state (s, l) is *reachable with n threads* if some run reaches a configuration with shared state s and a thread at l,
 //! and at most n threads exist at any time of this run: for programs that create threads, these count too, and so do the
 //! ones that have not moved. That is the reading without skipping: a `start_thread` beyond n threads is not a step of the run, rather than a step that
-//! creates nobody (reference 1.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
+//! creates nothing (LANGUAGE 2.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
 //! finitely many thread states, so they stop growing, and the *reachability cutoff* n₀ is the first n with Rₙ = R∞.
 //! That Rₙ = Rₙ₊₁ does not mean that n is the cutoff.
+//!
+//! Thread states are those that `reach` lists: concrete ones, at moments at which no thread is inside an atomic section (LANGUAGE 7.1).
+//! Where words stand for sets of states ([`throng_model`]), different words may have states in common, so sets are compared, never words
+//! ([`thread_states::without`]).
 //!
 //! # Two ways
 //!
 //! [`Method::Exact`] computes R∞ by `karp-miller` and then grows n until Rₙ is all of it. [`Method::Dynamic`] grows n without knowing R∞. When
 //! a level brings nothing new, it asks a prover whether any further thread state can be reached at all. The candidates are
-//! the thread states of the *1-view* closure: whatever a step does with threads that may each occur, one by one, may occur. If none is
-//! reachable, the last level that brought something is the cutoff; those that are will turn up at some later level.
-//!
-//! # Words
-//!
-//! Where words stand for sets of states ([`throng_model`]), thread states are words, and a word within one that is known already is not new. So every
-//! concrete thread state is reachable with n₀ threads, too; that fewer do not suffice is certain for levels that have a
-//! [`Level::witness`]: a concrete thread state that is in no word known before.
+//! the thread states that views (pairs of threads if they can be had, else single ones) do not rule out. If none is
+//! reachable, the last level that brought something is the cutoff; else the prover has a run to one, which will turn up at some later level.
+//! This way needs no acceleration, so it also serves models whose steps move other threads.
 
-mod opaque_states;
 pub mod runs;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
-use self::opaque_states::OpaqueStates;
 use super::explicit::{Explicit, each_level};
+use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
-use super::views::singles::Singles;
+use super::symbolic::thread_states::{canonical, expanded, without};
 use super::{Engine, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -46,8 +42,8 @@ pub type ThreadState = (Shared, Local);
 pub enum Method<'e> {
     /// All reachable thread states are computed first.
     Exact(&'e KarpMiller),
-    /// Candidates are proved unreachable when nothing new has appeared.
-    Dynamic(&'e dyn Engine),
+    /// Candidates are proved unreachable when nothing new has appeared; views are found on the shelf, or left there.
+    Dynamic(&'e dyn Engine, &'e FactStore),
 }
 
 /// A cutoff and its evidence.
@@ -57,10 +53,19 @@ pub struct Cutoff {
     pub threads: u32,
     /// The numbers of threads that bring something new, ascending.
     pub levels: Vec<Level>,
-    /// Every thread state that any number of threads can reach, sorted.
+    /// Every thread state that any number of threads can reach: disjoint words, as in [`canonical`].
     pub reachable: Vec<ThreadState>,
+    /// The same as the words that a search meets.
+    pub words: Vec<ThreadState>,
     /// Why there are no others.
     pub closed: Closed,
+}
+
+impl Cutoff {
+    /// How many thread states are reachable: as many as `reach` lists.
+    pub fn states(&self, model: &dyn Model) -> usize {
+        expanded(model, self.reachable.clone()).len()
+    }
 }
 
 /// What one more thread brings.
@@ -68,12 +73,10 @@ pub struct Cutoff {
 pub struct Level {
     /// How many threads.
     pub threads: u32,
-    /// How many thread states need so many.
+    /// How many thread states need so many, as in [`expanded`].
     pub new: usize,
-    /// One of them.
+    /// One of them, concrete.
     pub example: ThreadState,
-    /// A concrete one that is in no thread state known before; always there if words are plain states.
-    pub witness: Option<ThreadState>,
     /// How the example is reached.
     pub trace: Trace,
 }
@@ -83,14 +86,15 @@ pub struct Level {
 pub enum Closed {
     /// ω-configurations that cover all that is reachable.
     Downward(Arc<Vec<Config>>),
-    /// The 1-view closure, and for each of its thread states that is not reachable, why.
-    Each(Views, Vec<(ThreadState, Certificate)>),
+    /// Views, and why the thread states that they hold beside the reachable ones, if any, cannot be reached either.
+    Views(Arc<Views>, Option<(Vec<ThreadState>, Certificate)>),
 }
 
-/// Finds the cutoff.
+/// Finds the cutoff. Levels are searched by so many `jobs`.
 pub fn cutoff(
     problem: &Problem,
     method: &Method<'_>,
+    jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Cutoff, Unknown> {
@@ -99,25 +103,49 @@ pub fn cutoff(
             "a cutoff is about any number of threads: give no bound".into(),
         ));
     }
-    let plain = Problem { model: OpaqueStates::of(&problem.model), targets: Vec::new(), ..problem.clone() };
-    let mut known =
-        Known { model: &*problem.model, states: Vec::new(), set: FxHashSet::default(), fresh: Vec::new() };
-    let closed = match method {
-        Method::Exact(engine) => exact(&plain, engine, &mut known, limits, watch)?,
-        Method::Dynamic(prover) => dynamic(&plain, *prover, &mut known, limits, watch)?,
+    let problem = Problem { targets: Vec::new(), ..problem.clone() };
+    let search = Search { problem: &problem, inside_atomic: false, jobs, limits, watch };
+    let (known, closed) = match method {
+        Method::Exact(engine) => search.exact(engine)?,
+        Method::Dynamic(prover, shelf) => search.dynamic(*prover, shelf)?,
     };
-    let traces = traces(&plain, &known.fresh, limits, watch)?;
-    let levels: Vec<Level> = known.fresh.into_iter().zip(traces).map(|(f, trace)| f.level(trace)).collect();
-    let mut reachable = known.states;
-    reachable.sort_unstable();
-    Ok(Cutoff { threads: levels.last().map_or(0, |l| l.threads), levels, reachable, closed })
+    let traces = search.traces(&known.fresh)?;
+    let level = |(fresh, trace): (Fresh, Trace)| {
+        let Fresh { threads, new, example } = fresh;
+        Level { threads, new, example, trace }
+    };
+    let levels: Vec<Level> = known.fresh.into_iter().zip(traces).map(level).collect();
+    let threads = levels.last().map_or(0, |l| l.threads);
+    Ok(Cutoff { threads, levels, reachable: known.states, words: known.words, closed })
+}
+
+/// Every thread state that any number of threads can reach, also inside atomic sections, as in [`canonical`]: by growing n and proving that there
+/// are no others.
+pub fn reachable(
+    problem: &Problem,
+    prover: &dyn Engine,
+    shelf: &FactStore,
+    jobs: usize,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<ThreadState>, Unknown> {
+    let problem = Problem { targets: Vec::new(), ..problem.clone() };
+    let search = Search { problem: &problem, inside_atomic: true, jobs, limits, watch };
+    Ok(search.dynamic(prover, shelf)?.0.states)
+}
+
+/// The thread states at moments at which no thread is inside an atomic section.
+pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<ThreadState> {
+    states.retain(|&(s, _)| !model.inside_atomic(s));
+    states
 }
 
 /// The thread states reached so far.
-struct Known<'m> {
-    model: &'m dyn Model,
+#[derive(Default)]
+struct Known {
+    /// Disjoint words.
     states: Vec<ThreadState>,
-    set: FxHashSet<ThreadState>,
+    words: Vec<ThreadState>,
     fresh: Vec<Fresh>,
 }
 
@@ -126,135 +154,143 @@ struct Fresh {
     threads: u32,
     new: usize,
     example: ThreadState,
-    witness: Option<ThreadState>,
 }
 
-impl Fresh {
-    fn level(self, trace: Trace) -> Level {
-        let Fresh { threads, new, example, witness } = self;
-        Level { threads, new, example, witness, trace }
+/// What a prover says about candidates.
+enum Told {
+    /// None can be reached.
+    Never(Certificate),
+    /// This one can.
+    Later(ThreadState),
+}
+
+struct Search<'a> {
+    problem: &'a Problem,
+    /// Whether moments at which a thread is inside an atomic section count.
+    inside_atomic: bool,
+    jobs: usize,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+}
+
+impl Search<'_> {
+    /// Grows n until all that `karp-miller` found is there.
+    fn exact(&self, engine: &KarpMiller) -> Result<(Known, Closed), Unknown> {
+        let coverability = engine.coverability(self.problem, self.limits, self.watch)?;
+        let mut missing = self.canonical(&self.visible(coverability.thread_states()))?;
+        let mut known = Known::default();
+        each_level(self.problem, self.jobs, self.limits, self.watch, |threads, reached| {
+            self.add(&mut known, threads, reached)?;
+            missing = self.without(&missing, &known)?;
+            Ok(!missing.is_empty())
+        })?;
+        Ok((known, Closed::Downward(coverability.maximal)))
     }
-}
 
-impl Known<'_> {
-    /// Adds what is reached with this many threads, all told; whether something is new.
-    fn add(&mut self, threads: u32, reached: &[ThreadState]) -> bool {
-        let new: Vec<ThreadState> = reached.iter().copied().filter(|&t| !self.has(t)).collect();
-        let samples = new.iter().map(|&(s, l)| (self.model.sample_shared(s), self.model.sample_local(l)));
-        let found = new.iter().copied().zip(samples).find(|(_, sample)| !self.has(*sample));
-        let Some(&first) = new.first() else { return false };
-        let example = found.map_or(first, |f| f.0);
-        self.fresh.push(Fresh { threads, new: new.len(), example, witness: found.map(|f| f.1) });
-        self.set.extend(new.iter().copied());
-        self.states.extend(new);
-        true
-    }
-
-    /// Whether all of this thread state is within a known one.
-    fn has(&self, (s, l): ThreadState) -> bool {
-        if self.model.is_exact() || self.set.contains(&(s, l)) {
-            return self.set.contains(&(s, l));
-        }
-        self.states.iter().any(|&(t, m)| self.model.within_shared(s, t) && self.model.within_local(l, m))
-    }
-}
-
-/// Grows n until all that `karp-miller` found is there.
-fn exact(
-    problem: &Problem,
-    engine: &KarpMiller,
-    known: &mut Known<'_>,
-    limits: &Limits,
-    watch: &dyn Watch,
-) -> Result<Closed, Unknown> {
-    let coverability = engine.coverability(problem, limits, watch)?;
-    let mut missing = coverability.thread_states();
-    each_level(problem, limits, watch, |threads, reached| {
-        known.add(threads, &reached);
-        missing.retain(|&t| !known.has(t));
-        Ok(!missing.is_empty())
-    })?;
-    Ok(Closed::Downward(coverability.maximal))
-}
-
-/// Grows n; whenever nothing new appears, asks `prover` whether there is anything left.
-fn dynamic(
-    problem: &Problem,
-    prover: &dyn Engine,
-    known: &mut Known<'_>,
-    limits: &Limits,
-    watch: &dyn Watch,
-) -> Result<Closed, Unknown> {
-    let singles = Singles::of(problem, limits)?;
-    let mut open = singles.thread_states();
-    let mut awaited: Vec<ThreadState> = Vec::new();
-    let mut proved = Vec::new();
-    let mut ask = |open: &mut Vec<ThreadState>, awaited: &mut Vec<ThreadState>| {
-        for (state, verdict) in judge(problem, prover, std::mem::take(open), limits, watch) {
-            match verdict {
-                Verdict::Safe(certificate) => proved.push((state, certificate)),
-                Verdict::Unsafe(_) => awaited.push(state),
-                Verdict::Unknown(why) => return Err(why),
+    /// Grows n; whenever nothing new appears, asks `prover` whether there is anything left.
+    fn dynamic(&self, prover: &dyn Engine, shelf: &FactStore) -> Result<(Known, Closed), Unknown> {
+        let facts = shelf.get_or_find(self.problem, self.limits)?;
+        let candidates = facts.singles().flat_map(|(s, locals)| locals.iter().map(move |&l| (s, l)));
+        let mut open = self.canonical(&self.visible(candidates.collect()))?;
+        let mut known = Known::default();
+        let (mut awaited, mut proved) = (None, None);
+        each_level(self.problem, self.jobs, self.limits, self.watch, |threads, reached| {
+            let is_new = self.add(&mut known, threads, reached)?;
+            open = self.without(&open, &known)?;
+            if let Some(state) = awaited
+                && self.without(&[state], &known)?.is_empty()
+            {
+                awaited = None;
+            }
+            // No need to ask while something that is reachable is still to come, or while new things appear anyway.
+            if !open.is_empty() && awaited.is_none() && !is_new {
+                match self.ask(prover, &open)? {
+                    Told::Never(why) => proved = Some(why),
+                    Told::Later(state) => awaited = Some(state),
+                }
+            }
+            Ok(!open.is_empty() && proved.is_none())
+        })?;
+        // Larger numbers of threads may be unable to differ before the prover was asked.
+        if !open.is_empty() && proved.is_none() {
+            match self.ask(prover, &open)? {
+                Told::Never(why) => proved = Some(why),
+                Told::Later(_) => {
+                    let why = "internal error: a thread state that can be reached was not found";
+                    return Err(Unknown::Inconclusive(why.into()));
+                }
             }
         }
-        Ok(())
-    };
-    each_level(problem, limits, watch, |threads, reached| {
-        let is_new = known.add(threads, &reached);
-        open.retain(|&t| !known.has(t));
-        awaited.retain(|&t| !known.has(t));
-        // No need to ask while something that is reachable is still to come, or while new things appear anyway.
-        if awaited.is_empty() && (!is_new || open.is_empty()) {
-            ask(&mut open, &mut awaited)?;
-        }
-        Ok(!(awaited.is_empty() && open.is_empty()))
-    })?;
-    // If larger numbers cannot differ, nobody may have been asked.
-    ask(&mut open, &mut awaited)?;
-    // What covers all that is reachable says it for every candidate at once. And it has to where words overlap: a word may be unreachable although
-    // some of its states are reached, by way of another word.
-    let covers = proved.iter().find_map(|(_, certificate)| match certificate {
-        Certificate::Downward(set) => Some(Closed::Downward(set.clone())),
-        _ => None,
-    });
-    Ok(covers.unwrap_or_else(|| Closed::Each(singles.views(), proved)))
-}
-
-/// Asks whether thread states can be reached.
-fn judge(
-    problem: &Problem,
-    prover: &dyn Engine,
-    states: Vec<ThreadState>,
-    limits: &Limits,
-    watch: &dyn Watch,
-) -> Vec<(ThreadState, Verdict)> {
-    if states.is_empty() {
-        return Vec::new();
+        let closed = match proved {
+            // What covers all that is reachable says it for every candidate.
+            Some(Certificate::Downward(set)) => Closed::Downward(set),
+            proved => Closed::Views(facts.views().clone(), proved.map(|why| (open, why))),
+        };
+        Ok((known, closed))
     }
-    let asked = Problem { targets: states.iter().map(|&t| target(problem, t)).collect(), ..problem.clone() };
-    states.into_iter().zip(prover.run(&asked, limits, watch).verdicts).collect()
+
+    /// Adds all that is reached with so many threads; whether something is new.
+    fn add(&self, known: &mut Known, threads: u32, reached: Vec<ThreadState>) -> Result<bool, Unknown> {
+        let model = &*self.problem.model;
+        let words = self.visible(reached);
+        let new = self.without(&words, known)?;
+        let Some(&(s, l)) = new.first() else { return Ok(false) };
+        let example = (model.sample_shared(s), model.sample_local(l));
+        known.fresh.push(Fresh { threads, new: expanded(model, new).len(), example });
+        known.states = self.canonical(&words)?;
+        known.words = words;
+        Ok(true)
+    }
+
+    fn without(&self, states: &[ThreadState], known: &Known) -> Result<Vec<ThreadState>, Unknown> {
+        without(self.problem, states, &known.states, self.limits)
+    }
+
+    fn visible(&self, states: Vec<ThreadState>) -> Vec<ThreadState> {
+        if self.inside_atomic { states } else { outside_atomic(&*self.problem.model, states) }
+    }
+
+    fn canonical(&self, states: &[ThreadState]) -> Result<Vec<ThreadState>, Unknown> {
+        canonical(self.problem, states, self.limits)
+    }
+
+    /// Whether one of these thread states can be reached.
+    fn ask(&self, prover: &dyn Engine, states: &[ThreadState]) -> Result<Told, Unknown> {
+        let model = &*self.problem.model;
+        let target =
+            Target { name: "candidates".into(), configs: states.iter().map(|&t| alone(t)).collect() };
+        let asked = Problem { targets: vec![target], ..self.problem.clone() };
+        match prover.run(&asked, self.limits, self.watch).verdicts.pop() {
+            Some(Verdict::Safe(why)) => Ok(Told::Never(why)),
+            Some(Verdict::Unsafe(trace)) => {
+                let end = trace.end();
+                let met = states.iter().find_map(|&(s, l)| {
+                    let shared = model.meet_shared(end.shared, s)?;
+                    let local = end.threads.entries().iter().find_map(|e| model.meet_local(e.0, l))?;
+                    Some((model.sample_shared(shared), model.sample_local(local)))
+                });
+                met.map(Told::Later)
+                    .ok_or_else(|| Unknown::Inconclusive("internal error: a run leads elsewhere".into()))
+            }
+            Some(Verdict::Unknown(why)) => Err(why),
+            None => Err(Unknown::Cancelled),
+        }
+    }
+
+    /// A shortest run with the fewest threads to each example.
+    fn traces(&self, fresh: &[Fresh]) -> Result<Vec<Trace>, Unknown> {
+        let target = |f: &Fresh| Target { name: String::new(), configs: vec![alone(f.example)] };
+        let asked = Problem { targets: fresh.iter().map(target).collect(), ..self.problem.clone() };
+        let explicit = Explicit { por: false, jobs: self.jobs, ..Explicit::default() };
+        let trace = |verdict| match verdict {
+            Verdict::Unsafe(trace) => Ok(trace),
+            Verdict::Unknown(why) => Err(why),
+            Verdict::Safe(_) => Err(Unknown::Inconclusive("internal error: an example was not found".into())),
+        };
+        explicit.run(&asked, self.limits, self.watch).verdicts.into_iter().map(trace).collect()
+    }
 }
 
-/// A shortest run with the fewest threads to each example.
-fn traces(
-    problem: &Problem,
-    fresh: &[Fresh],
-    limits: &Limits,
-    watch: &dyn Watch,
-) -> Result<Vec<Trace>, Unknown> {
-    let targets = fresh.iter().map(|f| target(problem, f.example)).collect();
-    let asked = Problem { targets, ..problem.clone() };
-    let verdicts = Explicit::default().run(&asked, limits, watch).verdicts;
-    let trace = |verdict| match verdict {
-        Verdict::Unsafe(trace) => Ok(trace),
-        Verdict::Unknown(why) => Err(why),
-        // It was reached just before.
-        Verdict::Safe(_) => Err(Unknown::Cancelled),
-    };
-    verdicts.into_iter().map(trace).collect()
-}
-
-fn target(problem: &Problem, (s, l): ThreadState) -> Target {
-    let name = format!("{} | {}", problem.model.shared_name(s), problem.model.local_name(l));
-    Target { name, configs: vec![Config::new(s, Bag::one(l))] }
+fn alone((s, l): ThreadState) -> Config {
+    Config::new(s, Bag::one(l))
 }

@@ -21,6 +21,13 @@
 //! run: [`super::explicit`] searches with so many threads at once, started or created, then with one more, and so on. Unlike the paper's
 //! loop that is fair in the sum of both, so it finds every bug. It never ends if there is none.
 //!
+//! # Connectivity
+//!
+//! The paper's process B proves safety from all constraints, those of connectivity (C_C) included. That is not implemented: an integer program in
+//! floating point that has no solution is no evidence, and Farkas' lemma gives none where integers and disjunctions matter. C_C serves to find
+//! the number of threads to begin with. If it leaves no solution, the engine says so, and its verdict is UNKNOWN unless so many threads can be searched
+//! exhaustively. In the paper's experiments process B never had to finish.
+//!
 //! Only steps that the views leave possible take part, so the evidence is relative to them ([`throng_model::verdict::Relative`]). Steps that move bystanders
 //! take part as far as a thread may go from one state to another in them: for proofs that is an over-approximation.
 
@@ -60,7 +67,10 @@ impl Engine for Equations {
         let mut statistics = Statistics::default();
         let facts = match self.shelf.get_or_find(problem, limits) {
             Ok(facts) => facts,
-            Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
+            Err(why) => {
+                statistics.configurations = self.shelf.views_so_far(problem);
+                return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
+            }
         };
         let system = System::new(problem, &facts);
         statistics.configurations = facts.views().len() as u64;
@@ -74,7 +84,7 @@ impl Engine for Equations {
             });
             let proved = prove(problem, target, &facts, &system, limits).and_then(|proved| match proved {
                 Some(certificate) => Ok(Verdict::Safe(certificate)),
-                None if self.only_proves => inconclusive(),
+                None if self.only_proves => inconclusive(NO_VECTOR),
                 None => self.hunt(problem, target, &facts, &system, &mut statistics, limits),
             });
             let verdict = proved.unwrap_or_else(Verdict::Unknown);
@@ -96,28 +106,36 @@ impl Equations {
         statistics: &mut Statistics,
         limits: &Limits,
     ) -> Result<Verdict, Unknown> {
-        if problem.bound != Bound::Any
-            || problem.model.moves_bystanders()
-            || problem.model.blocking().is_some()
-        {
-            return inconclusive();
+        if problem.bound != Bound::Any || problem.model.moves_bystanders() || problem.model.blocking().is_some() {
+            return inconclusive(NO_VECTOR);
         }
         let mut least: Option<u32> = None;
         let fewest = problem.initial.iter().map(|family| family.threads.size().max(1)).min();
         let mut patience = PATIENCE;
         let numbers = statistics.flow.get_or_insert_with(FlowStatistics::default);
-        for bad in target.configs.iter().filter(|bad| !facts.rules_out(bad)).take(MOST_GOALS) {
+        let cut_before = numbers.ruled_out;
+        for (i, bad) in target.configs.iter().filter(|bad| !facts.rules_out(bad)).enumerate() {
+            if i == MOST_GOALS {
+                // Nothing is known about the others.
+                least = least.or(fewest);
+                break;
+            }
             let enough = system.least_threads(problem, facts, bad, limits, &mut patience, numbers)?;
             least = [least, enough].into_iter().flatten().min();
             if least <= fewest && least.is_some() {
                 break;
             }
         }
-        let Some(first) = least else { return inconclusive() };
+        let by_cuts = numbers.ruled_out > cut_before;
+        // Where the number of threads is fixed, a search that finds no run is a proof.
+        let finite = !problem.model.spawns() && problem.initial.iter().all(|family| family.any.is_empty());
+        let Some(first) = least.or(fewest.filter(|_| finite)) else {
+            return inconclusive(if by_cuts { NOT_CONNECTED } else { NO_INTEGERS });
+        };
         let one = Problem { targets: vec![target.clone()], ..problem.clone() };
         let explicit = Explicit { first: Some(first), por: self.por, ..Explicit::default() };
         let verdict = explicit.run(&one, limits, &Silent).verdicts.into_iter().next();
-        verdict.map_or_else(inconclusive, Ok)
+        verdict.map_or_else(|| inconclusive(NO_VECTOR), Ok)
     }
 }
 
@@ -141,9 +159,14 @@ fn prove(
     }))))
 }
 
-fn inconclusive() -> Result<Verdict, Unknown> {
-    let why =
-        "the equations were not found to contradict each other, which need not mean that there is a run";
+const NO_VECTOR: &str =
+    "no vector that rules the target out was found, which need not mean that there is a run";
+
+const NO_INTEGERS: &str = "no solution of the equations in integers was found, but also no vector to show it, so that this is no proof";
+
+const NOT_CONNECTED: &str = "no solution of the equations was found whose steps hang together (C_C), but there is no certificate for that, so that this is no proof";
+
+fn inconclusive(why: &str) -> Result<Verdict, Unknown> {
     Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))
 }
 
@@ -165,4 +188,43 @@ pub(super) fn rule_out(
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_lang::tts;
+
+    /// Three threads in local state 0 lead from shared state 0 to 3; it takes a fourth to enter 4, where a thread can become 8 without changing the
+    /// shared state. Pairs of threads do not count to three, and without C_C the equations let a thread become 8 all the same.
+    const LOOP: &str = "5 10\n0 0 -> 1 9\n1 0 -> 2 9\n2 0 -> 3 9\n3 0 -> 4 9\n4 9 -> 3 9\n4 9 -> 4 8\n";
+
+    fn asked(initial: &str, target: &str) -> Problem {
+        let (system, findings) = tts::read(LOOP);
+        let system = system.unwrap_or_else(|| panic!("{findings:?}"));
+        let (shared, locals) = (system.table.shared().clone(), system.table.locals().clone());
+        Problem {
+            initial: vec![tts::parse_config(initial, &shared, &locals).unwrap()],
+            initial_text: initial.into(),
+            targets: vec![tts::parse_target(target, &shared, &locals).unwrap()],
+            bound: Bound::Any,
+            model: system.table,
+        }
+    }
+
+    fn run(initial: &str, target: &str) -> (Verdict, FlowStatistics) {
+        let answer = Equations::default().run(&asked(initial, target), &Limits::none(), &Silent);
+        (answer.verdicts[0].clone(), answer.statistics.flow.unwrap())
+    }
+
+    #[test]
+    fn steps_that_keep_a_shared_state_that_is_never_entered_are_cut_off() {
+        let (verdict, flow) = run("0|0,0,0/6", "3|8");
+        assert!(flow.cuts > 0 && flow.ruled_out == 1, "{flow:?}");
+        assert_eq!(verdict, Verdict::Unknown(Unknown::Inconclusive(NOT_CONNECTED.into())));
+        let (verdict, flow) = run("0|0,0,0", "3|8");
+        assert!(flow.ruled_out == 1 && matches!(verdict, Verdict::Safe(_)), "{verdict:?}: all was searched");
+        let (verdict, _) = run("0|0,0,0,0/6", "3|8");
+        assert!(matches!(verdict, Verdict::Unsafe(_)), "four suffice: {verdict:?}");
+    }
 }

@@ -218,11 +218,12 @@ pub fn reachable(
 /// Numbers at which nothing can change are left out.
 pub fn each_level(
     problem: &Problem,
+    jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
     mut found: impl FnMut(u32, Vec<(Shared, Local)>) -> Result<bool, Unknown>,
 ) -> Result<(), Unknown> {
-    let mut search = Search::exhaustive(problem, 1, limits, watch);
+    let mut search = Search::exhaustive(problem, jobs, limits, watch);
     let (mut below, mut pruned) = (None, None);
     while let Some(level) = search.levels.next(below, pruned) {
         pruned = match search.level(below, level, &mut |_| {}) {

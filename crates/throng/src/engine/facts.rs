@@ -246,6 +246,11 @@ impl FactStore {
         left.unwrap_or_else(|| Closure::new(problem.model.clone()))
     }
 
+    /// How many views are among the pairs that are not finished.
+    pub fn views_so_far(&self, problem: &Problem) -> u64 {
+        self.about(problem).unfinished.as_ref().map_or(0, Closure::len)
+    }
+
     /// Leaves pairs for whoever has time.
     pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
         self.about(problem).unfinished = Some(closure);

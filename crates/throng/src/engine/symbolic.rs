@@ -81,8 +81,7 @@ impl Engine for Symbolic {
             self.attempt(problem, coded, nodes, limits, told, &mut statistics)
         });
         // The encoding lists no steps, but a target with too many cases is as incomplete as a list of steps: the model says so when asked.
-        let complete =
-            problem.initial.iter().try_for_each(|i| problem.model.post_shared(i.shared, &mut Vec::new()));
+        let complete = problem.complete();
         let mut answer = match attempted {
             Ok(mut verdicts) => {
                 if let Err(why) = complete {

@@ -104,14 +104,15 @@ pub struct ByTriples {
 
 impl Engine for ByTriples {
     fn name(&self) -> &'static str {
-        "views"
+        "views (triples)"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
         let found = match self.shelf.triples(problem) {
             Some(triples) => Ok(triples),
-            None => Triples::of(problem, limits).map(|triples| self.shelf.put_triples(problem, triples)),
+            None => Triples::of(problem, limits, &mut statistics.configurations)
+                .map(|triples| self.shelf.put_triples(problem, triples)),
         };
         let triples = match found {
             Ok(triples) => triples,

@@ -74,12 +74,12 @@ impl Found<'_> {
             plural(cutoff.threads.into(), "thread"),
             self.file,
             self.problem.initial_text,
-            plural(cutoff.reachable.len() as u64, "thread state"),
+            plural(cutoff.states(model) as u64, "thread state"),
             evidence(&cutoff.closed),
             if self.checked { "checked" } else { "NOT checked" },
         );
         for level in &cutoff.levels {
-            let (s, l) = level.witness.unwrap_or(level.example);
+            let (s, l) = level.example;
             out.push_str(&format!(
                 "{:>12}: {:>6} new, e.g. {} | {} ({})\n",
                 plural(level.threads.into(), "thread"),
@@ -97,7 +97,7 @@ impl Found<'_> {
         let model = &*self.problem.model;
         let found = self.found.as_ref().ok();
         let levels = found.iter().flat_map(|c| &c.levels).map(|level| {
-            let (s, l) = level.witness.unwrap_or(level.example);
+            let (s, l) = level.example;
             Step {
                 threads: level.threads,
                 new: level.new,
@@ -114,7 +114,7 @@ impl Found<'_> {
             initial: &self.problem.initial_text,
             cutoff: found.map(|c| c.threads),
             reason: self.found.as_ref().err().map(ToString::to_string),
-            thread_states: found.map(|c| c.reachable.len()),
+            thread_states: found.map(|c| c.states(model)),
             levels: levels.collect(),
             evidence: found.map(|c| evidence(&c.closed)),
             checked: self.checked && found.is_some(),
@@ -147,8 +147,16 @@ fn evidence(closed: &Closed) -> String {
         Closed::Downward(set) => {
             format!("{} cover all that is reachable", plural(set.len() as u64, "ω-configuration"))
         }
-        Closed::Each(_, list) => {
-            format!("{} proved unreachable one by one", plural(list.len() as u64, "candidate"))
+        Closed::Views(views, None) => {
+            format!("{} rule out all others", plural(views.len() as u64, "view"))
         }
+        Closed::Views(views, Some((others, _))) => format!(
+            "{} and a proof that {} unreachable rule out all others",
+            plural(views.len() as u64, "view"),
+            match others.len() {
+                1 => "1 candidate is".to_string(),
+                n => format!("{n} candidates are"),
+            }
+        ),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Phases, Report, Word, Written, advice, evidence, reason};
+use super::{Phases, Report, Word, Written, advice, evidence, reason, scope};
 use crate::engine::{Attempt, Statistics};
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
@@ -22,11 +22,13 @@ struct Document<'a> {
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
-    /// The thread bound; null: any number.
+    /// At most so many threads, asked for or because none is ever added; null: any number.
     threads: Option<u32>,
     /// Nets: the bound on tokens for each open count of the initial marking.
     tokens: Option<u32>,
     initial: &'a str,
+    /// For how many threads a proof holds, in the words of the first line.
+    scope: String,
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
@@ -90,12 +92,13 @@ pub fn write(report: &Report) -> String {
         file: report.file,
         verdict: Word::overall(&report.answer.verdicts).lower(),
         engine: report.engine,
-        threads: report.problem.bound.threads(),
+        threads: at_most(report),
         tokens: match report.problem.bound {
             Bound::Tokens(n) => Some(n),
             Bound::Any | Bound::Threads(_) => None,
         },
         initial: &report.problem.initial_text,
+        scope: scope(report.problem, report.unit),
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
         certificate: report.certificate,
@@ -110,6 +113,12 @@ pub fn write(report: &Report) -> String {
         attempts: &report.answer.attempts,
     };
     to_text(&document)
+}
+
+/// The largest number of threads at any time, if there is one; tokens of nets are not threads.
+fn at_most(report: &Report) -> Option<u32> {
+    let fixed = report.problem.fixed_threads().filter(|_| report.unit == "thread").map(|(_, most)| most);
+    report.problem.bound.threads().or(fixed)
 }
 
 /// The document of a run that was stopped before there was a question.
@@ -127,6 +136,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         threads: None,
         tokens: None,
         initial: "",
+        scope: String::new(),
         targets: &[],
         trace: None,
         certificate: None,

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
-use super::{Report, Word, advice, bound_text, detail, duration, evidence, text};
+use super::{Report, Word, advice, detail, duration, evidence, text, threads_text};
 use crate::engine::Attempt;
 use throng_model::verdict::Verdict;
 
@@ -101,7 +101,7 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let numbers = &report.answer.statistics;
     vec![
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
+        (if report.unit == "token" { "tokens" } else { "threads" }, threads_text(report.problem)),
         ("answered by", report.engine.to_string()),
         ("evidence", checked(report).into()),
         ("configurations", numbers.configurations.to_string()),

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::story::{State, Values, state};
-use super::{bound_text, plural};
+use super::{plural, threads_text};
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
-use throng_model::{Local, Model, Shared};
+use throng_model::{Local, Model, Place, Shared};
 
 /// Every thread state that can be reached, or why nobody knows.
 pub struct Reached<'a> {
@@ -18,6 +18,8 @@ pub struct Reached<'a> {
     pub problem: &'a Problem,
     /// The thread states.
     pub states: &'a Result<Vec<(Shared, Local)>, Unknown>,
+    /// Where threads are in any of them, also inside atomic sections: see [`places`].
+    pub places: &'a HashSet<(u32, u32)>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -64,6 +66,20 @@ struct ThreadState {
     local: State,
 }
 
+/// The positions (line, column) at which threads are.
+pub fn places(model: &dyn Model, states: &[(Shared, Local)]) -> HashSet<(u32, u32)> {
+    let locals: HashSet<Local> = states.iter().map(|s| s.1).collect();
+    locals.into_iter().filter_map(|l| model.place(l)).map(|p| (p.line, p.column)).collect()
+}
+
+/// Statements at which no thread ever is, in order, given where threads are.
+pub fn dead(model: &dyn Model, places: &HashSet<(u32, u32)>) -> Vec<Place> {
+    let mut dead = model.places();
+    dead.retain(|p| !places.contains(&(p.line, p.column)) && !["end", "}"].contains(&p.text.as_str()));
+    dead.sort_by_key(|p| (p.line, p.column));
+    dead
+}
+
 impl Reached<'_> {
     /// As text: a line with the number, the question, then a line per thread state.
     pub fn text(&self, quiet: bool) -> String {
@@ -77,7 +93,7 @@ impl Reached<'_> {
                 "file:    {}\ninitial: {}\nthreads: {}\n\n",
                 self.file,
                 self.problem.initial_text,
-                bound_text(self.problem.bound)
+                threads_text(self.problem)
             ));
         }
         if self.values_open() {
@@ -87,7 +103,7 @@ impl Reached<'_> {
         out.push_str(&lines);
         let dead = self.unreached();
         if !dead.is_empty() && !quiet {
-            out.push_str(&format!("\nnot reached by any thread ({}):\n", bound_text(self.problem.bound)));
+            out.push_str(&format!("\nnot reached by any thread ({}):\n", threads_text(self.problem)));
             for place in dead {
                 out.push_str(&format!("line {}: {} (in {})\n", place.line, place.statement, place.function));
             }
@@ -102,18 +118,10 @@ impl Reached<'_> {
 
     /// Statements at which no thread ever is, if all thread states are known.
     fn unreached(&self) -> Vec<Unreached> {
-        let Ok(states) = self.states else { return Vec::new() };
-        let model = &*self.problem.model;
-        let at = |l: Local| model.place(l).map(|p| (p.line, p.column));
-        let reached: HashSet<(u32, u32)> = states.iter().filter_map(|s| at(s.1)).collect();
-        let mut dead: Vec<Unreached> = model
-            .places()
-            .into_iter()
-            .filter(|p| !reached.contains(&(p.line, p.column)) && !["end", "}"].contains(&p.text.as_str()))
-            .map(|p| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function })
-            .collect();
-        dead.sort_by_key(|p| (p.line, p.column));
-        dead
+        let dead = if self.states.is_ok() { dead(&*self.problem.model, self.places) } else { Vec::new() };
+        let told =
+            |p: Place| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function };
+        dead.into_iter().map(told).collect()
     }
 
     /// As one JSON document.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::story::{Culprit, Event, Story, tell};
 use super::text::effects;
-use super::{Report, Word, bound_text, detail, evidence, plural};
+use super::{Report, Word, detail, evidence, plural, threads_text};
 use throng_model::verdict::Verdict;
 
 /// Where the schema lives.
@@ -62,7 +62,7 @@ pub fn write(report: &Report) -> String {
             "properties": {
                 "verdict": word.lower(),
                 "initial": report.problem.initial_text,
-                "threads": bound_text(report.problem.bound),
+                "threads": threads_text(report.problem),
                 "engine": report.engine,
             },
         }],

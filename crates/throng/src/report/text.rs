@@ -5,8 +5,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{Report, Word, advice, bound_text, detail, duration, evidence, lanes::lanes, plural};
-use crate::engine::Attempt;
+use super::{Report, Word, advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
 
@@ -100,7 +99,7 @@ fn question(report: &Report, options: Options) -> String {
     let mut rows = vec![
         ("file", report.file.to_string()),
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit == "token" { "tokens" } else { "threads" }, bound_text(report.problem.bound)),
+        (if report.unit == "token" { "tokens" } else { "threads" }, threads_text(report.problem)),
         ("engine", report.engine.to_string()),
         ("proof", evidence(report)),
         (
@@ -191,12 +190,7 @@ fn undecided(report: &Report, options: Options) -> String {
         return String::new();
     };
     let mut out = format!("\n{}", row("why", &why.to_string(), options));
-    let mut tried: Vec<&Attempt> = Vec::new();
-    for attempt in &report.answer.attempts {
-        tried.retain(|a| a.engine != attempt.engine);
-        tried.push(attempt);
-    }
-    for (i, a) in tried.iter().enumerate() {
+    for (i, a) in report.answer.attempts.iter().enumerate() {
         let (time, count) =
             (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
         let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));

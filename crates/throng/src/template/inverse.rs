@@ -82,6 +82,6 @@ impl Inverse {
     }
 
     pub(super) fn spawns(&self) -> bool {
-        self.steps.iter().any(|step| !step.spawn.is_empty())
+        self.steps.iter().any(Step::creates)
     }
 }

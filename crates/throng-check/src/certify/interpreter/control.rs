@@ -14,6 +14,8 @@ pub(super) struct Spot {
     pub(super) stack: Stack,
     /// Whether it is inside an atomic section.
     pub(super) inside: bool,
+    /// Whether that section is an `atomic { … }`, which only its `}` ends.
+    block: bool,
     /// Where the variables of the innermost call begin, and how many there are in all.
     pub(super) base: usize,
     pub(super) width: usize,
@@ -70,19 +72,21 @@ impl Control {
             Control { program, spots: Vec::new(), moves: Vec::new(), out: Vec::new(), named: HashMap::new() };
         let mut numbers: HashMap<Stack, u32> = HashMap::new();
         let mut todo = VecDeque::new();
-        control.number(entry, false, &names, &mut numbers, &mut todo);
+        control.number(entry, (false, false), &names, &mut numbers, &mut todo);
         while let Some(at) = todo.pop_front() {
             let stack = control.spots[at as usize].stack.clone();
             let after = control.inside_after(at, &numbers);
             if let Kind::Wait { next } = control.kind(&control.spots[at as usize]) {
                 let to = step_to(&stack, *next);
-                let inside = control.spots[at as usize].inside;
+                let spot = &control.spots[at as usize];
+                let inside = (spot.inside, spot.block);
                 control.spots[at as usize].woken =
                     Some(control.number(to, inside, &names, &mut numbers, &mut todo));
             }
             for next in control.next(&stack) {
                 let to = next.to.map(|s| control.number(s, after, &names, &mut numbers, &mut todo));
-                let child = next.child.map(|s| control.number(s, false, &names, &mut numbers, &mut todo));
+                let child =
+                    next.child.map(|s| control.number(s, (false, false), &names, &mut numbers, &mut todo));
                 control.out[at as usize].push(control.moves.len() as u32);
                 control.moves.push(Move { from: at, to, child, branch: next.branch, copied: Vec::new() });
             }
@@ -100,7 +104,7 @@ impl Control {
     fn number(
         &mut self,
         stack: Stack,
-        inside: bool,
+        (inside, block): (bool, bool),
         names: &[Vec<String>],
         numbers: &mut HashMap<Stack, u32>,
         todo: &mut VecDeque<u32>,
@@ -115,23 +119,25 @@ impl Control {
         let name = stack.iter().map(|&(f, n)| names[f][n].as_str()).collect::<Vec<_>>().join(" > ");
         self.named.insert(name.clone(), number);
         numbers.insert(stack.clone(), number);
-        self.spots.push(Spot { stack, inside, base, width, woken: None, name });
+        self.spots.push(Spot { stack, inside, block, base, width, woken: None, name });
         self.out.push(Vec::new());
         todo.push_back(number);
         number
     }
 
-    /// Whether a thread that leaves a place is inside an atomic section. A block's end restores what was before its beginning,
-    /// which control has passed, because nobody may jump into a block.
-    fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> bool {
+    /// Whether a thread that leaves a place is inside an atomic section, and whether inside a block. A block's end restores what was before
+    /// its beginning, which control has passed, because nobody may jump into a block.
+    fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> (bool, bool) {
         let spot = &self.spots[at as usize];
         match self.kind(spot) {
-            Kind::AtomicBegin { .. } | Kind::AtomicEnter { .. } => true,
-            Kind::AtomicEnd { .. } => false,
+            Kind::AtomicBegin { .. } => (true, spot.block),
+            Kind::AtomicEnter { .. } => (true, true),
+            Kind::AtomicEnd { .. } => (spot.block, spot.block),
             Kind::AtomicLeave { enter, .. } => {
-                numbers.get(&step_to(&spot.stack, *enter)).is_some_and(|&n| self.spots[n as usize].inside)
+                let before = numbers.get(&step_to(&spot.stack, *enter)).map(|&n| &self.spots[n as usize]);
+                before.map_or((false, false), |spot| (spot.inside, spot.block))
             }
-            _ => spot.inside,
+            _ => (spot.inside, spot.block),
         }
     }
 

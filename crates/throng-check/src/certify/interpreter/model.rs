@@ -450,6 +450,8 @@ impl SetStates for Interpreter {
         self.post(s, l, out)
     }
 
+    fn obey(&self, _: Option<throng_model::Over>) {}
+
     fn as_any(&self) -> &dyn Any {
         self
     }

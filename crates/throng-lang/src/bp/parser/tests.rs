@@ -401,7 +401,7 @@ fn after_many_errors_the_rest_is_not_read() {
 #[test]
 fn c_like_text_is_refused_with_a_hint() {
     check_errors("void main() {\n x := 1; }", &[("E128", "{")]);
-    check_errors("main() begin skip; end", &[("E128", "main")]);
+    check_errors("f() begin skip; end main()", &[("E110", "")]);
     check_errors("int x; decl y;", &[("E128", "int")]);
     check_errors("int main() begin end", &[("E128", "int")]);
     check_errors("void f(bool x) begin end", &[("E110", "bool")]);

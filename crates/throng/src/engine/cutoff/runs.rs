@@ -1,7 +1,5 @@
 //! Evidence for a cutoff: a run to every thread state, and all that fewer threads can reach.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Closed, Cutoff, ThreadState};
@@ -16,14 +14,12 @@ pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<Cutof
     let (runs, reachable) = runs(problem, found, limits)?;
     let (rest, except) = match &found.closed {
         Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
-        Closed::Each(views, list) => {
-            let except = list.iter().map(|((s, l), why)| (*s, *l, why.clone()));
-            (Certificate::Views(Arc::new(views.clone())), except.collect())
+        Closed::Views(views, except) => {
+            (Certificate::Views(views.clone()), except.clone().into_iter().collect())
         }
     };
-    let last = found.levels.last().and_then(|level| level.witness).filter(|_| found.threads > 0);
-    let needed = match last {
-        Some(state) => Some((state, all(problem, found.threads - 1, limits)?)),
+    let needed = match found.levels.last() {
+        Some(level) => Some((level.example, all(problem, found.threads.saturating_sub(1), limits)?)),
         None => None,
     };
     let reachable = reachable.into_iter().map(|((s, l), at)| (s, l, at)).collect();
@@ -36,7 +32,7 @@ type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 /// Runs with at most as many threads as the cutoff, into every reachable thread state.
 fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
     let model = &*problem.model;
-    let mut missing: FxHashSet<ThreadState> = cutoff.reachable.iter().copied().collect();
+    let mut missing: FxHashSet<ThreadState> = cutoff.words.iter().copied().collect();
     let mut shown = Vec::new();
     let nodes = explore(problem, cutoff.threads, limits, &mut |i, config| {
         for &(l, _) in config.threads.entries() {

@@ -1,15 +1,18 @@
 //! The equations themselves, in integers: how many threads must start, and how many be created, at least (TSE, section 5).
 //!
-//! A solution says how often each step is taken. If its steps do not hang together (a cycle of shared states that the rest never enters), no
-//! run takes them (C_C). Instead of the paper's quadratic encoding, that is demanded only where a solution violates it: whoever takes a
-//! step within those shared states has entered them.
+//! A solution says how often each step is taken. If its steps do not hang together (a cycle of shared states that the rest never enters, or a step
+//! that keeps such a shared state), no run takes them (C_C). Instead of the paper's quadratic encoding, that is demanded only where a solution
+//! violates it: whoever takes a step within those shared states has entered them.
+//!
+//! Steps that keep the shared state and otherwise do the same are one unknown, whatever that shared state is: for flow they are the same. They hang
+//! together with the others if one of their shared states does.
 
 use std::collections::BTreeSet;
 
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashMap;
 
-use super::lp::{Equations, NoSolution, solve};
+use super::lp::{Equations, NoSolution, Row, solve};
 use crate::engine::FlowStatistics;
 use crate::engine::facts::Facts;
 use throng_model::Config;
@@ -30,7 +33,7 @@ pub(super) const PATIENCE: u32 = 30;
 const ROUNDS: f64 = 1e4;
 
 impl Equations {
-    /// The least number of threads with which the equations for `bad` have a solution; `None` if they have none.
+    /// The least number of threads with which the equations for `bad` have a solution; `None` if none was found, whatever the way to start and to end.
     pub fn least_threads(
         &self,
         problem: &Problem,
@@ -43,7 +46,11 @@ impl Equations {
         let ends = facts.meeting(bad);
         let pairs = problem.initial.iter().flat_map(|family| ends.iter().map(move |end| (family, end)));
         let mut least: Option<u32> = None;
-        for (family, (end, threads)) in pairs.take(MOST_PAIRS) {
+        for (i, (family, (end, threads))) in pairs.enumerate() {
+            if i == MOST_PAIRS {
+                // Nothing is known about the others.
+                return Ok(least.or(problem.initial.iter().map(|f| f.threads.size().max(1)).min()));
+            }
             let Some(&end) = self.shared.get(end) else { continue };
             let wanted: Vec<(Vec<u32>, u32)> = threads
                 .iter()
@@ -163,6 +170,7 @@ impl Flow<'_> {
             let mut within = LinearExpr::empty();
             for (row, &x) in equations.rows.iter().zip(&taken) {
                 match row.shared.map(|(from, to)| (apart.contains(&from), apart.contains(&to))) {
+                    None if row.keeps.iter().all(|s| apart.contains(s)) => within.add(x, 1.0),
                     Some((true, true)) => within.add(x, 1.0),
                     Some((false, true)) => within.add(x, -ROUNDS),
                     _ => {}
@@ -182,18 +190,21 @@ impl Flow<'_> {
         Ok(Ok((total as u32, counts)))
     }
 
-    /// Shared states between which steps are taken, but that do not hang together with the first one.
+    /// Shared states within which steps are taken, but that do not hang together with the first one.
     fn apart(&self, taken: &[f64]) -> Option<BTreeSet<u32>> {
-        let moves: Vec<(u32, u32)> = taken
-            .iter()
-            .zip(&self.equations.rows)
-            .filter(|(x, _)| **x > 0.5)
-            .filter_map(|(_, row)| row.shared)
-            .collect();
+        let rows: Vec<&Row> =
+            taken.iter().zip(&self.equations.rows).filter(|(x, _)| **x > 0.5).map(|(_, row)| row).collect();
+        let moves: Vec<(u32, u32)> = rows.iter().filter_map(|row| row.shared).collect();
         let mut together = BTreeSet::from([self.equations.shared[&self.family.shared]]);
         grow(&mut together, &moves);
-        let &(first, _) = moves.iter().find(|(from, _)| !together.contains(from))?;
-        let mut apart = BTreeSet::from([first]);
+        let loose = |row: &&&Row| match row.shared {
+            Some((from, _)) => !together.contains(&from),
+            None => row.keeps.iter().all(|s| !together.contains(s)),
+        };
+        let first = rows.iter().find(loose)?;
+        let mut apart: BTreeSet<u32> = first
+            .shared
+            .map_or_else(|| first.keeps.iter().copied().collect(), |(from, _)| BTreeSet::from([from]));
         grow(&mut apart, &moves);
         Some(apart)
     }

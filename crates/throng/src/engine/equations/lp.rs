@@ -25,6 +25,8 @@ pub(super) struct Row {
     pub spawns: u32,
     /// The columns of its shared states, if they differ.
     pub shared: Option<(u32, u32)>,
+    /// The columns of the shared states that it can keep: equations about flow do not see the difference, connectivity does.
+    pub keeps: Vec<u32>,
 }
 
 /// The equations of a problem, without a target.
@@ -68,13 +70,22 @@ impl Equations {
             local_states: locals,
             rows: Vec::new(),
         };
-        let mut rows: FxHashSet<Row> = FxHashSet::default();
+        let mut rows: Vec<Row> = Vec::new();
         for step in facts.steps() {
-            rows.insert(equations.row(step));
-            rows.extend(facts.fates(step).map(|(before, after)| equations.moves(before, after)));
+            rows.push(equations.row(step));
+            rows.extend(facts.fates(step).map(|(before, after)| equations.moves(step.from, before, after)));
         }
-        equations.rows = rows.into_iter().filter(|row| !row.change.is_empty()).collect();
-        equations.rows.sort_unstable();
+        rows.retain(|row| !row.change.is_empty());
+        rows.sort_unstable();
+        rows.dedup_by(|later, earlier| {
+            let same = (&later.change, later.spawns, later.shared)
+                == (&earlier.change, earlier.spawns, earlier.shared);
+            if same && later.keeps.last() != earlier.keeps.last() {
+                earlier.keeps.append(&mut later.keeps);
+            }
+            same
+        });
+        equations.rows = rows;
         equations
     }
 
@@ -87,14 +98,21 @@ impl Equations {
         row.extend(step.take.entries().iter().map(|&(l, n)| (self.locals[&l], -(n as i32))));
         let arrived = step.put.entries().iter().chain(step.spawn.entries());
         row.extend(arrived.map(|&(l, n)| (self.locals[&l], n as i32)));
-        Row { change: summed(row), spawns: step.spawn.size(), shared }
+        let keeps = if shared.is_none() { vec![self.shared[&step.from]] } else { Vec::new() };
+        Row { change: summed(row), spawns: step.spawn.size(), shared, keeps }
     }
 
-    fn moves(&self, before: Local, after: Local) -> Row {
+    /// A bystander's part in a step from `shared`.
+    fn moves(&self, shared: Shared, before: Local, after: Local) -> Row {
         let column = |l| self.locals.get(&l).copied();
         let ends = [(column(before), -1), (column(after), 1)];
         let change = summed(ends.into_iter().filter_map(|(column, n)| Some((column?, n))).collect());
-        Row { change, spawns: 0, shared: None }
+        Row {
+            change,
+            spawns: 0,
+            shared: None,
+            keeps: self.shared.get(&shared).copied().into_iter().collect(),
+        }
     }
 
     pub(super) fn columns(&self) -> usize {

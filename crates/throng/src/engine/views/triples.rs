@@ -61,8 +61,8 @@ pub struct Triples {
 }
 
 impl Triples {
-    /// Closes the initial views under all steps.
-    pub fn of(problem: &Problem, limits: &Limits) -> Result<Triples, Unknown> {
+    /// Closes the initial views under all steps; `found` says how many views there are, also if a limit ends this.
+    pub fn of(problem: &Problem, limits: &Limits, found: &mut u64) -> Result<Triples, Unknown> {
         let mut triples = Triples {
             model: problem.model.clone(),
             shared: IndexSet::default(),
@@ -74,20 +74,26 @@ impl Triples {
             by_take: FxHashMap::default(),
             open: FxHashMap::default(),
         };
+        let closed = triples.close(problem, limits);
+        *found = triples.len();
+        closed.map(|()| triples)
+    }
+
+    fn close(&mut self, problem: &Problem, limits: &Limits) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(limits);
         for family in &problem.initial {
-            let s = triples.shared.insert_full(family.shared).0 as Id;
+            let s = self.shared.insert_full(family.shared).0 as Id;
             let mut threads: Bag = family.threads.clone();
             family.any.iter().for_each(|&l| threads.insert(l, K as u32));
-            let threads = triples.flat(&threads);
-            triples.add_all(s, EMPTY, &threads, &mut ticker)?;
+            let threads = self.flat(&threads);
+            self.add_all(s, EMPTY, &threads, &mut ticker)?;
         }
-        while triples.seen < triples.views.len() {
-            let (s, view) = triples.views[triples.seen];
-            triples.seen += 1;
-            triples.look_at(s, view, &mut ticker)?;
+        while self.seen < self.views.len() {
+            let (s, view) = self.views[self.seen];
+            self.seen += 1;
+            self.look_at(s, view, &mut ticker)?;
         }
-        Ok(triples)
+        Ok(())
     }
 
     /// How many views there are.

@@ -1,0 +1,185 @@
+//! Thread states of a program as text: `x=1 y=0 | L: a=1, M` is shared variable x 1 and y 0, one thread at label L with its variable a 1, and another at
+//! label M. What is not mentioned may have either value.
+
+use super::program::Program;
+use crate::source::{Diagnostic, Span};
+
+/// A shared state and threads, by name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreadStates {
+    /// Shared variables and their values.
+    pub shared: Vec<Value>,
+    /// The threads.
+    pub threads: Vec<Thread>,
+}
+
+/// Where a thread is, and its variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Thread {
+    /// A label, or the number of a line.
+    pub place: String,
+    /// Its variables, as visible there, and their values.
+    pub values: Vec<Value>,
+    span: Span,
+}
+
+/// A variable has this value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// The variable.
+    pub name: String,
+    /// Its value.
+    pub value: bool,
+    span: Span,
+}
+
+/// A part of a text and where it begins.
+#[derive(Clone, Copy)]
+struct Part<'t>(&'t str, usize);
+
+impl<'t> Part<'t> {
+    fn trimmed(self) -> Part<'t> {
+        Part(self.0.trim(), self.1 + self.0.len() - self.0.trim_start().len())
+    }
+
+    fn span(self) -> Span {
+        Span::new(self.1, self.1 + self.0.len())
+    }
+
+    fn cut(self, at: usize, skip: usize) -> (Part<'t>, Part<'t>) {
+        (Part(&self.0[..at], self.1).trimmed(), Part(&self.0[at + skip..], self.1 + at + skip).trimmed())
+    }
+
+    /// Before and after the first such character.
+    fn split(self, sign: char) -> Option<(Part<'t>, Part<'t>)> {
+        self.0.find(sign).map(|at| self.cut(at, sign.len_utf8()))
+    }
+}
+
+fn wrong(part: Part<'_>, message: String) -> Diagnostic {
+    Diagnostic::error("E611", part.span(), message)
+        .hint("write `x=1 y=0 | L: a=1, M`: shared variables, `|`, then for each thread a label or a line, and its variables")
+}
+
+impl ThreadStates {
+    /// Reads the notation; spans of diagnostics are into `text`.
+    pub fn parse(text: &str) -> Result<ThreadStates, Diagnostic> {
+        let whole = Part(text, 0).trimmed();
+        let Some((shared, mut rest)) = whole.split('|') else {
+            return Err(wrong(whole, "a target of a program has a `|` behind its shared variables".into()));
+        };
+        let mut found = ThreadStates { shared: values(shared)?, threads: Vec::new() };
+        while !rest.0.is_empty() {
+            let (thread, more) = rest.split(',').unwrap_or((rest, Part("", 0)));
+            let (place, of) = thread.split(':').unwrap_or((thread, Part("", 0)));
+            if place.0.is_empty() || place.0.contains('=') {
+                return Err(wrong(thread, "where is this thread?".into()));
+            }
+            found.threads.push(Thread { place: place.0.into(), values: values(of)?, span: place.span() });
+            rest = more;
+        }
+        Ok(found)
+    }
+
+    /// Whether variables of threads are mentioned: then every value has to be kept, see [`super::Options::exact_copies`].
+    pub fn mentions_locals(&self) -> bool {
+        self.threads.iter().any(|t| !t.values.is_empty())
+    }
+}
+
+/// `x=1 y=0`
+fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
+    let mut found = Vec::new();
+    let mut rest = list;
+    while !rest.0.is_empty() {
+        let end = rest.0.find(char::is_whitespace).unwrap_or(rest.0.len());
+        let (word, more) = rest.cut(end, 0);
+        let value = word.0.rsplit_once('=').and_then(|(name, value)| match value {
+            "0" if !name.is_empty() => Some((name, false)),
+            "1" if !name.is_empty() => Some((name, true)),
+            _ => None,
+        });
+        let Some((name, value)) = value else {
+            return Err(wrong(word, format!("`{}` is no value of a variable", word.0)));
+        };
+        found.push(Value { name: name.into(), value, span: word.span() });
+        rest = more;
+    }
+    Ok(found)
+}
+
+impl Thread {
+    /// There is no such place.
+    pub fn nowhere(&self) -> Diagnostic {
+        let message = format!("`{}` is neither a label nor a line with a statement", self.place);
+        Diagnostic::error("E606", self.span, message)
+    }
+
+    /// The line, if it is called by that.
+    pub fn line(&self) -> Option<u32> {
+        self.place.strip_prefix("line").unwrap_or(&self.place).trim().parse().ok()
+    }
+}
+
+impl Value {
+    /// The index of the variable among these.
+    pub fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Result<usize, Diagnostic> {
+        names.position(|name| name == self.name).ok_or_else(|| {
+            Diagnostic::error("E612", self.span, format!("there is no variable `{}` here", self.name))
+        })
+    }
+}
+
+/// The slots of the variables that are visible at a point, by name: those of its function hide those of the thread.
+pub(super) fn visible(program: &Program, point: u32) -> Vec<(&str, usize)> {
+    let instance = &program.instances[program.points[point as usize].instance];
+    let own = program.functions[instance.function].variables.iter();
+    let own = own.enumerate().map(|(k, v)| (v.name.as_str(), instance.base + k));
+    own.chain(program.thread_locals.iter().enumerate().map(|(k, v)| (v.name.as_str(), k))).collect()
+}
+
+/// All ways to choose one of each, unless they are very many.
+pub fn choices(of: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
+    const MOST: usize = 1 << 12;
+    let ways = of.iter().try_fold(1usize, |n, list| n.checked_mul(list.len()).filter(|&n| n <= MOST));
+    ways?;
+    let one_more = |found: Vec<Vec<u32>>, list: &Vec<u32>| {
+        found.iter().flat_map(|chosen| list.iter().map(move |&p| [&chosen[..], &[p]].concat())).collect()
+    };
+    Some(of.iter().fold(vec![Vec::new()], one_more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_notation_is_read() {
+        let found = ThreadStates::parse(" x=1  y=0 | L: a=1 {b==2}=0, line 7 ,12").unwrap();
+        let values = |of: &[Value]| of.iter().map(|v| (v.name.clone(), v.value)).collect::<Vec<_>>();
+        assert_eq!(values(&found.shared), [("x".to_string(), true), ("y".to_string(), false)]);
+        let places: Vec<&str> = found.threads.iter().map(|t| t.place.as_str()).collect();
+        assert_eq!(places, ["L", "line 7", "12"]);
+        assert_eq!(
+            values(&found.threads[0].values),
+            [("a".to_string(), true), ("{b==2}".to_string(), false)]
+        );
+        assert_eq!((found.threads[0].line(), found.threads[1].line()), (None, Some(7)));
+        assert_eq!(ThreadStates::parse("|").unwrap(), ThreadStates { shared: vec![], threads: vec![] });
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at() {
+        for (text, under) in [
+            ("x=1", "x=1"),
+            ("x=2 | L", "x=2"),
+            ("x | L", "x"),
+            ("x=1 | a=1", "a=1"),
+            ("| L: =1", "=1"),
+            ("| ,L", ""),
+        ] {
+            let why = ThreadStates::parse(text).unwrap_err();
+            assert_eq!(&text[why.span.unwrap().range()], under, "{text}");
+        }
+    }
+}
