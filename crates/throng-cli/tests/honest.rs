@@ -221,7 +221,7 @@ fn a_fixed_number_of_threads_is_said() {
     assert!(out.contains("\nthreads: 1; no step adds any\n"), "{out}");
     for written in [&page, &log] {
         let text = std::fs::read_to_string(written).expect("written");
-        assert!(text.contains("with 1 thread") && !text.contains("any number"), "{}", written.display());
+        assert!(text.contains("with 1 thread") && !text.contains("for any number"), "{}", written.display());
     }
     let (_, out, _) = throng("check", &race, &["--initial", "1", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&out).expect("JSON");

@@ -135,14 +135,14 @@ fn time_is_kept_within_half_a_second_inside_a_long_statement() {
     for engine in ["auto", "explicit", "symbolic", "karp-miller", "backward", "views", "equations", "guided"]
     {
         // A machine that is busy with other tests may be late once, not always.
-        let late = || {
+        let took = || {
             let began = Instant::now();
             let output = throng(&path, &["--engine", engine, "--timeout", "0.7"]);
             assert!(matches!(output.status.code(), Some(1 | 10)), "{engine}: {:?}", output.status);
             assert!(json(&output)["verdict"].is_string(), "{engine}");
             began.elapsed()
         };
-        let took: Vec<Duration> = std::iter::repeat_with(late).take(5).collect();
-        assert!(took.iter().any(|t| *t < Duration::from_millis(1200)), "{engine}: {took:?}");
+        let in_time = (0..12).any(|_| took() < Duration::from_millis(1200));
+        assert!(in_time, "{engine}: always more than half a second late");
     }
 }

@@ -13,7 +13,6 @@ use throng::engine::backward::Pruned;
 use throng::engine::cutoff::{Method, cutoff, runs};
 use throng::engine::facts::FactStore;
 use throng::engine::karp_miller::KarpMiller;
-use throng::engine::views::Views;
 use throng::report::cutoff::{Found, stopped};
 use throng::verify::Error;
 use throng_check::certificate::write::{Origin, cutoff_document};
@@ -39,15 +38,14 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
     files::claim(args.certificate.iter().map(|path| (path, Kind::Report)), args.force)?;
     let shelf = Arc::new(FactStore::default());
-    let prover = prover(args.search.engine, &problem, &shelf)
-        .ok_or_else(|| refused("a cutoff is found by the engines `karp-miller`, `backward` and `views`"))?;
+    let prover = prover(args.search.engine, &problem, &shelf).ok_or_else(|| {
+        refused("a cutoff is found by the engines `karp-miller` and `backward`, which is helped by views")
+    })?;
     let karp_miller = KarpMiller::default();
     let is_exact = args.search.engine == EngineName::KarpMiller
         || args.search.engine == EngineName::Auto && !needs_prover(&problem);
     let method = match args.method {
-        Some(CutoffMethod::Exact)
-            if matches!(args.search.engine, EngineName::Backward | EngineName::Views) =>
-        {
+        Some(CutoffMethod::Exact) if args.search.engine == EngineName::Backward => {
             return Err(refused("`--method exact` is for the engine `karp-miller`"));
         }
         Some(CutoffMethod::Exact) => Method::Exact(&karp_miller),
@@ -93,7 +91,7 @@ pub(super) fn needs_prover(problem: &Problem) -> bool {
     problem.model.moves_bystanders() || problem.model.blocking().is_some()
 }
 
-/// Who proves that a thread state cannot be reached by any number of threads, if this engine may be asked for that.
+/// Who decides whether a thread state can be reached by any number of threads, if this engine can.
 pub(super) fn prover(
     engine: EngineName,
     problem: &Problem,
@@ -102,7 +100,6 @@ pub(super) fn prover(
     let shelf = shelf.clone();
     match engine {
         EngineName::Backward => Some(Box::new(Pruned { shelf })),
-        EngineName::Views => Some(Box::new(Views { shelf })),
         EngineName::Auto if needs_prover(problem) => Some(Box::new(Pruned { shelf })),
         EngineName::Auto | EngineName::KarpMiller => Some(Box::new(KarpMiller::default())),
         _ => None,

@@ -41,9 +41,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
         EngineName::Auto if any_number && needs_prover(&problem) => {
             grown(engine, &problem, jobs, &limits, console)
         }
-        EngineName::Backward | EngineName::Views if any_number => {
-            grown(engine, &problem, jobs, &limits, console)
-        }
+        EngineName::Backward if any_number => grown(engine, &problem, jobs, &limits, console),
         EngineName::Auto | EngineName::KarpMiller if any_number => {
             reachable_unbounded(&problem, &limits, console)
         }
@@ -56,7 +54,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
         | EngineName::Guided
         | EngineName::Views
         | EngineName::KarpMiller => {
-            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller`, `backward` and `views` (without)";
+            let why = "thread states are listed by `explicit` and `symbolic` (with `--threads N`) and by `karp-miller` and `backward` (without)";
             return Err(Failure::Other(why.into()));
         }
     };
@@ -88,6 +86,8 @@ fn grown(
     let shelf = Arc::new(FactStore::default());
     match prover(engine, problem, &shelf) {
         Some(prover) => cutoff::reachable(problem, &*prover, &shelf, jobs, limits, watch),
-        None => Err(Unknown::NotForThisModel("this engine proves nothing unreachable".into())),
+        None => Err(Unknown::NotForThisModel(
+            "this engine does not decide what any number of threads reach".into(),
+        )),
     }
 }

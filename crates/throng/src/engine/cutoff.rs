@@ -203,7 +203,7 @@ impl Search<'_> {
                 awaited = None;
             }
             // No need to ask while something that is reachable is still to come, or while new things appear anyway.
-            if !open.is_empty() && awaited.is_none() && !is_new {
+            if !open.is_empty() && awaited.is_none() && !is_new && !known.states.is_empty() {
                 match self.ask(prover, &open)? {
                     Told::Never(why) => proved = Some(why),
                     Told::Later(state) => awaited = Some(state),

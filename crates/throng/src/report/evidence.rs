@@ -33,7 +33,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
                 "Each member is a shared state with a number of threads in some local states; ω stands for any number. It covers \
                  every configuration with the same shared state and at most as many threads everywhere."
                     .into(),
-                "Together the members cover every configuration that any number of threads can reach. None of them covers a bad \
+                "Together the members cover every configuration that can be reached. None of them covers a bad \
                  one, so nothing bad can be reached."
                     .into(),
             ],
@@ -103,8 +103,8 @@ fn views(views: &Views) -> Explained {
                 "A view is what one sees of a configuration when one looks at its shared state and {threads}. The \
                  members are all the views that can ever occur, and perhaps a few more."
             ),
-            "Something bad would have to be made of these views, and cannot be. That holds for any number of threads, because \
-             more threads show no other views."
+            "Something bad would have to be made of these views, and cannot be. That holds however many threads there are at \
+             a time: more of them show no other views."
                 .into(),
         ],
         obligations: [
