@@ -147,7 +147,7 @@ impl SetStates for Masks {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<throng_model::Over>) {}
+    fn obey(&self, _: Option<Over>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

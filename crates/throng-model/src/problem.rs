@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::quotient::Contraction;
-use crate::{Incomplete, Bag, Config, Local, Model, OMEGA, Shared};
+use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 
 /// Model + initial configurations + targets + thread bound.
 #[derive(Clone)]

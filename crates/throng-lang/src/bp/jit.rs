@@ -21,8 +21,8 @@ use super::{Options, ast};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::{Initial, Target};
 use throng_model::{
-    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
-    Predecessors, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist,
+    Place, Predecessors, SetStates, Shared, Step, Traits, Transfers,
 };
 
 /// A program, ready to be explored.

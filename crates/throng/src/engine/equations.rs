@@ -106,7 +106,10 @@ impl Equations {
         statistics: &mut Statistics,
         limits: &Limits,
     ) -> Result<Verdict, Unknown> {
-        if problem.bound != Bound::Any || problem.model.moves_bystanders() || problem.model.blocking().is_some() {
+        if problem.bound != Bound::Any
+            || problem.model.moves_bystanders()
+            || problem.model.blocking().is_some()
+        {
             return inconclusive(NO_VECTOR);
         }
         let mut least: Option<u32> = None;
