@@ -133,7 +133,7 @@ pub struct Met {
 enum Do<'a> {
     Skip,
     /// Not a point: control is already at the target.
-    QuotientModel(usize),
+    Jump(usize),
     Goto(&'a [Ident]),
     Assume(&'a Expr),
     /// Violated if the expression can have the value.
@@ -316,7 +316,7 @@ impl<'a> Code<'a> {
             StmtKind::While(e, body) => {
                 let head = self.add(Do::Skip, s.span.start, enforced);
                 self.inner(body, enforced);
-                self.add(Do::QuotientModel(head), s.span.start, enforced);
+                self.add(Do::Jump(head), s.span.start, enforced);
                 self.points[head].what = Do::Branch(e, head + 1, self.here());
                 return;
             }
@@ -347,7 +347,7 @@ impl<'a> Code<'a> {
         }
         self.inner(otherwise.unwrap_or_default(), enforced);
         for point in leave {
-            self.points[point].what = Do::QuotientModel(self.here());
+            self.points[point].what = Do::Jump(self.here());
         }
     }
 
@@ -374,7 +374,7 @@ impl<'a> Code<'a> {
 
     /// The point that control is at when it is at `at`.
     fn settled(&self, mut at: usize) -> usize {
-        while let Do::QuotientModel(to) = self.points[at].what {
+        while let Do::Jump(to) = self.points[at].what {
             at = to;
         }
         at
@@ -686,7 +686,7 @@ impl<'a> Naive<'a> {
         let with = |thread: Thread, others: &[Thread]| [&[thread], others].concat();
         let view = View { shared, thread, after: None, other: None, primed: false };
         match &point.what {
-            Do::QuotientModel(_) => unreachable!("control goes through"),
+            Do::Jump(_) => unreachable!("control never stays at a jump"),
             Do::Skip => put(shared, with(next(thread), others), 0),
             Do::Goto(labels) => {
                 for label in *labels {

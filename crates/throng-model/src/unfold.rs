@@ -3,10 +3,10 @@
 //! Models may compute their steps when asked. This asks for all of them, for every pair of a shared and a local state
 //! in the closure of *1-views*: if a step is possible in shared state s with threads that may each occur in s, whatever it leaves
 //! may occur in the shared state it leads to. Counts are ignored, so the closure may hold thread states that cannot be reached;
-//! their steps are harmless. Words that stand for sets of states are taken as plain states, which is exact (see
-//! [`crate`]); a target is met by every word that meets one of its own.
+//! their steps are harmless. States that stand for sets are taken as plain states, which is exact (see
+//! [`crate`]); a target is met by every state that meets one of its own.
 //!
-//! This is neither a reader nor an engine: it lives between problems and whoever writes them down.
+//! This is neither a reader nor an engine: writers of the tabular formats use it.
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -177,7 +177,7 @@ fn explore(
     Ok(arrivals)
 }
 
-/// The dense numbers of words.
+/// The dense numbers of states.
 #[derive(Default)]
 struct Numbers {
     shared: Set<Shared>,
@@ -255,7 +255,7 @@ impl Numbers {
         }
     }
 
-    /// Every combination of words that meets one of the target's configurations.
+    /// Every combination of states that meets one of the target's configurations.
     fn target(&self, target: &Target, model: &dyn Model, views: &Views) -> Result<Target, Unknown> {
         let mut configs: Set<Config> = Set::default();
         for bad in &target.configs {

@@ -129,7 +129,7 @@ struct Portfolio<'a> {
     limits: Limits,
     watch: &'a dyn Watch,
     /// The problem with fewer shared states, for those who need not report every step of the shortest run.
-    contracted: Option<Quotient>,
+    quotient: Option<Quotient>,
     state: Mutex<State>,
 }
 
@@ -190,8 +190,8 @@ impl<'a> Portfolio<'a> {
             withdrawn: Vec::new(),
             checking: Duration::ZERO,
         };
-        let contracted = Quotient::of(problem);
-        Portfolio { problem, auto, limits: limits.part(), watch, contracted, state: Mutex::new(state) }
+        let quotient = Quotient::of(problem);
+        Portfolio { problem, auto, limits: limits.part(), watch, quotient, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -226,8 +226,8 @@ impl<'a> Portfolio<'a> {
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
         let ear = Listener { board: self, open: &open, engine: engine.name() };
-        let contracted = self.contracted.as_ref().filter(|_| engine.name() != Explicit::default().name());
-        let answer = run_on(contracted, engine, &problem, limits, &ear);
+        let quotient = self.quotient.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let answer = run_on(quotient, engine, &problem, limits, &ear);
         let mut again = false;
         let mut outcome = "decided".to_string();
         let mut offers = Vec::new();
