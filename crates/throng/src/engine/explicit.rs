@@ -26,7 +26,7 @@
 //!
 //! Where the model tells what threads read and write, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
 //! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, when its level is done and
-//! without reduction, for a shortest run, and told only then; if time or memory run out meanwhile, the longer one is the answer.
+//! without reduction, for a shortest run, and reported only then; if time or memory run out meanwhile, the longer one is the answer.
 //!
 //! # Parts
 //!
@@ -170,7 +170,7 @@ pub fn explore<'p>(
         return Err(Unknown::NotForThisModel(why.into()));
     }
     let mut search = Search::exhaustive(problem, jobs, limits, watch);
-    // Nobody asks for the fewest threads here, so the last level is enough.
+    // The fewest threads do not matter here, so the last level is enough.
     let last = search.levels.last().unwrap_or(u32::MAX);
     match search.level(None, last, &mut |_| {}) {
         Ok(_) | Err(Stop::Decided) => {

@@ -74,11 +74,11 @@ impl Engine for Symbolic {
         };
         let shortens = self.por && self.shortest;
         let quiet = Quiet(watch);
-        // What is about to be replaced by a shorter run is not told.
-        let told: &dyn Watch = if shortens { &quiet } else { watch };
+        // Runs that a shorter one is about to replace are not reported.
+        let reports: &dyn Watch = if shortens { &quiet } else { watch };
         let mut statistics = Statistics::default();
         let attempted = with_enough_nodes(limits, |nodes| {
-            self.attempt(problem, coded, nodes, limits, told, &mut statistics)
+            self.attempt(problem, coded, nodes, limits, reports, &mut statistics)
         });
         // The encoding lists no steps, but a target with too many cases is as incomplete as a list of steps: the model says so when asked.
         let complete = problem.complete();

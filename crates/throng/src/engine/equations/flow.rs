@@ -2,7 +2,7 @@
 //!
 //! A solution says how often each step is taken. If its steps do not hang together (a cycle of shared states that the rest never enters, or a step
 //! that keeps such a shared state), no run takes them (C_C). Instead of the paper's quadratic encoding, that is demanded only where a solution
-//! violates it: whoever takes a step within those shared states has entered them.
+//! violates it: a thread that takes a step within those shared states has entered them.
 //!
 //! Steps that keep the shared state and otherwise do the same are one unknown, whatever that shared state is: for flow they are the same. They hang
 //! together with the others if one of their shared states does.

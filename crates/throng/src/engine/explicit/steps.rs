@@ -1,7 +1,7 @@
 //! The steps of a model, compiled when first needed: dense ids, and differences instead of bags.
 //!
 //! [`Model::post`] is asked once per thread state. What the inner loop sees is a list of [`Compiled`] steps; for
-//! the usual one, in which nobody else moves, firing is splicing a few differences into the packed configuration.
+//! the usual one, in which bystanders stay, firing is splicing a few differences into the packed configuration.
 //!
 //! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
 //! several threads can expand at the same time.
@@ -28,7 +28,7 @@ pub struct Steps<'m> {
     targets: Targets<'m>,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
-    /// Whether threads are counted, rather than told apart by their slots.
+    /// Whether threads are counted, rather than distinguished by their slots.
     counting: bool,
     /// For each local id, what threads there read and write; only with a reduction.
     footprints: Vec<Footprint>,
@@ -38,7 +38,7 @@ pub struct Steps<'m> {
     pub(super) locals: Ids<Local>,
     /// For each local id, where it goes when it is woken.
     woken: Vec<Option<u32>>,
-    /// For each shared id, the steps that take nobody; compiled when first needed.
+    /// For each shared id, the steps that take no thread; compiled when first needed.
     pub(super) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
     bads: Vec<Option<Bads>>,
@@ -98,7 +98,7 @@ pub struct Compiled {
     pub in_slots: InSlots,
 }
 
-/// Who gets the successors.
+/// Receives the successors.
 pub trait Sink {
     /// A successor, packed, and whether it may hit a target.
     fn successor(&mut self, packed: &[u8], may_hit: bool);
@@ -177,15 +177,15 @@ impl<'m> Steps<'m> {
         self.counting = false;
     }
 
-    /// A configuration in the model's words.
+    /// A configuration in the model's states.
     pub fn config(&self, config: &Unpacked) -> Config {
-        let threads = config.entries.iter().map(|&(l, n)| (self.locals.word(l), n));
-        Config::new(self.shared.word(config.shared), threads.collect())
+        let threads = config.entries.iter().map(|&(l, n)| (self.locals.value(l), n));
+        Config::new(self.shared.value(config.shared), threads.collect())
     }
 
     /// The thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
-        self.pairs.iter().map(|p| (self.shared.word(p.shared), self.locals.word(p.local)))
+        self.pairs.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))
     }
 
     /// How many shared states have been prepared.
@@ -231,7 +231,7 @@ impl<'m> Steps<'m> {
             self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
         for (i, l) in missing {
             let mut fates = Vec::new();
-            let listed = self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            let listed = self.model.bystander(&self.moving[i as usize], self.locals.value(l), &mut fates);
             self.note(listed);
             fates.sort_unstable();
             fates.dedup();
@@ -250,7 +250,7 @@ impl<'m> Steps<'m> {
         open: impl Fn(usize) -> bool,
         mut hit: impl FnMut(usize),
     ) {
-        let mut words = None;
+        let mut decoded = None;
         self.look_up_bads(config.shared);
         for &(l, _) in &config.entries {
             self.look_up_watched(config.shared, l);
@@ -266,7 +266,7 @@ impl<'m> Steps<'m> {
                 || match self.dense_bads.get(i as usize) {
                     Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
                     None => {
-                        words.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
+                        decoded.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
                     }
                 };
             if covered {
@@ -492,7 +492,7 @@ impl<'m> Steps<'m> {
     /// Looks up what is bad in a shared state, unless that is done.
     fn look_up_bads(&mut self, s: u32) {
         if self.bads[s as usize].is_none() {
-            let all = self.targets.at_shared(self.shared.word(s));
+            let all = self.targets.at_shared(self.shared.value(s));
             let bare = all.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
             self.bads[s as usize] = Some(Bads { all, bare });
         }
@@ -501,20 +501,20 @@ impl<'m> Steps<'m> {
     /// Looks up what is watched at a thread state, unless that is done. Its shared state has been looked up.
     fn look_up_watched(&mut self, s: u32, l: u32) {
         let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
-        let look_up = || self.targets.watched_at(self.shared.word(s), self.locals.word(l), all);
+        let look_up = || self.targets.watched_at(self.shared.value(s), self.locals.value(l), all);
         self.watched.entry(key(s, l)).or_insert_with(look_up);
     }
 
-    /// Compiles the steps that take nobody, unless that is done.
+    /// Compiles the steps that take no thread, unless that is done.
     pub(super) fn alone(&mut self, s: u32) {
         if self.alone[s as usize].is_some() {
             return;
         }
-        let word = self.shared.word(s);
+        let shared = self.shared.value(s);
         let mut listed = Vec::new();
-        let complete = self.model.post_shared(word, &mut listed);
+        let complete = self.model.post_shared(shared, &mut listed);
         self.note(complete);
-        listed.retain(|step| step.from == word && step.take.is_empty());
+        listed.retain(|step| step.from == shared && step.take.is_empty());
         let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         self.alone[s as usize] = Some(steps);
     }
@@ -524,7 +524,7 @@ impl<'m> Steps<'m> {
         if let Some(&pair) = self.pair_of.get(&key(s, l)) {
             return pair;
         }
-        let (shared, local) = (self.shared.word(s), self.locals.word(l));
+        let (shared, local) = (self.shared.value(s), self.locals.value(l));
         let mut listed = Vec::new();
         let complete = self.model.post(shared, local, &mut listed);
         self.note(complete);

@@ -19,7 +19,7 @@ type Lists = Vec<Vec<Listed>>;
 pub struct Path {
     nodes: Vec<OnPath>,
     minimal: Lists,
-    /// All nodes, if somebody wants to see them.
+    /// All nodes, if they are needed.
     all: Option<Lists>,
     /// Accelerate against all ancestors, not only the minimal ones.
     ask_all: bool,

@@ -25,7 +25,7 @@ pub struct Node {
     pub plain: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,
-    /// Whether some other node covers it: then nobody needs its successors.
+    /// Whether some other node covers it: then its successors are not needed.
     pub dominated: bool,
 }
 

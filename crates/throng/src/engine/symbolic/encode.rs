@@ -3,8 +3,8 @@
 //! # Variables
 //!
 //! Every shared variable and every slot has two variables of the diagrams, side by side: the value before a step and the one after. A set of
-//! shared states is over the shared ones "before", a set of local states at one point over the slots "before"; slots that nobody
-//! can read any more, and those not in use, are forgotten.
+//! shared states is over the shared ones "before", a set of local states at one point over the slots "before"; dead slots
+//! and those not in use are quantified away.
 //!
 //! # `*` is never enumerated
 //!
