@@ -2,7 +2,7 @@
 //!
 //! It is a second reading of the language reference: concrete values, one call stack per thread, one breadth-first search. It
 //! shares the parser with the tool and nothing else: names are looked up when they are read, calls push a frame, every
-//! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; who is inside an
+//! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; whether it is inside an
 //! atomic section is part of each thread. Only programs that the tool accepts may be given to it: it checks nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -102,11 +102,11 @@ pub struct Answer {
     pub violated: Option<usize>,
     /// Some thread can execute the statement with the error label.
     pub error_label: Option<usize>,
-    /// Two threads are at the mutex label, nobody inside.
+    /// Two threads are at the mutex label, no thread is inside an atomic section.
     pub mutex: Option<usize>,
-    /// The invariant can be false, nobody inside.
+    /// The invariant can be false, no thread being inside an atomic section.
     pub invariant: Option<usize>,
-    /// Thread states of configurations with nobody inside an atomic section.
+    /// Thread states of configurations with no thread inside an atomic section.
     pub reached: BTreeSet<State>,
     /// Lines and columns at which threads are, also inside atomic sections.
     pub positions: BTreeSet<(u32, u32)>,
@@ -121,11 +121,11 @@ pub struct Answer {
 pub struct Met {
     /// So many threads existed at once.
     pub threads: usize,
-    /// Labels at which somebody is and can move.
+    /// Labels at which a thread is and can move.
     pub at: Vec<String>,
-    /// Labels at which two threads are, nobody being inside an atomic section.
+    /// Labels at which two threads are, no thread being inside an atomic section.
     pub twice: Vec<String>,
-    /// The shared variables, unless somebody is inside an atomic section.
+    /// The shared variables, unless a thread is inside an atomic section.
     pub shared: Option<Vec<(String, bool)>>,
 }
 
@@ -1085,12 +1085,12 @@ impl<'a> Naive<'a> {
         };
         let moving = now.threads.iter().filter(|t| Self::may_move(&now, t));
         let inside = now.threads.iter().any(|t| t.inside);
-        let oracles: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
+        let all: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
         let count = |label: &String| now.threads.iter().filter(|t| label_of(t).contains(label)).count();
         Some(Met {
             threads: most,
             at: unique(moving.flat_map(label_of).collect()),
-            twice: oracles.into_iter().filter(|l| !inside && count(l) > 1).collect(),
+            twice: all.into_iter().filter(|l| !inside && count(l) > 1).collect(),
             shared: (!inside)
                 .then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
         })
