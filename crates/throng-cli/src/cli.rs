@@ -407,7 +407,7 @@ struct SearchArgs {
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
-    /// `explicit`: tell threads apart instead of counting them, for comparison
+    /// `explicit`: distinguish threads instead of counting them, for comparison
     #[arg(long, hide = true, help_heading = "Limits")]
     no_counting: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine

@@ -65,7 +65,7 @@ pub struct Place {
     pub column: u32,
     /// The functions on the stack, outermost first.
     pub functions: String,
-    /// What tells apart points that have one position.
+    /// What distinguishes points that have one position.
     pub role: Role,
 }
 

@@ -161,7 +161,7 @@ fn probe_mcc(source: &Source) -> bool {
     }
 }
 
-/// Reads any bytes as an input, poses the question that it asks, searches a little and tells what was found; writes it
+/// Reads any bytes as an input, poses the question that it asks, searches a little and renders what was found; writes it
 /// in every format and reads that again. Whether it came that far.
 ///
 /// # Panics

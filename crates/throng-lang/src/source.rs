@@ -1,7 +1,7 @@
 //! Source text, spans, and diagnostics that point into it.
 //!
 //! Readers never print: they return [`Diagnostic`]s, and [`render`] turns one into text with the file, line,
-//! column and the passage underlined. A reader that finds an error goes on as well as it can, so that one
+//! column and the passage underlined. A reader recovers from an error as well as it can, so that one
 //! run shows several.
 
 use std::ops::Range;

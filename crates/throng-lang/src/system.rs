@@ -102,7 +102,7 @@ impl Findings {
         }
     }
 
-    /// Whether it is pointless to go on.
+    /// Whether it is pointless to continue.
     pub(crate) fn full(&self) -> bool {
         self.errors >= Findings::MOST
     }

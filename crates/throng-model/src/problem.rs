@@ -74,7 +74,7 @@ impl Problem {
 }
 
 impl Initial {
-    /// The family of a smaller model.
+    /// The image of the family in the quotient.
     pub fn merged(&self, map: &QuotientMap) -> Initial {
         let mut any: Vec<Local> = self.any.iter().filter_map(|&l| map.merge_one(l)).collect();
         any.sort_unstable();

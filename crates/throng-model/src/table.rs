@@ -203,7 +203,7 @@ impl Table {
         fates[from..].iter().take_while(move |f| f.0 == l).map(|f| f.1)
     }
 
-    fn pairs(&self, list: &[(Shared, u32)], s: Shared, out: &mut Vec<Step>) {
+    fn listed_at(&self, list: &[(Shared, u32)], s: Shared, out: &mut Vec<Step>) {
         let from = list.partition_point(|e| e.0 < s);
         out.extend(list[from..].iter().take_while(|e| e.0 == s).map(|e| self.steps[e.1 as usize].clone()));
     }
@@ -222,7 +222,7 @@ impl Model for Table {
     }
 
     fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.pairs(&self.index().leaderless, s, out);
+        self.listed_at(&self.index().leaderless, s, out);
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Predecessors for Table {
     }
 
     fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.pairs(&self.index().by_shared, s, out);
+        self.listed_at(&self.index().by_shared, s, out);
         Ok(())
     }
 

@@ -246,7 +246,7 @@ impl ThreadNames {
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
         // Where a fate stands for a set of states, the run may have chosen some of them. But only if need be: a thread that is known to be in
-        // a part must not be taken for one that may be anywhere in the whole.
+        // a part must not be identified with one that may be anywhere in the whole.
         let fit: [&dyn Fn(Local, Local) -> bool; 3] =
             [&|f, l| f == l, &|f, l| model.within_local(l, f), &|f, l| model.meets_local(f, l)];
         let given = fit.iter().find_map(|fit| {

@@ -154,7 +154,7 @@ pub struct FlowStatistics {
     pub programs: u64,
     /// Those of them that were too hard.
     pub too_hard: u64,
-    /// Cuts: solutions whose steps do not hang together (C_C).
+    /// Cuts: solutions whose steps are not connected (C_C).
     pub cuts: u64,
     /// By how many threads cuts raised the least number with which there is a solution.
     pub raised: u64,

@@ -30,7 +30,7 @@ pub struct Quotient {
     alias: FxHashMap<Local, Local>,
 }
 
-/// Runs longer than this are not written out: each of a million threads may have to go on by itself.
+/// Runs longer than this are not written out: each of a million threads may have to take its own steps.
 const MOST_STEPS: usize = 1 << 20;
 
 /// Paths longer than this are not made into one step.
@@ -149,7 +149,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets all threads go on that are taken for where they are going.
+    /// Moves all threads on that the quotient identifies with a later state.
     fn settle(&mut self) {
         let alias = &self.quotient.alias;
         while self.steps.len() <= MOST_STEPS

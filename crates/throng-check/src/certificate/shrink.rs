@@ -1,6 +1,6 @@
 //! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
 //!
-//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
+//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pair views where views of single
 //! threads prove as much, redundant invariants, elements of a relative basis that an invariant rules out or another element
 //! covers, and what the numbers of a vector have in common.
 
@@ -54,7 +54,7 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
     }
 }
 
-/// The same views without pairs.
+/// The same views without pair views.
 fn singles(views: &Views) -> Views {
     let mut there: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
     for block in &views.blocks {

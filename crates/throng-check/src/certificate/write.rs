@@ -320,7 +320,7 @@ fn set<'a>(
     })
 }
 
-/// What is taken for the same, once for all.
+/// The classes of merged local states, each with its representative.
 fn classes(map: &QuotientMap, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
     let mut classes: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
     for &(l, to) in &map.merged {

@@ -1,4 +1,4 @@
-//! Puts the question of a certificate together again and lets the rules decide.
+//! Decodes a certificate: its names become states, its question a problem, and the rules decide.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -249,16 +249,16 @@ impl<'a> Decoder<'a> {
                 let steps = self.problem.model.listed().unwrap_or_default().iter();
                 let skipped: HashSet<Shared> =
                     steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
-                let mut pairs = Vec::new();
+                let mut merged_states = Vec::new();
                 for (to, members) in merged {
                     let to = to.map(|l| self.local(l)).transpose()?;
-                    pairs.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
+                    merged_states.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
                 }
-                pairs.sort_unstable();
-                if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
-                    return invalid("a state is taken for two others");
+                merged_states.sort_unstable();
+                if merged_states.windows(2).any(|two| two[0].0 == two[1].0) {
+                    return invalid("a state is merged into two others");
                 }
-                let map = QuotientMap { skipped: skipped.into_iter().collect(), merged: pairs };
+                let map = QuotientMap { skipped: skipped.into_iter().collect(), merged: merged_states };
                 match self.verdict(proof)? {
                     Verdict::Safe(proof) if !matches!(proof, Certificate::Quotient(..)) => {
                         Certificate::Quotient(Arc::new(map), Box::new(proof))

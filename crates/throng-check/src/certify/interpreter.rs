@@ -368,7 +368,7 @@ impl Interpreter {
         }
     }
 
-    /// What bystanders see of the acting thread: nothing else tells steps of a move apart for them.
+    /// What bystanders see of the acting thread: nothing else distinguishes steps of a move for them.
     fn seen(plan: &Plan, values: &Values) -> Values {
         let free = |cube: &Cube| std::iter::repeat_n(FREE, cube.len()).collect::<Cube>();
         let mut seen = Values {

@@ -143,7 +143,7 @@ impl Found {
     }
 }
 
-/// What a campaign tells while it runs.
+/// What a campaign reports while it runs.
 pub enum News<'a> {
     /// Something is wrong; it should be kept.
     Found(&'a Found),
@@ -194,12 +194,12 @@ impl Campaign {
         generate(base.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95)), self.size)
     }
 
-    /// Runs cases until there are enough, time is up or `stop` says so; `state` is gone on from.
+    /// Runs cases until there are enough, time is up or `stop` says so; `state` is resumed.
     pub fn run(
         self: &Arc<Campaign>,
         mut state: State,
         stop: &Arc<dyn Fn() -> bool + Send + Sync>,
-        tell: &mut dyn FnMut(News<'_>),
+        report: &mut dyn FnMut(News<'_>),
     ) -> State {
         let progress = state.seeds.get(&self.name()).cloned().unwrap_or_default();
         let numbers = Arc::new(Mutex::new(Numbers { next: progress.next, progress, left: self.count }));
@@ -220,21 +220,21 @@ impl Campaign {
         let mut alike = BTreeMap::new();
         loop {
             match receive.recv_timeout(Duration::from_secs(1)) {
-                Ok(done) => self.count(&mut state, &done, &mut alike, tell),
+                Ok(done) => self.count(&mut state, &done, &mut alike, report),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if kept.elapsed() > Duration::from_secs(10) {
                 if let Some(done) = busy.iter().find_map(|busy| self.hangs(busy)) {
-                    self.count(&mut state, &done, &mut alike, tell);
+                    self.count(&mut state, &done, &mut alike, report);
                     // A thread cannot be ended; the end of the process ends it.
                     break;
                 }
-                tell(News::Counted(&state, false));
+                report(News::Counted(&state, false));
                 kept = Instant::now();
             }
         }
-        tell(News::Counted(&state, true));
+        report(News::Counted(&state, true));
         state
     }
 
@@ -243,15 +243,15 @@ impl Campaign {
         state: &mut State,
         done: &Done,
         alike: &mut BTreeMap<String, usize>,
-        tell: &mut dyn FnMut(News<'_>),
+        report: &mut dyn FnMut(News<'_>),
     ) {
         state.add(self, done);
         let Err(found) = &done.result else { return };
         let kept = alike.entry(found.title()).or_default();
         *kept += 1;
         if *kept <= MOST_ALIKE {
-            tell(News::Found(found));
-            tell(News::Counted(state, false));
+            report(News::Found(found));
+            report(News::Counted(state, false));
         }
     }
 

@@ -323,7 +323,7 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// Whether the text goes on with a character that starts no token, blank or comment.
+/// Whether the text continues with a character that starts no token, blank or comment.
 fn is_junk(rest: &[u8]) -> bool {
     match rest {
         [] | [b'/', b'/' | b'*', ..] => false,

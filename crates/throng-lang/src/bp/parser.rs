@@ -1,6 +1,6 @@
-//! Tokens to tree: recursive descent that goes on after an error.
+//! Tokens to tree: recursive descent with error recovery.
 //!
-//! A method that cannot go on reports why and returns `Failed`; the statement list that called it skips to
+//! A method that cannot continue reports why and returns `Failed`; the statement list that called it skips to
 //! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many:
 //! at most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and
 //! a closing keyword is left to the block that it closes.
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
     (program, parser.finish())
 }
 
-/// The parser has reported why it cannot go on here.
+/// The parser has reported why it cannot continue here.
 #[derive(Debug)]
 struct Failed;
 

@@ -8,7 +8,7 @@ use super::function::Resolved;
 use super::program::{BystanderEffect, Program};
 use crate::source::Diagnostic;
 
-/// Refuses statements of which it is unclear whom they are about.
+/// Refuses statements of which it is unclear which threads they are about.
 pub fn check(program: &Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let points = || 0..program.points.len() as u32;
     for point in &program.points {

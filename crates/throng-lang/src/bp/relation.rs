@@ -1,7 +1,7 @@
 //! Executing statements, forward and backward, with one solver.
 //!
 //! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known about both sides, as masks, and
-//! lists cubes that together are exactly the pairs in the relation: going forward the old side is known and the new one free,
+//! lists cubes that together are exactly the relation: going forward the old side is known and the new one free,
 //! going backward the other way round. Wherever a condition is neither sure nor impossible it fixes one free variable that
 //! matters and tries both values; variables that the statement does not mention are never touched.
 //!
@@ -80,7 +80,7 @@ enum Condition<'a> {
 /// lists them is stuck, so it gets the error that the list is incomplete.
 const MOST_SPLITS: u32 = 1 << 13;
 
-/// Whether the search that asks has to stop: a statement with thousands of long cases takes longer than it may go on.
+/// Whether the search that asks has to stop: a statement with thousands of long cases may take longer than the limits allow.
 #[derive(Default)]
 pub struct Patience {
     over: RwLock<Option<Over>>,

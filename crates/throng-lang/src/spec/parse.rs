@@ -64,7 +64,7 @@ pub(super) struct Invariant {
     pub span: Span,
 }
 
-/// Reads the sections; `None` if there is too little to go on.
+/// Reads the sections; `None` if too little could be read.
 pub(super) fn parse<'a>(text: &'a str, findings: &mut Findings) -> Option<Net<'a>> {
     let tokens = tokens(text, findings);
     let mut parser = Parser { text, tokens, at: 0, vars: FxHashMap::default(), findings };
@@ -189,7 +189,7 @@ impl<'a> Parser<'a, '_> {
         here
     }
 
-    /// Notes the error and goes on behind the next `;`, or at the next section.
+    /// Notes the error and continues behind the next `;`, or at the next section.
     fn recover(&mut self, d: Diagnostic) {
         self.findings.push(d);
         while !self.at_section() {

@@ -1,8 +1,8 @@
-//! The default: several engines side by side, one side proving, the other refuting; the first *checked* answer wins.
+//! The default: a portfolio of engines, one side proving, the other refuting; the first *checked* answer wins.
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pairs), then `equations`, then `backward` pruned by what these two have found out, then `views` (triples) |
+//! | prove | `views` (pair views), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -52,10 +52,10 @@ impl Default for Auto {
 /// Ticks of the first round.
 const FIRST_SHARE: u64 = 1 << 18;
 
-/// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
+/// The same if all take turns: a bug that is found at once does not wait for a proof attempt that fails.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pairs either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and they share alike.
+/// Pair views either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and shares are equal.
 const WEIGHT_OF_PAIRS: u64 = 16;
 
 /// The same if all take turns.
@@ -102,7 +102,7 @@ impl Engine for Auto {
             portfolio.rounds(&turns, FIRST_TURN);
         } else {
             thread::scope(|scope| {
-                // Work threads need deep stacks as little as the engines recurse; the default is plenty.
+                // Engines hardly recurse, so the default stack size is enough.
                 scope.spawn(|| portfolio.rounds(&prove, FIRST_SHARE));
                 portfolio.rounds(&refute, FIRST_SHARE);
             });
@@ -198,7 +198,7 @@ impl<'a> Portfolio<'a> {
         self.state.lock().expect("no engine panics while it holds the lock")
     }
 
-    /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
+    /// Lets engines take turns, with growing shares, until everything is decided or none of them can make progress.
     fn rounds(&self, participants: &[Participant], mut share: u64) {
         let mut running = participants.to_vec();
         while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {

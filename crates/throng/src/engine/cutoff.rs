@@ -17,7 +17,7 @@
 //!
 //! [`Method::Exact`] computes R∞ by `karp-miller` and then grows n until Rₙ is all of it. [`Method::Dynamic`] grows n without knowing R∞. When
 //! a level brings nothing new, it asks a prover whether any further thread state can be reached at all. The candidates are
-//! the thread states that views (pairs of threads if they can be had, else single ones) do not rule out. If none is
+//! the thread states that views (pair views if they can be computed, else views of single threads) do not rule out. If none is
 //! reachable, the last level that brought something is the cutoff; else the prover has a run to one, which will turn up at some later level.
 //! This way needs no acceleration, so it also serves models whose steps move other threads.
 
@@ -35,7 +35,7 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, Shared};
 
-/// A shared state, and a thread.
+/// A thread state: a shared state and the local state of a thread.
 pub type ThreadState = (Shared, Local);
 
 /// How to know that there is nothing more.
@@ -211,7 +211,7 @@ impl Search<'_> {
             }
             Ok(!open.is_empty() && proved.is_none())
         })?;
-        // Larger numbers of threads may be unable to differ before the prover was asked.
+        // The levels may have ended, because larger numbers of threads cannot differ, before the prover was asked.
         if !open.is_empty() && proved.is_none() {
             match self.ask(prover, &open)? {
                 Proved::Never(why) => proved = Some(why),

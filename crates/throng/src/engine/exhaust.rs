@@ -24,7 +24,7 @@ impl Engine for Exhaust {
         let why = match bound {
             None => Unknown::NotForThisModel("without a question, a thread bound is needed".into()),
             Some(_) if complete >= bound => Unknown::Explored,
-            // Aimless searches tell no reason: there is no target to tell it for.
+            // Searches without targets give no reason: there is no target to give it for.
             Some(_) => {
                 limits.check().err().unwrap_or_else(|| Unknown::Inconclusive("the search gave up".into()))
             }

@@ -24,14 +24,14 @@
 //!
 //! # Partial-order reduction
 //!
-//! Where the model tells what threads read and write, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
+//! Where the model has footprints, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
 //! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, when its level is done and
 //! without reduction, for a shortest run, and reported only then; if time or memory run out meanwhile, the longer one is the answer.
 //!
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` tells threads apart
+//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` distinguishes threads
 //! instead of counting them, to measure what counting brings.
 
 mod batch;

@@ -1,6 +1,6 @@
 //! What is known about everything that any number of threads can reach, for engines to use and to exchange.
 //!
-//! First views (pairs if they could be had, else single threads), then linear invariants over the steps that the views leave possible.
+//! First views (pair views if they could be computed, else views of single threads), then linear invariants over the steps that the views leave possible.
 //! What they rule out need not be looked at, and both are evidence ([`throng_model::verdict::Relative`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -268,7 +268,7 @@ impl FactStore {
         triples
     }
 
-    /// Leaves facts; the later ones are taken for the better.
+    /// Leaves facts; later ones replace earlier ones.
     pub fn put(&self, problem: &Problem, facts: Facts) -> Arc<Facts> {
         let facts = Arc::new(facts);
         self.about(problem).facts = Some(facts.clone());

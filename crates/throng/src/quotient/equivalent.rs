@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_long_chain_is_split_in_linear_time() {
-        // Every state of the chain differs from all others, and each round tells only one more apart.
+        // Every state of the chain differs from all others, and each round splits off only one more.
         let chain: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (l % 2, l, 1 - l % 2, l + 1)).collect();
         assert_eq!(merged(&chain, &[100_000]), []);
         // Local code, written from the end to the beginning.

@@ -31,7 +31,7 @@ impl Spot {
     }
 }
 
-/// One way to go on from a place.
+/// One way to continue from a place.
 pub(super) struct Move {
     pub(super) from: u32,
     /// Where the thread goes; nowhere if it ends.

@@ -35,7 +35,7 @@ impl Parser<'_> {
 
     // ---- between statements
 
-    /// Whether the block cannot go on here: a closing keyword, or the next function.
+    /// Whether the block ends here: a closing keyword, or the next function.
     fn at_block_end(&self) -> bool {
         self.at_closer() || self.at_next_function()
     }
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a missing `;`, and goes on as if it were there if that looks promising.
+    /// Reports a missing `;`, and continues as if it were there if that looks promising.
     pub(super) fn missing_semicolon(&mut self) {
         let gap = Span { start: self.previous.span.end, end: self.span().start };
         let new_line = self.at(Tok::Eof) || self.text_of(gap).contains('\n');

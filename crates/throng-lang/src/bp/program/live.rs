@@ -6,7 +6,7 @@
 //! # Forgetting
 //!
 //! Models leave a variable open where it is not live. Two states that differ only there can do the same and stay alike, so
-//! no assertion, label or invariant can tell; but a list of thread states with all values can.
+//! no assertion, label or invariant depends on it; but a list of thread states with all values does.
 //!
 //! # Copies
 //!
@@ -15,7 +15,7 @@
 //! cases of n variables that are never read are one.
 //!
 //! What that loses: the value of a variable that its thread never reads again is then not tied to what became of the copy. No
-//! verdict can tell, but a list of thread states with all values can.
+//! verdict depends on it, but a list of thread states with all values does.
 
 use super::expr::{Expr, Var};
 use super::{Edge, Effect, Program};

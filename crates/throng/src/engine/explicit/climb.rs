@@ -139,7 +139,7 @@ impl<'p> Climb<'p> {
     }
 
     /// Looks once more, without reduction, for what has been found at `level`, and reports it. If a limit is hit meanwhile, runs that
-    /// have no shorter one yet stay as they are, and the climb stops here: a later process goes on with this. Only memory that is free again is no
+    /// have no shorter one yet stay as they are, and the climb stops here: a later process resumes here. Only memory that is free again is no
     /// reason to stop.
     fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
@@ -187,7 +187,7 @@ impl<'p> Climb<'p> {
         Search::for_targets(self.problem, &targets, self.options.jobs, None, self.limits, self.quiet)
     }
 
-    /// Tells the watcher how these targets are reached.
+    /// Reports how these targets are reached.
     fn report(&self, found: &[usize]) {
         for &i in found {
             if let Some(trace) = &self.search.traces[i] {
@@ -214,7 +214,7 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Takes up what an earlier process has kept.
+    /// Resumes from the state that an earlier process saved.
     fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         let states = input.bytes()?;
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
@@ -231,7 +231,7 @@ impl<'p> Climb<'p> {
     }
 }
 
-/// Keeps the state of a climb.
+/// Saves the state of a climb.
 fn keep(
     keeper: &dyn Keeper,
     problem: &Problem,

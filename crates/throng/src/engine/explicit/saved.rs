@@ -54,10 +54,10 @@ impl Steps<'_> {
         out.count(self.locals.values().len());
         self.locals.values().iter().for_each(|l| out.number(l.0));
         self.alone.iter().for_each(|listed| out.number(listed.is_some()));
-        out.count(self.pairs.len());
-        for pair in &self.pairs {
-            out.number(pair.shared);
-            out.number(pair.local);
+        out.count(self.thread_states.len());
+        for thread_state in &self.thread_states {
+            out.number(thread_state.shared);
+            out.number(thread_state.local);
         }
     }
 
@@ -78,7 +78,7 @@ impl Steps<'_> {
         }
         for _ in 0..input.count()? {
             let (s, l) = (input.below(shared)?, input.below(locals)?);
-            self.pair(s, l);
+            self.thread_state(s, l);
         }
         // What is compiled leads to states that were met then.
         let met = (self.shared.values().len(), self.locals.values().len());

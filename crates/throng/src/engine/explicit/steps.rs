@@ -42,12 +42,12 @@ pub struct Steps<'m> {
     pub(super) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
     bads: Vec<Option<Bads>>,
-    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `pair_of` so that looking at
+    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `number_of` so that looking at
     /// targets compiles nothing: ids then depend on the order of expansion alone.
     watched: FxHashMap<u64, Vec<u32>>,
-    /// (shared id, local id) in one number → index in `pairs`.
-    pair_of: FxHashMap<u64, u32>,
-    pub(super) pairs: Vec<Pair>,
+    /// (shared id, local id) in one number → index in `thread_states`.
+    number_of: FxHashMap<u64, u32>,
+    pub(super) thread_states: Vec<ThreadState>,
     /// (index in `moving`, local id) → fates.
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
@@ -65,7 +65,7 @@ struct Bads {
 }
 
 /// What is known about a thread state.
-pub(super) struct Pair {
+pub(super) struct ThreadState {
     pub(super) shared: u32,
     pub(super) local: u32,
     steps: Vec<Compiled>,
@@ -118,8 +118,8 @@ pub trait Sink {
 pub struct Scratch {
     /// The configuration being expanded.
     pub config: Unpacked,
-    /// What [`Steps::ready`] found: a pair for each entry.
-    pairs: Vec<u32>,
+    /// What [`Steps::ready`] found: a thread_state for each entry.
+    thread_states: Vec<u32>,
     pub(super) packer: Packer,
     changes: Vec<(u32, i64)>,
     pub(super) entries: Vec<(u32, u32)>,
@@ -143,8 +143,8 @@ impl<'m> Steps<'m> {
             alone: Vec::new(),
             bads: Vec::new(),
             watched: FxHashMap::default(),
-            pair_of: FxHashMap::default(),
-            pairs: Vec::new(),
+            number_of: FxHashMap::default(),
+            thread_states: Vec::new(),
             fates: FxHashMap::default(),
             moving: Vec::new(),
             incomplete: None,
@@ -185,7 +185,7 @@ impl<'m> Steps<'m> {
 
     /// The thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
-        self.pairs.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))
+        self.thread_states.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))
     }
 
     /// How many shared states have been prepared.
@@ -195,7 +195,7 @@ impl<'m> Steps<'m> {
 
     /// How many local states occur in configurations prepared so far.
     pub fn local_states(&self) -> usize {
-        let mut locals: Vec<u32> = self.pairs.iter().map(|p| p.local).collect();
+        let mut locals: Vec<u32> = self.thread_states.iter().map(|p| p.local).collect();
         locals.sort_unstable();
         locals.dedup();
         locals.len()
@@ -203,14 +203,14 @@ impl<'m> Steps<'m> {
 
     /// Whether everything that expanding `scratch.config` needs has been compiled.
     pub fn ready(&self, scratch: &mut Scratch) -> bool {
-        let Scratch { config, pairs, .. } = scratch;
-        pairs.clear();
+        let Scratch { config, thread_states, .. } = scratch;
+        thread_states.clear();
         let Some(alone) = &self.alone[config.shared as usize] else { return false };
         let mut moves = alone.iter().any(|s| s.others == Bystanders::Transfer);
         for &(l, _) in &config.entries {
-            let Some(&pair) = self.pair_of.get(&key(config.shared, l)) else { return false };
-            moves |= self.pairs[pair as usize].moves;
-            pairs.push(pair);
+            let Some(&thread_state) = self.number_of.get(&key(config.shared, l)) else { return false };
+            moves |= self.thread_states[thread_state as usize].moves;
+            thread_states.push(thread_state);
         }
         !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
     }
@@ -220,12 +220,12 @@ impl<'m> Steps<'m> {
         if self.ready(scratch) {
             return 0;
         }
-        let (before, mut work) = (self.pairs.len(), 0);
-        let Scratch { config, pairs, .. } = scratch;
+        let (before, mut work) = (self.thread_states.len(), 0);
+        let Scratch { config, thread_states, .. } = scratch;
         self.alone(config.shared);
-        pairs.clear();
+        thread_states.clear();
         for &(l, _) in &config.entries {
-            pairs.push(self.pair(config.shared, l));
+            thread_states.push(self.thread_state(config.shared, l));
         }
         let missing: Vec<(u32, u32)> =
             self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
@@ -239,7 +239,7 @@ impl<'m> Steps<'m> {
             self.fates.insert((i, l), fates);
             work += LISTING;
         }
-        let listed = self.pairs[before..].iter().map(|p| LISTING + p.steps.len() as u32);
+        let listed = self.thread_states[before..].iter().map(|p| LISTING + p.steps.len() as u32);
         listed.fold(work, u32::saturating_add)
     }
 
@@ -286,17 +286,17 @@ impl<'m> Steps<'m> {
         let mut fired = 0;
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
         let first = self.goes_first(scratch);
-        let pairs = std::mem::take(&mut scratch.pairs);
+        let thread_states = std::mem::take(&mut scratch.thread_states);
         let led = match first {
             Some(i) => i..i + 1,
-            None => 0..pairs.len(),
+            None => 0..thread_states.len(),
         };
         if !self.counting {
-            fired += self.expand_slots(&pairs, led, scratch, room, sink)?;
-            scratch.pairs = pairs;
+            fired += self.expand_slots(&thread_states, led, scratch, room, sink)?;
+            scratch.thread_states = thread_states;
             return Ok(fired);
         }
-        let led = pairs[led].iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let led = thread_states[led].iter().flat_map(|&p| &self.thread_states[p as usize].steps);
         let mut looked_at = 0;
         for step in alone.chain(led) {
             looked_at += 1;
@@ -305,7 +305,7 @@ impl<'m> Steps<'m> {
                 self.fire(step, size, scratch, room, sink)?;
             }
         }
-        scratch.pairs = pairs;
+        scratch.thread_states = thread_states;
         sink.looked_at(looked_at)?;
         Ok(fired)
     }
@@ -313,7 +313,7 @@ impl<'m> Steps<'m> {
     /// The same where threads are not counted: each slot of `led` leads its own steps.
     fn expand_slots(
         &self,
-        pairs: &[u32],
+        thread_states: &[u32],
         led: Range<usize>,
         scratch: &mut Scratch,
         room: SizeLimit,
@@ -321,8 +321,9 @@ impl<'m> Steps<'m> {
     ) -> Result<u64, Unknown> {
         let size = scratch.config.size();
         let alone = self.alone[scratch.config.shared as usize].iter().flatten().map(|step| (step, None));
-        let led =
-            led.flat_map(|i| self.pairs[pairs[i] as usize].steps.iter().map(move |step| (step, Some(i))));
+        let led = led.flat_map(|i| {
+            self.thread_states[thread_states[i] as usize].steps.iter().map(move |step| (step, Some(i)))
+        });
         let mut fired = 0;
         for (step, leader) in alone.chain(led) {
             let creates = self.creates(step, size, room);
@@ -350,14 +351,16 @@ impl<'m> Steps<'m> {
     /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
     fn goes_first(&self, scratch: &mut Scratch) -> Option<usize> {
         let reduction = self.reduction.as_ref()?;
-        let Scratch { config, pairs, footprints, .. } = scratch;
+        let Scratch { config, thread_states, footprints, .. } = scratch;
         if self.alone[config.shared as usize].as_ref().is_none_or(|alone| !alone.is_empty()) {
             return None;
         }
         footprints.clear();
         footprints.extend(config.entries.iter().map(|&(l, n)| (self.footprints[l as usize], n)));
-        (0..pairs.len())
-            .find(|&i| !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i))
+        (0..thread_states.len()).find(|&i| {
+            !self.thread_states[thread_states[i] as usize].steps.is_empty()
+                && reduction.goes_first(footprints, i)
+        })
     }
 
     /// Fires one enabled step; this is [`throng_model::semantics::fire`] over dense ids.
@@ -443,7 +446,7 @@ impl<'m> Steps<'m> {
     /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
     fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
-        let led = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let led = scratch.thread_states.iter().flat_map(|&p| &self.thread_states[p as usize].steps);
         let moving = alone.chain(led).filter(|s| s.others == Bystanders::Transfer);
         moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
     }
@@ -520,9 +523,9 @@ impl<'m> Steps<'m> {
     }
 
     /// Compiles a thread state, unless that is done.
-    pub(super) fn pair(&mut self, s: u32, l: u32) -> u32 {
-        if let Some(&pair) = self.pair_of.get(&key(s, l)) {
-            return pair;
+    pub(super) fn thread_state(&mut self, s: u32, l: u32) -> u32 {
+        if let Some(&thread_state) = self.number_of.get(&key(s, l)) {
+            return thread_state;
         }
         let (shared, local) = (self.shared.value(s), self.locals.value(l));
         let mut listed = Vec::new();
@@ -531,10 +534,10 @@ impl<'m> Steps<'m> {
         listed.retain(|step| step.from == shared && step.take.count(local) > 0);
         let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         let moves = steps.iter().any(|s| s.others == Bystanders::Transfer);
-        self.pairs.push(Pair { shared: s, local: l, steps, moves });
-        let pair = self.pairs.len() as u32 - 1;
-        self.pair_of.insert(key(s, l), pair);
-        pair
+        self.thread_states.push(ThreadState { shared: s, local: l, steps, moves });
+        let thread_state = self.thread_states.len() as u32 - 1;
+        self.number_of.insert(key(s, l), thread_state);
+        thread_state
     }
 
     /// Compiles a step; a step that never changes anything is dropped.
@@ -585,7 +588,7 @@ impl<'m> Steps<'m> {
 }
 
 impl SizeLimit {
-    /// Whether there may be `size` threads; tells `sink` if only the level is too low for that.
+    /// Whether there may be `size` threads; notifies `sink` if only the level is too low for that.
     pub(super) fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
         if size <= u64::from(self.level) {
             return true;

@@ -384,19 +384,19 @@ struct Parts {
 }
 
 impl Rule {
-    /// The shared states after the step, from pairs of before and after.
-    pub fn after_shared(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.forget_shared)?.rename(&self.rename_shared)
+    /// The shared states after the step, from a relation between before and after.
+    pub fn after_shared(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.forget_shared)?.rename(&self.rename_shared)
     }
 
-    /// The shared states before the step, from pairs of before and after.
-    pub fn before_shared(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.new_shared)
+    /// The shared states before the step, from a relation between before and after.
+    pub fn before_shared(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.new_shared)
     }
 
-    /// The local states after the step, from pairs of before and after.
-    pub fn after_local(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.forget_local)?.rename(&self.rename_local)
+    /// The local states after the step, from a relation between before and after.
+    pub fn after_local(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.forget_local)?.rename(&self.rename_local)
     }
 }
 

@@ -301,14 +301,14 @@ impl<'p> Machine<'p> {
         for cut in cuts {
             let rule = self.encoder.rule_of(id);
             before = before.or(&rule.before_shared(&cut.shared)?)?;
-            let (after, pairs) = (rule.after_shared(&cut.shared)?, cut.local);
+            let (after, relation) = (rule.after_shared(&cut.shared)?, cut.local);
             let shared = self.registry.shared_id(after);
-            let mut shares = vec![pairs];
+            let mut shares = vec![relation];
             if let (true, Some(child), Some(to)) = (creates, edge.child, edge.to) {
                 shares = self.distinguish(shares.swap_remove(0), to, child)?;
             }
-            for pairs in shares {
-                let after = self.encoder.rule_of(id).after_local(&pairs)?;
+            for relation in shares {
+                let after = self.encoder.rule_of(id).after_local(&relation)?;
                 let ended = self.encoder.program.points.len() as u32;
                 let put = match edge.to {
                     Some(to) => Some((to, self.encoder.at(to, &after)?)),
@@ -316,7 +316,7 @@ impl<'p> Machine<'p> {
                     None => None,
                 };
                 let child = match edge.child.filter(|_| creates) {
-                    Some(child) => Some((child, self.encoder.at(child, &pairs)?)),
+                    Some(child) => Some((child, self.encoder.at(child, &relation)?)),
                     None => None,
                 };
                 let put = put.map(|(point, set)| self.registry.local_id(point, set));
