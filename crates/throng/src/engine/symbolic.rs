@@ -3,7 +3,7 @@
 //! A state ⟨S, {(L₁, n₁), …}⟩ stands for all configurations with a shared state in S and nᵢ threads in Lᵢ, where S and the Lᵢ are
 //! decision diagrams and program points are explicit. A `*` is a set, never enumerated; statements that tie
 //! shared and local variables together are split on their splice variables and only there (`encode`); states are merged by
-//! two rules and no other (`store`). Slots that no one will read again are forgotten, which makes states equal that differ in nothing
+//! two rules and no other (`store`). Dead slots are quantified away, which makes states equal that differ in nothing
 //! that matters.
 //!
 //! The search is breadth-first and goes level by level as that of [`super::explicit`], so a violation is found with the fewest

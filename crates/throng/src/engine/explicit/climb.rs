@@ -132,7 +132,7 @@ impl<'p> Climb<'p> {
             }
         };
         if search.level == Some(level) {
-            search.go_on(level, &mut pause)
+            search.continue_level(level, &mut pause)
         } else {
             search.level(place.below, level, &mut pause)
         }
@@ -154,7 +154,7 @@ impl<'p> Climb<'p> {
             }
         };
         let searched = if shorter.level == Some(level) {
-            shorter.go_on(level, &mut pause)
+            shorter.continue_level(level, &mut pause)
         } else {
             shorter.level(None, level, &mut pause)
         };

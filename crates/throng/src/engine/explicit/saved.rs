@@ -27,7 +27,7 @@ impl Search<'_> {
         out.traces(&self.traces);
     }
 
-    /// Takes up what another process has written; this search has not begun.
+    /// Restores the state that another process wrote; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         self.steps.read(input)?;
         let (shared, locals) = (self.steps.shared.values().len(), self.steps.locals.values().len());

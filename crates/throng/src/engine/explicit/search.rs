@@ -55,7 +55,7 @@ pub struct Search<'p> {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
 }
 
@@ -68,7 +68,7 @@ impl From<Unknown> for Stop {
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
 
-/// How often a watcher hears from a search at most.
+/// Time between two reports of progress, at least.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
@@ -161,11 +161,15 @@ impl<'p> Search<'p> {
         // Only now: a search that is stopped before starts this level again, and must know what the one below left out.
         self.pruned = None;
         self.level = Some(level);
-        self.go_on(level, pause)
+        self.continue_level(level, pause)
     }
 
-    /// Goes on with a level that was begun and stopped.
-    pub fn go_on(&mut self, level: u32, pause: &mut dyn FnMut(&Search<'p>)) -> Result<Option<u32>, Stop> {
+    /// Continues a level that was begun.
+    pub fn continue_level(
+        &mut self,
+        level: u32,
+        pause: &mut dyn FnMut(&Search<'p>),
+    ) -> Result<Option<u32>, Stop> {
         self.judge_suspects()?;
         if self.is_decided() {
             return Err(Stop::Decided);
@@ -364,7 +368,7 @@ impl<'p> Search<'p> {
         Trace { start: configs.swap_remove(0), steps }
     }
 
-    /// Tells the watcher how far the search is, now and then.
+    /// Reports progress now and then.
     fn report(&mut self, level: u32) {
         // Looking at the clock for each configuration would cost more than finding it.
         if self.expanded < self.report_at {

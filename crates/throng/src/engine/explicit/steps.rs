@@ -172,7 +172,7 @@ impl<'m> Steps<'m> {
         Scratch { config, packer: Packer::new(slots), ..Scratch::default() }
     }
 
-    /// Tells threads apart by their slots from now on; nothing is compiled yet.
+    /// Distinguishes threads by their slots from now on; nothing is compiled yet.
     pub fn stop_counting(&mut self) {
         self.counting = false;
     }

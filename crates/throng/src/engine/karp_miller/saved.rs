@@ -44,7 +44,7 @@ impl Search<'_> {
         self.uncountable.iter().for_each(|&hit| out.number(hit));
     }
 
-    /// Takes up what another process has written; this search has not begun.
+    /// Restores the state that another process wrote; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         let states = input.bytes()?;
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {

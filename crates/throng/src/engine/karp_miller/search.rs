@@ -71,7 +71,7 @@ struct Scratch {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
 }
 
@@ -96,7 +96,7 @@ pub struct Frame {
     pub end: u32,
 }
 
-/// How often a watcher hears from a search at most.
+/// Time between two reports of progress, at least.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
@@ -264,7 +264,7 @@ impl<'p> Search<'p> {
         self.discover(shared, NONE, family as u32)
     }
 
-    /// Goes on with a node, if there is one.
+    /// Continues with a node, if there is one.
     fn enter(&mut self, node: Option<NodeId>) {
         if let Some(node) = node {
             self.path.push(&self.tree, node);
@@ -468,7 +468,7 @@ impl<'p> Search<'p> {
         Trace { start, steps: originals.zip(configs).map(|(step, after)| Taken { step, after }).collect() }
     }
 
-    /// Tells the watcher how far the search is, now and then.
+    /// Reports progress now and then.
     fn report(&mut self, frontier: usize) {
         if self.fired < self.report_at {
             return;

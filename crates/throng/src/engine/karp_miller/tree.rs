@@ -85,7 +85,7 @@ impl Tree {
     }
 }
 
-/// A node as it is listed among its likes: what to look at first when comparing.
+/// A node as the antichain lists it: what to look at first when comparing.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
     /// Its signature.

@@ -62,7 +62,7 @@ pub struct Node {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
     /// The diagrams are full.
     Full,

@@ -187,7 +187,7 @@ enum Merge {
     Nothing,
     /// All of it is in a member.
     Inside(u32),
-    /// It has swallowed a member.
+    /// It has absorbed a member.
     Grown,
 }
 
