@@ -3,7 +3,7 @@
 //! Five rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
 //! `linear`); a basis is closed under predecessors (`backward`). Which configuration is in which set is one question for all of them (`sets`).
 //! What has to be believed is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
-//! `reduced` only for searches with partial orders, which certificates do not rest on.
+//! `partial_order` only for searches with partial orders, which certificates do not rest on.
 
 mod backward;
 mod bits;

@@ -11,14 +11,14 @@
 //! concrete states: a Boolean program leaves a variable open (`*`) until a statement reads it, so 2ⁿ values of
 //! n variables that have not been read are one state. A configuration then stands for the product of its
 //! sets. Steps are exact on sets (reference 2.7: every `*` is an independent choice), so a search that treats them
-//! as plain states still answers the question exactly; [`Model::meets_local`] and its kin are the only places where
-//! the difference shows. Tables and nets have only singletons and keep the defaults.
+//! as plain states still answers the question exactly; [`SetStates::meets_local`] and its siblings are the only places where
+//! the difference shows. Tables and nets have only singletons, and no [`Model::sets`].
 //!
 //! # Laws
 //!
-//! Tested on every front door by [`throng_dev::laws`]: `pre` and `post` list the same steps up to inclusion of sets;
+//! Tested on every front end by `throng_dev::laws`: `pre` and `post` list the same steps up to inclusion of sets;
 //! every configuration of [`semantics::unfire`] fires into something that covers the one it was asked about;
-//! larger configurations can do at least as much, unless [`Model::blocking`] says otherwise; the same call gives the same list.
+//! larger configurations can do at least as much, unless [`Traits::blocking`] says otherwise; the same call gives the same list.
 
 pub mod bag;
 pub mod concrete;
@@ -69,7 +69,7 @@ pub struct Step {
     pub others: Bystanders,
     /// Where it came from.
     pub edge: Edge,
-    /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
+    /// Distinguishes steps of one edge that look alike but treat bystanders differently; only the model reads it.
     pub choice: u64,
 }
 
@@ -85,9 +85,9 @@ impl Step {
 pub enum Bystanders {
     /// Nothing.
     Stay,
-    /// Each meets one of the fates that [`Model::bystander`] lists; independently of the others.
+    /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the others.
     Transfer,
-    /// If a thread waits ([`Model::woken`]), exactly one such thread is woken; else nothing happens.
+    /// If a thread waits ([`Transfers::woken`]), exactly one such thread is woken; else nothing happens.
     WakeOne,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Let t be a thread about to execute a statement that writes no variable which any other thread will ever read or write, and reads none
 //! that any other will ever write. Then only t's steps are explored here. The four sets are the model's
-//! ([`Model::footprint`]); this module applies the rule to the threads of a configuration.
+//! ([`crate::Footprints::footprint`]); this module applies the rule to the threads of a configuration.
 //!
 //! # Why nothing is lost
 //!

@@ -58,7 +58,7 @@ pub enum Certificate {
 }
 
 /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
-/// as [`throng::engine::views`] says.
+/// as `throng::engine::views` says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Views {
     /// The views, as blocks.
@@ -347,7 +347,7 @@ pub enum Unknown {
     Work,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
-    /// Everything was explored, but nothing was asked ([`throng::engine::exhaust`]).
+    /// Everything was explored, but nothing was asked (`throng::engine::exhaust`).
     Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),

@@ -13,7 +13,7 @@
 //! covered by another if every one of them is. `pre` splits only on what a statement mentions, so elements are cubes over the
 //! variables and an assertion over many shared variables does not become exponentially many elements.
 //!
-//! Where the presence of threads blocks a step ([`Model::blocking`]), larger configurations may do less. Every predecessor is still above one that is found, so
+//! Where the presence of threads blocks a step ([`throng_model::Traits::blocking`]), larger configurations may do less. Every predecessor is still above one that is found, so
 //! SAFE holds; but to have found a start proves nothing, and the answer is UNKNOWN.
 //!
 //! # Termination

@@ -20,7 +20,7 @@
 //! mean shorter runs. At the level of the bound nothing is left out, so the set stored there is the certificate: it holds every
 //! initial configuration within the bound and is closed.
 //!
-//! None of this needs larger configurations to be able to do more, so it also holds for models that [`throng_model::Model::blocking`] speaks of.
+//! None of this needs larger configurations to be able to do more, so it also holds for models that [`throng_model::Traits::blocking`] speaks of.
 //!
 //! # Partial-order reduction
 //!

@@ -284,10 +284,10 @@ impl<'m> Steps<'m> {
 /// Which local states are parts of which others.
 #[derive(Debug, Default)]
 pub(super) struct Inclusion {
-    /// For each local state, its class ([`Model::local_class`]) as a small number.
+    /// For each local state, its class ([`throng_model::SetStates::local_class`]) as a small number.
     class_of: Vec<u32>,
     classes: Ids<u64>,
-    /// For each class, the local states in it by shape ([`Model::local_shape`]).
+    /// For each class, the local states in it by shape ([`throng_model::SetStates::local_shape`]).
     shapes: Vec<FxHashMap<u64, Vec<u32>>>,
     /// For each local state, those that it is a part of; sorted.
     above: Vec<Vec<u32>>,
