@@ -299,3 +299,17 @@ pub fn hash(text: &str) -> String {
     let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys of the format are those of docs/formats.md, whatever the types are called.
+    #[test]
+    fn evidence_about_a_quotient_keeps_its_key() {
+        let text = r#"{"through":{"kept":[0],"merged":[[null,[1]]],"proof":{"downward":{"configurations":[[0,[[2,"any"]]]]}}}}"#;
+        let evidence: Evidence = serde_json::from_str(text).expect("the documented form");
+        assert!(matches!(evidence, Evidence::Quotient { .. }));
+        assert_eq!(serde_json::to_string(&evidence).expect("JSON"), text);
+    }
+}
