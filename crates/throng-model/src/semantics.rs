@@ -337,6 +337,39 @@ mod tests {
         fn sets(&self) -> Option<&dyn SetStates> {
             None
         }
+
+        fn predecessors(&self) -> Option<&dyn Predecessors> {
+            Some(self)
+        }
+    }
+
+    impl Predecessors for Toy {
+        fn pre(&self, _: Shared, _: Local, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn pre_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn bystander_back(&self, _: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+            match l.0 {
+                6 | 7 => out.extend([Local(5), l]),
+                5 => {}
+                _ => out.push(l),
+            }
+            Ok(())
+        }
+
+        fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
+            if l.0 == 2 {
+                out.push(Local(1));
+            }
+        }
+
+        fn waiting(&self, out: &mut Vec<Local>) {
+            out.push(Local(1));
+        }
     }
 
     impl Transfers for Toy {
