@@ -180,7 +180,7 @@ fn json(
     format!("{document:#}\n")
 }
 
-/// Writes the certificate of these verdicts, and checks it unless told not to: one that does not stand is a bug. Nothing is written if nothing is
+/// Writes the certificate of these verdicts, and checks it unless that is turned off: one that does not stand is a bug. Nothing is written if nothing is
 /// decided.
 pub(super) fn save(
     path: &Path,

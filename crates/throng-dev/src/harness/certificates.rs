@@ -1,4 +1,4 @@
-//! Certificates for tests: who finds an answer, what its certificate looks like, and what the checker says.
+//! Certificates for tests: the engines that find an answer, what its certificate looks like, and what the checker says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ use throng_model::verdict::Verdict;
 /// How long an engine may search.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Everybody who answers, without partial orders, so that certificates can be written.
+/// All engines, without partial orders, so that certificates can be written.
 pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
     let mut all: Vec<Box<dyn Engine>> = vec![
         Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
