@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const PAGE: &str = include_str!("../../../docs/errors.md");
+const PAGE: &str = include_str!("../../../../docs/errors.md");
 
 fn throng(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().unwrap()

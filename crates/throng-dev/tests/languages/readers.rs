@@ -77,7 +77,7 @@ fn seeds() -> Vec<(Reader, Vec<u8>)> {
 
 /// The words of all languages; the fuzzer uses the same list.
 fn words() -> Vec<&'static [u8]> {
-    let list = include_str!("../../../fuzz/dictionaries/words");
+    let list = include_str!("../../../../fuzz/dictionaries/words");
     let word = |line: &'static str| match line.trim_matches('"') {
         r"\x00" => &b"\0"[..],
         r"\x0d" => &b"\r"[..],

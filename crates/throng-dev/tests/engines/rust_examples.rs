@@ -2,11 +2,11 @@
 
 #![allow(dead_code)]
 
-#[path = "../../throng/examples/context_bound.rs"]
+#[path = "../../../throng/examples/context_bound.rs"]
 mod context_bound;
-#[path = "../../throng/examples/explore.rs"]
+#[path = "../../../throng/examples/explore.rs"]
 mod explore;
-#[path = "../../throng/examples/ticket_lock.rs"]
+#[path = "../../../throng/examples/ticket_lock.rs"]
 mod ticket_lock;
 
 use throng::{Limits, Question, Verification};

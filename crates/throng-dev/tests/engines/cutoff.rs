@@ -135,7 +135,7 @@ fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
 
 #[test]
 fn the_shipped_example_has_the_cutoff_it_says() {
-    let problem = program(include_str!("../../../examples/cutoff.bp"));
+    let problem = program(include_str!("../../../../examples/cutoff.bp"));
     assert_eq!(both(&problem, &limits(60)).unwrap().threads, 4);
 }
 
