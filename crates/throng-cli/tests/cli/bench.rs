@@ -6,51 +6,42 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const THRONG: &str = env!("CARGO_BIN_EXE_throng");
+use throng_dev::harness::{Scratch, program, said, throng};
 
 /// Two programs with what to expect, in a folder of their own.
-struct Folder(PathBuf);
+struct Folder(Scratch);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("throng-bench-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
+        let folder = Scratch::new(&format!("bench-{name}"));
+        let path = &folder.0;
         fs::create_dir_all(path.join("in/locks")).unwrap();
         let examples = Path::new(throng_dev::ROOT).join("examples");
         for file in ["spinlock.bp", "spinlock-broken.bp"] {
             fs::copy(examples.join(file), path.join("in/locks").join(file)).unwrap();
         }
-        Folder(path)
+        Folder(folder)
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, text).unwrap();
-        path
+        self.0.file(name, text)
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap_or_default()
+        fs::read_to_string(self.0.0.join(name)).unwrap_or_default()
     }
 
     /// Exit status, standard output, standard error.
     fn bench(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(THRONG);
-        command.current_dir(&self.0).arg("bench").args(arguments).args(["--timeout", "60"]);
-        let done = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+        let mut command = throng();
+        command.current_dir(&self.0.0).arg("bench").args(arguments).args(["--timeout", "60"]);
+        let (status, out, err) = said(&command.output().unwrap());
+        (status.unwrap_or(-1), out, err)
     }
 
     fn lines(&self, out: &str) -> Vec<serde_json::Value> {
         let text = self.read(&format!("{out}/runs.jsonl"));
         text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -202,7 +193,7 @@ fn wrong_calls_end_with_2_and_say_why() {
     folder.file("bad.toml", "[[tool]]\nname = 'x'\n");
     folder.file("in/bad.csv", "path,kind\na.bp,bp\n");
     folder.file("in/odd.csv", "path,property,initial,expected\na.bp,assertions,1,perhaps\n");
-    fs::create_dir_all(folder.0.join("empty")).unwrap();
+    fs::create_dir_all(folder.0.0.join("empty")).unwrap();
     let calls: [(&[&str], &str); 10] = [
         (&["nowhere"], "nowhere"),
         (&["empty"], "nothing to run"),
@@ -232,7 +223,7 @@ fn the_benchexec_module_passes_its_tests() {
     python
         .current_dir(root.join("tools/benchexec"))
         .arg("test_throng.py")
-        .arg(THRONG)
+        .arg(program())
         .arg(root.join("examples"));
     match python.output() {
         Err(why) => eprintln!("skipped: no python3: {why}"),
@@ -250,12 +241,7 @@ fn searches_without_a_question_explore_all_and_tables_answer_the_same() {
     let examples = Path::new(throng_dev::ROOT).join("examples");
     let check = |file: &str, options: &str| {
         let words = options.split_whitespace();
-        let done = Command::new(THRONG)
-            .args(["check", "--json"])
-            .args(words)
-            .arg(examples.join(file))
-            .output()
-            .unwrap();
+        let done = throng().args(["check", "--json"]).args(words).arg(examples.join(file)).output().unwrap();
         serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
     };
     let mut stored = Vec::new();

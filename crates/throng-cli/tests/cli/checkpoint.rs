@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 
 use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng::engine::explicit::Explicit;
 use throng::engine::karp_miller::KarpMiller;
 use throng::engine::{Answer, Engine, Watch};
 use throng_check::rules::check;
+use throng_dev::harness::large::{crowd, wide};
+use throng_dev::harness::{Scratch, throng};
 use throng_dev::{Knobs, Rng, random_problem, random_table};
 use throng_lang::bp::{Options, read};
 use throng_model::limits::Limits;
@@ -91,23 +91,6 @@ fn goes_on_from_anywhere(
         assert_eq!(told(&problem, &engine.run(&problem, &limits(), &again)), whole);
     }
     kept.len()
-}
-
-/// A program of which each state is wider than a word, and all variables are read in the end.
-fn wide(flipped: usize, end: &str) -> String {
-    let names = |kind: &str| (0..40).map(|i| format!("{kind}{i}")).collect::<Vec<_>>();
-    let (shared, locals) = (names("s"), names("x"));
-    let flips: String = (0..flipped).map(|i| format!("F{i}: x{i}, s{i} := !x{i}, x{i}; goto N; ")).collect();
-    let labels: Vec<String> = (0..flipped).map(|i| format!("F{i}")).collect();
-    format!(
-        "decl {} := 0; void main() begin decl {} := 0; while * do goto {}; {flips} N: skip; od; \
-         s39 := {}; s38 := {}; {end} end",
-        shared.join(" := 0, "),
-        locals.join(" := 0, "),
-        labels.join(", "),
-        locals.join(" ^ "),
-        shared.join(" ^ "),
-    )
 }
 
 fn ask(text: &str, initial: Option<u32>, bound: Bound) -> Problem {
@@ -194,99 +177,21 @@ fn a_search_that_runs_out_of_work_goes_on() {
     }
 }
 
-/// Threads count themselves when they start, then walk along `points` statements that all see each other.
-fn crowd(points: usize) -> String {
-    let walk = "g := !g; ".repeat(points);
-    format!(
-        "decl a := 0, b := 0, c := 0, d := 0, g := 0; void main() begin atomic_begin; \
-         a, b, c, d := !a, b ^ a, c ^ (a & b), d ^ (a & b & c); assert(!(a & !b & !c & d)); atomic_end; {walk} end"
-    )
-}
-
-fn place(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("checkpoint-{name}"))
-}
-
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = place(name);
-    fs::write(&path, text).expect("the folder for tests can be written to");
-    path
-}
-
-fn throng(program: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+fn check_command(program: &Path, arguments: &[&str]) -> Command {
+    let mut command = throng();
     command.arg("check").arg(program).args(arguments).arg("--jobs").arg("1");
     command
-}
-
-fn json(output: &Output) -> serde_json::Value {
-    let text = String::from_utf8_lossy(&output.stdout);
-    serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}{}", said(output)))
 }
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What must be the same, killed or not.
-fn answer(output: &Output) -> Vec<serde_json::Value> {
-    let mut document = json(output);
-    let targets = document["targets"].take();
-    let each = targets.as_array().into_iter().flatten();
-    let mut same: Vec<_> =
-        each.map(|t| serde_json::json!([t["verdict"], t["threads"], t["steps"]])).collect();
-    same.push(document["statistics"]["configurations"].take());
-    same.push(document["statistics"]["steps"].take());
-    same
-}
-
-/// Kills a search again and again, each time a little later, until it comes to its end.
-fn survives_killing(name: &str, program: &str, arguments: &[&str]) {
-    let (program, kept) = (file(&format!("{name}.bp"), program), place(&format!("{name}.checkpoint")));
-    let _ = fs::remove_file(&kept);
-    let mut all = arguments.to_vec();
-    all.push("--json");
-    let whole = throng(&program, &all).output().expect("it runs");
-    let path = kept.to_string_lossy().into_owned();
-    all.extend(["--checkpoint", &path, "--checkpoint-every", "0.02"]);
-    // A file, because a pipe that nobody reads would hold up whoever has much to say.
-    let said_to = place(&format!("{name}.out"));
-    let (mut rng, mut resumed, mut patience) = (Rng::new(7), 0, 40);
-    loop {
-        let out = fs::File::create(&said_to).expect("the folder for tests can be written to");
-        let mut command = throng(&program, &all);
-        let mut child = command.stdout(out).stderr(Stdio::piped()).spawn().expect("it starts");
-        thread::sleep(Duration::from_millis(patience + rng.below(patience)));
-        child.kill().expect("it can be killed");
-        let mut output = child.wait_with_output().expect("it ends");
-        resumed += usize::from(said(&output).contains("going on from"));
-        if output.status.code().is_some() {
-            output.stdout = fs::read(&said_to).expect("readable");
-            assert_eq!(answer(&output), answer(&whole), "{name}");
-            assert_eq!(output.status.code(), whole.status.code());
-            break;
-        }
-        patience += patience / 4;
-        assert!(patience < 120_000, "{name}: it does not come further");
-    }
-    assert!(resumed > 0, "{name}: it was never gone on with");
-    assert!(!kept.exists(), "{name}: with the answer, the checkpoint goes");
-}
-
-#[test]
-fn a_killed_search_goes_on() {
-    survives_killing("explicit", &crowd(40), &["--engine", "explicit", "--threads", "4", "--no-check"]);
-    let wide = wide(8, "assert(!s39 | s39);");
-    survives_killing("wide", &wide, &["--engine", "explicit", "--threads", "1", "--no-check"]);
-    survives_killing("karp-miller", &wide, &["--engine", "karp-miller", "--initial", "1", "--no-check"]);
-}
-
 /// A checkpoint of a search that ran out of time.
-fn stopped(name: &str, program: &Path, arguments: &[&str]) -> PathBuf {
-    let kept = place(name);
-    let _ = fs::remove_file(&kept);
+fn stopped(scratch: &Scratch, program: &Path, arguments: &[&str]) -> PathBuf {
+    let kept = scratch.0.join("checkpoint");
     let path = kept.to_string_lossy().into_owned();
-    let output = throng(program, arguments)
+    let output = check_command(program, arguments)
         .args(["--timeout", "0.2", "--checkpoint", &path])
         .output()
         .expect("it runs");
@@ -301,7 +206,7 @@ fn stopped(name: &str, program: &Path, arguments: &[&str]) -> PathBuf {
 fn refused(program: &Path, kept: &Path, arguments: &[&str], why: &str) {
     let before = fs::read(kept).expect("readable");
     let path = kept.to_string_lossy().into_owned();
-    let output = throng(program, arguments).args(["--checkpoint", &path]).output().expect("it runs");
+    let output = check_command(program, arguments).args(["--checkpoint", &path]).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2), "{why}: {}", said(&output));
     assert!(said(&output).contains(why) && output.stdout.is_empty(), "{why}: {}", said(&output));
     assert!(!said(&output).contains("internal error"), "{}", said(&output));
@@ -310,9 +215,10 @@ fn refused(program: &Path, kept: &Path, arguments: &[&str], why: &str) {
 
 #[test]
 fn a_checkpoint_is_for_one_question() {
-    let program = file("question.bp", &crowd(40));
+    let scratch = Scratch::new("question");
+    let program = scratch.file("input.bp", crowd(40));
     let search = ["--engine", "explicit", "--threads", "7"];
-    let kept = stopped("question.checkpoint", &program, &search);
+    let kept = stopped(&scratch, &program, &search);
     refused(&program, &kept, &["--engine", "explicit", "--threads", "6"], "another question");
     refused(
         &program,
@@ -322,7 +228,7 @@ fn a_checkpoint_is_for_one_question() {
     );
     refused(&program, &kept, &["--engine", "explicit", "--threads", "7", "--no-por"], "another search");
     refused(&program, &kept, &["--engine", "karp-miller"], "another question");
-    refused(&file("other.bp", &crowd(39)), &kept, &search, "another input");
+    refused(&scratch.file("other.bp", crowd(39)), &kept, &search, "another input");
     refused(&program, &kept, &["--engine", "backward"], "--checkpoint is for");
     refused(&program, &program, &search, "is the input");
     let text = fs::read(&kept).expect("readable");
@@ -341,8 +247,9 @@ fn damage_is_noticed() {
         ("explicit", crowd(40), &["--engine", "explicit", "--threads", "7"][..]),
         ("tree", wide(12, "assert(!s39 | s39);"), &["--engine", "karp-miller", "--initial", "1"]),
     ] {
-        let program = file(&format!("damage-{name}.bp"), &program);
-        let kept = stopped(&format!("damage-{name}.checkpoint"), &program, search);
+        let scratch = Scratch::new(&format!("damage-{name}"));
+        let program = scratch.file("input.bp", program);
+        let kept = stopped(&scratch, &program, search);
         let whole = fs::read(&kept).expect("readable");
         let mut rng = Rng::new(11);
         for round in 0..40 {
@@ -365,16 +272,18 @@ fn damage_is_noticed() {
         }
         fs::write(&kept, &whole).expect("writable");
         let path = kept.to_string_lossy().into_owned();
-        let output = throng(&program, search).args(["--checkpoint", &path, "--timeout", "0.1"]).output();
+        let output =
+            check_command(&program, search).args(["--checkpoint", &path, "--timeout", "0.1"]).output();
         assert_eq!(output.expect("it runs").status.code(), Some(1), "undamaged, it goes on");
     }
 }
 
 #[test]
 fn a_checkpoint_that_cannot_be_written_is_said_at_once() {
-    let program = file("nowhere.bp", &crowd(6));
+    let scratch = Scratch::new("nowhere");
+    let program = scratch.file("input.bp", crowd(6));
     let search = ["--engine", "explicit", "--threads", "3", "--checkpoint", "no/such/folder/x"];
-    let output = throng(&program, &search).output().expect("it runs");
+    let output = check_command(&program, &search).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("cannot write no/such/folder/x"), "{}", said(&output));
 }

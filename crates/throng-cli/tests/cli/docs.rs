@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use throng_dev::harness::{Scratch, program};
+
 fn root() -> PathBuf {
     PathBuf::from(throng_dev::ROOT)
 }
@@ -83,7 +85,8 @@ fn agrees(shown: &[String], printed: &[&str]) -> bool {
 
 fn run(chapter: &Path, dir: &Path) -> usize {
     let text = fs::read_to_string(chapter).unwrap();
-    let bin = Path::new(env!("CARGO_BIN_EXE_throng")).parent().unwrap();
+    let program = program();
+    let bin = program.parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut count = 0;
     for part in parts(&text) {
@@ -118,15 +121,15 @@ fn run(chapter: &Path, dir: &Path) -> usize {
     count
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("throng-docs-{}-{name}", std::process::id()));
-    let _ = fs::remove_dir_all(&dir);
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(&format!("docs-{name}"));
+    let dir = &scratch.0;
     fs::create_dir_all(dir.join("examples")).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(&path, dir.join("examples").join(path.file_name().unwrap())).unwrap();
     }
-    dir
+    scratch
 }
 
 #[cfg(unix)]
@@ -139,8 +142,7 @@ fn every_command_of_the_book_prints_what_it_shows() {
     let mut count = 0;
     for chapter in chapters {
         let dir = scratch(chapter.file_stem().unwrap().to_str().unwrap());
-        count += run(&chapter, &dir);
-        fs::remove_dir_all(dir).unwrap();
+        count += run(&chapter, &dir.0);
     }
     assert!(count > 25, "only {count} commands");
 }

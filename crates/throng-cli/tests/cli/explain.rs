@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+
+use throng_dev::harness::{Scratch, run};
 
 const PAGE: &str = include_str!("../../../../docs/errors.md");
-
-fn throng(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().unwrap()
-}
 
 /// Code, and what stands below it.
 fn entries() -> BTreeMap<&'static str, &'static str> {
@@ -62,9 +59,8 @@ fn example(text: &str) -> (&str, Vec<&str>, String) {
 
 #[test]
 fn every_example_makes_throng_say_its_code() {
-    let dir = std::env::temp_dir().join(format!("throng-explain-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
+    let scratch = Scratch::new("explain");
+    let dir = &scratch.0;
     let (mut told, mut wrong) = (Vec::new(), Vec::new());
     for (code, text) in entries() {
         assert!(text.trim().lines().next().unwrap().len() > 15, "{code} is explained");
@@ -96,9 +92,8 @@ fn every_example_makes_throng_say_its_code() {
         };
         let mut args = vec!["check", path.to_str().unwrap()];
         args.extend(&options);
-        let ran = throng(&args);
-        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-        let refused = ran.status.code() == Some(2);
+        let (status, _, said) = run(&args);
+        let refused = status == Some(2);
         if !said.contains(&format!("[{code}]")) || refused != code.starts_with('E') {
             wrong.push(format!("{code}:\n{said}"));
         }
@@ -106,16 +101,13 @@ fn every_example_makes_throng_say_its_code() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Too large to be shown, or about files that are not there.
     assert!(told.len() <= 21, "{told:?}");
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn the_command_prints_entries() {
-    let one = throng(&["explain", "e116"]);
-    let text = String::from_utf8_lossy(&one.stdout).into_owned();
+    let (_, text, _) = run(&["explain", "e116"]);
     assert!(text.starts_with("E116: An assignment is written") && text.contains("\n    decl x;\n"), "{text}");
-    let all = throng(&["explain"]);
-    assert_eq!(String::from_utf8_lossy(&all.stdout).lines().count(), entries().len());
-    let none = throng(&["explain", "E000"]);
-    assert_eq!(none.status.code(), Some(2));
+    let (_, all, _) = run(&["explain"]);
+    assert_eq!(all.lines().count(), entries().len());
+    assert_eq!(run(&["explain", "E000"]).0, Some(2));
 }

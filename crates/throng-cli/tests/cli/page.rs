@@ -1,22 +1,15 @@
 //! The web page as a file: what it holds, that the input cannot break out of its data, and how the file is written. What it
-//! looks like and does is tested in a browser: `tests/browser/run`.
+//! looks like and does is tested in a browser: `crates/throng-cli/tests/browser/run`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::Value;
-
-fn scratch(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("throng-page-{}-{name}", std::process::id()));
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
-    dir
-}
+use throng_dev::harness::{Scratch, example, throng};
 
 fn check(input: &Path, page: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.arg("check").arg(input).arg("--html").arg(page).args(more).output().unwrap()
+    throng().arg("check").arg(input).arg("--html").arg(page).args(more).output().unwrap()
 }
 
 /// The data of a page, and the page without it.
@@ -27,13 +20,10 @@ fn data(page: &Path) -> (Value, String) {
     (serde_json::from_str(&text[start..end]).unwrap(), format!("{}{}", &text[..start], &text[end..]))
 }
 
-fn example(name: &str) -> PathBuf {
-    Path::new(throng_dev::ROOT).join("examples").join(name)
-}
-
 #[test]
 fn every_verdict_has_its_page() {
-    let dir = scratch("verdicts");
+    let scratch = Scratch::new("page-verdicts");
+    let dir = &scratch.0;
     let page = dir.join("page.html");
     assert_eq!(check(&example("spinlock-broken.bp"), &page, &[]).status.code(), Some(10));
     let (broken, _) = data(&page);
@@ -49,12 +39,12 @@ fn every_verdict_has_its_page() {
     assert_eq!(check(&example("ticketlock.bp"), &page, &few).status.code(), Some(1));
     let (unknown, _) = data(&page);
     assert!(unknown["targets"][0]["next"][0].as_str().unwrap().contains("--max-threads 4"));
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn dead_lines_come_from_certificates_that_cover_everything() {
-    let dir = scratch("dead");
+    let scratch = Scratch::new("page-dead");
+    let dir = &scratch.0;
     let text = "decl b := 0;\nvoid main() begin\n  assert(!b);\n  if b then\n    skip;\n  fi\nend\n";
     let input = dir.join("dead.bp");
     fs::write(&input, text).unwrap();
@@ -71,12 +61,12 @@ fn dead_lines_come_from_certificates_that_cover_everything() {
         let dead: Value = if covers { serde_json::json!([5]) } else { Value::Null };
         assert_eq!(lines["dead"], dead, "{options:?}");
     }
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn the_input_stays_inside_its_data() {
-    let dir = scratch("escape");
+    let scratch = Scratch::new("page-escape");
+    let dir = &scratch.0;
     let input = dir.join("evil<i>.bp");
     let text = "// </script><script>alert(1)</script> <!-- {title} {data}\ndecl x := 0;\nvoid main() begin\n  assert(!x); x := 1;\nend\n";
     fs::write(&input, text).unwrap();
@@ -86,12 +76,12 @@ fn the_input_stays_inside_its_data() {
     assert_eq!(data["source"], text);
     assert!(!rest.contains("alert(1)") && !rest.contains("evil<i>"));
     assert!(!rest.contains("http://") && !rest.contains("https://"), "nothing to load");
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn the_file_appears_as_a_whole_or_not_at_all() {
-    let dir = scratch("write");
+    let scratch = Scratch::new("page-write");
+    let dir = &scratch.0;
     let input = example("spinlock-broken.bp");
     let nowhere = check(&input, &dir.join("no/such/dir/page.html"), &[]);
     assert_eq!((nowhere.status.code(), nowhere.stdout.len()), (Some(2), 0), "refused before the search");
@@ -112,5 +102,4 @@ fn the_file_appears_as_a_whole_or_not_at_all() {
         assert_eq!(check(&input, &link, &[]).status.code(), Some(10));
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "links are followed");
     }
-    fs::remove_dir_all(dir).unwrap();
 }

@@ -2,12 +2,12 @@
 
 use throng_dev::harness as common;
 
-use common::certificates::{Scratch, throng};
+use common::{Scratch, run};
 
 /// Runs `check` and expects this status and this beginning of the output.
 fn check(file: &std::path::Path, options: &[&str], status: i32, begins: &str) -> (String, String) {
     let args = [&["check", file.to_str().unwrap()], options].concat();
-    let (code, out, err) = throng(&args);
+    let (code, out, err) = run(&args);
     assert_eq!(code, Some(status), "{args:?}\n{out}{err}");
     assert!(out.starts_with(begins), "{args:?}\n{out}{err}");
     (out, err)
@@ -32,11 +32,11 @@ fn a_target_out_of_range_in_a_file_is_not_reached() {
     let certificate = dir.0.join("small.json");
     let (_, err) = check(&file, &["--certificate", certificate.to_str().unwrap()], 0, "SAFE");
     assert!(err.contains("W611") && err.contains("local state 7 is out of range"), "{err}");
-    let (code, out, err) = throng(&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()]);
+    let (code, out, err) = run(&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()]);
     assert_eq!(code, Some(0), "{out}{err}");
     dir.file("small.prop", "1|7\n1|1\n");
     check(&file, &[], 10, "UNSAFE");
-    let (code, _, err) = throng(&["check", file.to_str().unwrap(), "--target", "1|7"]);
+    let (code, _, err) = run(&["check", file.to_str().unwrap(), "--target", "1|7"]);
     assert!(code == Some(2) && err.contains("E655"), "what somebody types is refused: {err}");
 }
 
@@ -53,7 +53,7 @@ fn reach_says_that_it_asks_nothing() {
     let dir = Scratch::new("reach");
     let file = dir.file("a.bp", "decl g := 0; void main() begin L: g := 1; end");
     for option in [["--mutex", "L"], ["--error-label", "L"], ["--invariant", "g"], ["--target", "g=1 |"]] {
-        let (code, _, err) = throng(&[&["reach", file.to_str().unwrap()], &option[..]].concat());
+        let (code, _, err) = run(&[&["reach", file.to_str().unwrap()], &option[..]].concat());
         assert!(code == Some(2) && err.contains("throng check") && err.contains(option[0]), "{err}");
     }
 }
@@ -125,7 +125,7 @@ fn thread_states_of_programs_are_targets() {
         let (out, _) =
             check(&file, &options, if reached { 10 } else { 0 }, if reached { "UNSAFE" } else { "SAFE" });
         assert!(out.contains(&format!("state {target}")), "{out}");
-        let (code, out, err) = throng(&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()]);
+        let (code, out, err) = run(&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()]);
         assert_eq!(code, Some(0), "{target}: {out}{err}");
     }
     for (target, code, under) in [
@@ -136,7 +136,7 @@ fn thread_states_of_programs_are_targets() {
         ("| N", "E606", "N"),
         ("| line 99", "E606", "line 99"),
     ] {
-        let (status, _, err) = throng(&["check", file.to_str().unwrap(), "--target", target]);
+        let (status, _, err) = run(&["check", file.to_str().unwrap(), "--target", target]);
         assert!(status == Some(2) && err.contains(code) && err.contains(under), "{target}: {err}");
     }
 }

@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use jsonschema::{Validator, validator_for};
 use serde_json::Value;
+use throng_dev::harness::{Scratch, throng};
 
 fn root() -> PathBuf {
     PathBuf::from(throng_dev::ROOT)
@@ -20,8 +21,8 @@ fn schema(path: &str) -> Validator {
     validator_for(&schema).unwrap()
 }
 
-fn throng(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_throng")).current_dir(root()).args(args).output().unwrap()
+fn in_root(args: &[&str]) -> Output {
+    throng().current_dir(root()).args(args).output().unwrap()
 }
 
 #[track_caller]
@@ -29,13 +30,6 @@ fn satisfies(schema: &Validator, document: &Value, what: &str) {
     let flaws: Vec<String> =
         schema.iter_errors(document).take(3).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(flaws.is_empty(), "{what}: {flaws:#?}");
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("throng-schemas-{}-{name}", std::process::id()));
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
-    dir
 }
 
 fn examples() -> Vec<String> {
@@ -58,7 +52,7 @@ fn both(args: &[&str], json: &Validator, sarif: &Validator, dir: &Path) -> (Valu
     let file = dir.join("out.sarif");
     let mut all = vec!["check", "--json", "--sarif", file.to_str().unwrap()];
     all.extend(args);
-    let ran = throng(&all);
+    let ran = in_root(&all);
     let what = args.join(" ");
     let document: Value = serde_json::from_slice(&ran.stdout)
         .unwrap_or_else(|why| panic!("{what}: {why}\n{}", String::from_utf8_lossy(&ran.stderr)));
@@ -74,8 +68,12 @@ fn both(args: &[&str], json: &Validator, sarif: &Validator, dir: &Path) -> (Valu
 
 #[test]
 fn every_example_and_every_verdict_satisfies_the_schemas() {
-    let dir = scratch("check");
-    let (json, sarif) = (schema("docs/schemas/check.schema.json"), schema("tests/schemas/sarif-2.1.0.json"));
+    let scratch = Scratch::new("schemas-check");
+    let dir = &scratch.0;
+    let (json, sarif) = (
+        schema("docs/schemas/check.schema.json"),
+        schema("crates/throng-cli/tests/schemas/sarif-2.1.0.json"),
+    );
     for example in examples() {
         let quick = if example.contains("rockall.bp") { ["--engine", "views"] } else { ["--engine", "auto"] };
         both(&[&[example.as_str()][..], &quick].concat(), &json, &sarif, &dir);
@@ -96,7 +94,6 @@ fn every_example_and_every_verdict_satisfies_the_schemas() {
     ] {
         both(more, &json, &sarif, &dir);
     }
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
@@ -105,7 +102,7 @@ fn reach_and_cutoff_satisfy_their_schemas() {
         (schema("docs/schemas/reach.schema.json"), schema("docs/schemas/cutoff.schema.json"));
     for example in examples().iter().filter(|e| !e.contains("rockall")) {
         for (command, schema) in [("reach", &reach), ("cutoff", &cutoff)] {
-            let ran = throng(&[command, example, "--json", "--timeout", "2"]);
+            let ran = in_root(&[command, example, "--json", "--timeout", "2"]);
             if ran.status.code() == Some(2) {
                 continue; // not every input has a cutoff
             }
@@ -113,17 +110,21 @@ fn reach_and_cutoff_satisfy_their_schemas() {
             satisfies(schema, &document, &format!("{command} {example}"));
         }
     }
-    let stopped = throng(&["reach", "examples/rockall.bp", "--json", "--timeout", "0.05"]);
+    let stopped = in_root(&["reach", "examples/rockall.bp", "--json", "--timeout", "0.05"]);
     satisfies(&reach, &serde_json::from_slice(&stopped.stdout).unwrap(), "stopped");
 }
 
 #[test]
 fn a_failed_assertion_points_into_the_c_file() {
-    let dir = scratch("c");
+    let scratch = Scratch::new("schemas-c");
+    let dir = &scratch.0;
     let input = dir.join("main.bp");
     let text = "decl b := 0;\nvoid main() begin\n  // file ./src/main.c line 7 function worker\n  b := 1;\n  // file ./src/main.c line 9 function worker\n  assert(!b);\nend\n";
     fs::write(&input, text).unwrap();
-    let (json, sarif) = (schema("docs/schemas/check.schema.json"), schema("tests/schemas/sarif-2.1.0.json"));
+    let (json, sarif) = (
+        schema("docs/schemas/check.schema.json"),
+        schema("crates/throng-cli/tests/schemas/sarif-2.1.0.json"),
+    );
     let (document, log) = both(&[input.to_str().unwrap()], &json, &sarif, &dir);
     assert_eq!(document["trace"]["violation"]["threads"][0]["origin"], "./src/main.c:9 (worker)");
     let result = &log["runs"][0]["results"][0];
@@ -138,5 +139,4 @@ fn a_failed_assertion_points_into_the_c_file() {
     assert_eq!(flow["locations"][0]["executionOrder"], 1);
     assert_eq!(flow["locations"][0]["location"]["physicalLocation"]["region"]["startLine"], 7);
     assert_eq!(flow["locations"][0]["state"]["b"]["text"], "1");
-    fs::remove_dir_all(dir).unwrap();
 }

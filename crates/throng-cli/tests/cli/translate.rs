@@ -8,14 +8,13 @@
 use throng_dev::harness::inputs;
 use throng_model::Predecessors;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use inputs::{examples, extension, hunt, loaded, pose};
 use throng_dev::fuzz::oracles;
+use throng_dev::harness::{Scratch, run};
 use throng_dev::{Knobs, Rng, programs, random_problem, random_table};
 use throng_lang::bp::printer;
 use throng_lang::load::{self, Input, Loaded, Reading};
@@ -283,25 +282,15 @@ fn random_programs_keep_their_verdict() {
 
 // ── the command ──
 
-/// A folder of its own, removed afterwards.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn throng(args: &[&str]) -> (i32, String) {
-    let Output { status, stderr, .. } =
-        Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().expect("the command runs");
-    (status.code().unwrap_or(-1), String::from_utf8_lossy(&stderr).into_owned())
+/// Exit status and standard error.
+fn translates(args: &[&str]) -> (i32, String) {
+    let (status, _, err) = run(args);
+    (status.unwrap_or(-1), err)
 }
 
 #[test]
 fn the_command_translates_and_refuses() {
-    let dir = Scratch(std::env::temp_dir().join(format!("throng-translate-{}", std::process::id())));
-    fs::create_dir_all(&dir.0).expect("a folder");
+    let dir = Scratch::new("translate");
     let example = |name: &str| format!("{}/examples/{name}", throng_dev::ROOT);
     for (name, violated) in [
         ("spinlock-broken.bp", true),
@@ -313,18 +302,18 @@ fn the_command_translates_and_refuses() {
         for to in ["bp", "tts", "ntts", "spec", "pnml"] {
             let out = dir.0.join(format!("{name}-{to}.{to}"));
             let out = out.to_str().expect("text");
-            let (status, err) = throng(&["translate", &example(name), "--to", to, "-o", out]);
+            let (status, err) = translates(&["translate", &example(name), "--to", to, "-o", out]);
             assert_eq!(status, 0, "{name} to {to}: {err}");
             let said = err.lines().find_map(|l| l.split_once("--initial '")).map(|(_, rest)| rest);
             let initial = said.and_then(|rest| rest.split('\'').next()).map(str::to_string);
             let mut args = vec!["check", out, "--max-threads", "4", "--timeout", "20"];
             args.extend(initial.iter().flat_map(|i| ["--initial", i]));
-            let (status, err) = throng(&args);
+            let (status, err) = translates(&args);
             // Safe, or given up after four threads.
             let expected: &[i32] = if violated { &[10] } else { &[0, 1] };
             assert!(expected.contains(&status), "{name} as {to}: {status} {err}");
         }
-        let (status, err) = throng(&["translate", &example(name), "--to", "dot"]);
+        let (status, err) = translates(&["translate", &example(name), "--to", "dot"]);
         assert_eq!((status, err.as_str()), (0, ""), "{name} to dot");
     }
     for (name, to, why) in [
@@ -335,9 +324,13 @@ fn the_command_translates_and_refuses() {
         ("winner.tts", "pnml", "moves"),
         ("barrier.bp", "pnml", ""),
     ] {
-        let (status, err) = throng(&["translate", &example(name), "--to", to]);
+        let (status, err) = translates(&["translate", &example(name), "--to", to]);
         assert_eq!(status, 2, "{name} to {to}: {err}");
         assert!(err.contains(why) && err.starts_with("error"), "{name} to {to}: {err}");
     }
-    assert_eq!(throng(&["translate", &example("buffer.bp"), "--to", "bp"]).0, 0, "it is a program already");
+    assert_eq!(
+        translates(&["translate", &example("buffer.bp"), "--to", "bp"]).0,
+        0,
+        "it is a program already"
+    );
 }

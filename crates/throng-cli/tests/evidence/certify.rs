@@ -10,9 +10,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::certificates::{
-    PATIENCE, Scratch, answers, engines, examples, judge, number, problem, second, throng, written,
-};
+use common::certificates::{PATIENCE, answers, engines, examples, judge, number, problem, second, written};
+use common::{Scratch, run};
 use throng::engine::Silent;
 use throng::engine::backward::Backward;
 use throng::engine::cutoff::{Method, cutoff, runs};
@@ -215,7 +214,7 @@ fn threads_keep_what_is_known_about_them() {
     let (file, certificate) = (scratch.file("overlap.bp", text), scratch.0.join("overlap.json"));
     let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
     let ask = ["--initial", "2", "--mutex", "L3", "--threads", "4", "--engine", "explicit", "--no-counting"];
-    let (status, out, err) = throng(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
+    let (status, out, err) = run(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
     assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
 }
 
@@ -227,7 +226,7 @@ fn what_is_proved_on_the_way_has_a_certificate() {
     let (file, certificate) = (scratch.file("way.bp", text), scratch.0.join("way.json"));
     let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
     let ask = ["--initial", "2", "--error-label", "L", "--mutex", "L", "--engine", "equations"];
-    let (status, out, err) = throng(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
+    let (status, out, err) = run(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
     assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
 }
 
@@ -384,21 +383,21 @@ fn a_certificate_is_written_checked_and_reused() {
     let scratch = Scratch::new("old");
     let (program, certificate) = (scratch.file("lock.bp", LOCK), scratch.0.join("lock.json"));
     let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--certificate", certificate]);
+    let (status, out, _) = run(&["check", program, "--mutex", "C", "--certificate", certificate]);
     assert_eq!(status, Some(0), "{out}");
     assert!(out.contains("proof:") && out.contains("certified in"), "{out}");
-    let (status, out, _) = throng(&["certify", program, certificate, "--mutex", "C"]);
+    let (status, out, _) = run(&["certify", program, certificate, "--mutex", "C"]);
     assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
     assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
     // Only comments and names that nobody sees have changed.
     scratch.file("lock.bp", &format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
-    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    let (status, out, _) = run(&["check", program, "--mutex", "C", "--reuse", certificate]);
     assert!(status == Some(0) && out.contains("engine:  reuse"), "{out}");
     // The lock is gone: the old evidence does not hold, and a search finds out why.
     scratch.file("lock.bp", &LOCK.replace(" constrain !l", ""));
-    let (status, out, _) = throng(&["certify", program, certificate]);
+    let (status, out, _) = run(&["certify", program, certificate]);
     assert!(status == Some(10) && out.starts_with("INVALID  target `"), "{out}");
-    let (status, out, _) = throng(&["check", program, "--mutex", "C", "--reuse", certificate]);
+    let (status, out, _) = run(&["check", program, "--mutex", "C", "--reuse", certificate]);
     assert!(status == Some(10) && out.starts_with("UNSAFE") && !out.contains("reuse"), "{out}");
 }
 
@@ -409,18 +408,18 @@ fn exit_status_two_is_for_what_cannot_be_read() {
     let program = program.to_str().expect("UTF-8");
     for text in ["", "{}", "\u{0}", "{\"format\":\"throng-certificate\",\"version\":1}"] {
         let certificate = scratch.file("bad.json", text);
-        let (status, out, err) = throng(&["certify", program, certificate.to_str().expect("UTF-8")]);
+        let (status, out, err) = run(&["certify", program, certificate.to_str().expect("UTF-8")]);
         assert!(
             status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
             "{err}"
         );
-        let (status, ..) = throng(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
+        let (status, ..) = run(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
         assert_eq!(status, Some(2));
     }
-    assert_eq!(throng(&["certify", program, "no/such/file"]).0, Some(2));
-    assert_eq!(throng(&["certify", "no/such/file.bp", "no/such/file"]).0, Some(2));
+    assert_eq!(run(&["certify", program, "no/such/file"]).0, Some(2));
+    assert_eq!(run(&["certify", "no/such/file.bp", "no/such/file"]).0, Some(2));
     // Nothing is left of a certificate that could not be written.
-    let (status, _, err) = throng(&["check", program, "--certificate", "/no/such/folder/x.json"]);
+    let (status, _, err) = run(&["check", program, "--certificate", "/no/such/folder/x.json"]);
     assert!(status == Some(2) && err.contains("cannot write"), "{err}");
 }
 
@@ -429,10 +428,10 @@ fn unchecked_is_what_nobody_checked() {
     let scratch = Scratch::new("nobody");
     let program = scratch.file("lock.bp", LOCK);
     let program = program.to_str().expect("UTF-8");
-    let (_, out, _) = throng(&["check", program, "--no-check", "--engine", "views"]);
+    let (_, out, _) = run(&["check", program, "--no-check", "--engine", "views"]);
     assert!(out.starts_with("SAFE") && out.contains("(unchecked)"), "{out}");
     // The default engine checks to choose among answers, whether asked to or not.
-    let (_, out, _) = throng(&["check", program, "--no-check"]);
+    let (_, out, _) = run(&["check", program, "--no-check"]);
     assert!(out.starts_with("SAFE") && !out.contains("unchecked"), "{out}");
 }
 
@@ -452,8 +451,7 @@ fn a_certificate_cannot_name_what_it_proves() {
     let certificate = scratch.0.join("race.json");
     let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
     let asked = ["--invariant", "g |\n!g"];
-    let (status, out, err) =
-        throng(&[&["check", program, "--certificate", certificate], &asked[..]].concat());
+    let (status, out, err) = run(&[&["check", program, "--certificate", certificate], &asked[..]].concat());
     assert_eq!(status, Some(10), "{out}{err}");
     let renamed = changed(&scratch, certificate, |doc| {
         let mut targets = doc["targets"].as_array().expect("a list").clone();
@@ -464,35 +462,35 @@ fn a_certificate_cannot_name_what_it_proves() {
         doc["input"]["name"] = "\u{1b}[2K\rVALID".into();
         doc["input"]["hash"] = "".into();
     });
-    let (status, out, err) = throng(&["certify", program, &renamed]);
+    let (status, out, err) = run(&["certify", program, &renamed]);
     assert_eq!(status, Some(10), "{out}{err}");
     assert_eq!(out, "INVALID  answers another question: nothing is said about target `assertions`\n");
-    let (status, out, err) = throng(&["certify", program, &renamed, "--its-own-question"]);
+    let (status, out, err) = run(&["certify", program, &renamed, "--its-own-question"]);
     assert!(status == Some(0) && out.contains("SAFE   invariant g |\\u{a}!g  by "), "{out}{err}");
     assert!(!out.contains("assertions") && !out.contains("VALID\n"), "{out}");
     assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out:?}");
-    let (status, out, err) = throng(&["certify", program, &renamed, "--its-own-question", "--json"]);
+    let (status, out, err) = run(&["certify", program, &renamed, "--its-own-question", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert!(status == Some(0) && told["its_own_question"] == true, "{out}{err}");
     assert_eq!(told["targets"][0]["property"], serde_json::json!({"invariant": "g |\n!g"}));
     // Asked for, it is an answer, and so is that to the same question in other words; the assertion is reached all the same.
     for invariant in ["g |\n!g", "!g | g"] {
-        let (status, out, err) = throng(&["certify", program, certificate, "--invariant", invariant]);
+        let (status, out, err) = run(&["certify", program, certificate, "--invariant", invariant]);
         assert!(status == Some(0) && out.contains("\nUNSAFE assertions  by "), "{out}{err}");
         assert!(!out.contains("not asked"), "{out}");
     }
-    let (status, out, err) = throng(&["certify", program, certificate]);
+    let (status, out, err) = run(&["certify", program, certificate]);
     assert!(status == Some(0) && out.contains("(not asked)"), "{out}{err}");
     // What is quoted in messages is printable, too.
     let strange = changed(&scratch, certificate, |doc| doc["\u{1b}[2K"] = 1.into());
-    let (status, out, err) = throng(&["certify", program, &strange]);
+    let (status, out, err) = run(&["certify", program, &strange]);
     assert!(
         status == Some(2) && out.is_empty() && err.contains("\\u{1b}") && !err.contains('\u{1b}'),
         "{err:?}"
     );
     let empty = changed(&scratch, certificate, |doc| doc["targets"] = serde_json::json!([]));
     for own in [&["--its-own-question"][..], &[]] {
-        let (status, out, err) = throng(&[&["certify", program, &empty], own].concat());
+        let (status, out, err) = run(&[&["certify", program, &empty], own].concat());
         assert!(status == Some(10) && out.starts_with("INVALID  it answers nothing"), "{out}{err}");
     }
 }
@@ -555,17 +553,17 @@ fn an_answer_to_another_question_is_invalid() {
     let certificate = certificate.to_str().expect("UTF-8");
     for (of, asked, shown, options, why) in cases {
         let check = [&["check", of, "-q", "--certificate", certificate], asked].concat();
-        let (status, out, err) = throng(&check);
+        let (status, out, err) = run(&check);
         assert!(matches!(status, Some(0 | 10)), "{check:?}: {out}{err}");
-        let (status, out, err) = throng(&[&["certify", of, certificate], asked].concat());
+        let (status, out, err) = run(&[&["certify", of, certificate], asked].concat());
         assert_eq!(status, Some(0), "{check:?}: {out}{err}");
-        let (status, out, err) = throng(&[&["certify", shown, certificate], options].concat());
+        let (status, out, err) = run(&[&["certify", shown, certificate], options].concat());
         let said = out.strip_prefix("INVALID  answers another question: ");
         assert!(
             status == Some(10) && said.is_some_and(|s| s.contains(why)),
             "{check:?}, {options:?}: {out}{err}"
         );
-        let (_, out, err) = throng(&["certify", of, certificate, "--its-own-question"]);
+        let (_, out, err) = run(&["certify", of, certificate, "--its-own-question"]);
         let first = out.lines().next().unwrap_or_default();
         assert_eq!(first, format!("VALID  {of}  for the certificate's own question"), "{out}{err}");
         assert!(out.contains("\nquestion: stated by the certificate; "), "{out}");
@@ -573,29 +571,24 @@ fn an_answer_to_another_question_is_invalid() {
     // Very many targets are compared at once.
     let many: String = (1..20_000).map(|i| format!("0|0,{i}\n")).collect();
     let many = path("many.tts", &format!("1 20000\n{many}"));
-    throng(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
-    let began = std::time::Instant::now();
-    assert_eq!(throng(&["certify", &many, certificate]).0, Some(0));
-    assert!(began.elapsed() < Duration::from_secs(10));
+    run(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
+    assert_eq!(run(&["certify", &many, certificate, "--timeout", "10"]).0, Some(0));
     // Without a bound, nothing depends on who has ended; and a wrong question is no question.
-    throng(&["check", &program, "-q", "--certificate", certificate]);
-    assert_eq!(throng(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
-    assert_eq!(throng(&["certify", &program, certificate, "--target", "0|1"]).0, Some(2));
-    assert_eq!(
-        throng(&["certify", &program, certificate, "--its-own-question", "--threads", "2"]).0,
-        Some(2)
-    );
+    run(&["check", &program, "-q", "--certificate", certificate]);
+    assert_eq!(run(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
+    assert_eq!(run(&["certify", &program, certificate, "--target", "0|1"]).0, Some(2));
+    assert_eq!(run(&["certify", &program, certificate, "--its-own-question", "--threads", "2"]).0, Some(2));
     // A part of an answer.
     let two = path("two.tts", "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n1|1,1\n0|2\n");
-    throng(&["check", &two, "-q", "--certificate", certificate]);
+    run(&["check", &two, "-q", "--certificate", certificate]);
     let part = changed(&scratch, certificate, |doc| _ = doc["targets"].as_array_mut().expect("a list").pop());
-    let (status, out, _) = throng(&["certify", &two, &part]);
+    let (status, out, _) = run(&["certify", &two, &part]);
     assert!(status == Some(10) && out.contains("nothing is said about target `0|2`"), "{out}");
     // Where one target is reached, the others do not matter for the verdict.
     let both = path("both.tts", "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n1|1\n0|2\n");
-    throng(&["check", &both, "-q", "--certificate", certificate]);
+    run(&["check", &both, "-q", "--certificate", certificate]);
     let part = changed(&scratch, certificate, |doc| _ = doc["targets"].as_array_mut().expect("a list").pop());
-    let (status, out, _) = throng(&["certify", &both, &part]);
+    let (status, out, _) = run(&["certify", &both, &part]);
     assert!(status == Some(0) && out.contains("UNSAFE 1|1  by"), "{out}");
 }
 
@@ -606,7 +599,7 @@ fn a_cutoff_answers_the_question_of_cutoff() {
     let system = scratch.file("lock.tts", "2 2\n0 0 -> 1 1\n1 1 -> 0 0\n1|1,1\n");
     let certificate = scratch.0.join("cutoff.json");
     let (system, certificate) = (system.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-    let (status, out, err) = throng(&["cutoff", system, "--certificate", certificate]);
+    let (status, out, err) = run(&["cutoff", system, "--certificate", certificate]);
     assert_eq!(status, Some(0), "{out}{err}");
     let questions: [(&[&str], Option<i32>, &str); 5] = [
         (&[], Some(0), "VALID"),
@@ -616,7 +609,7 @@ fn a_cutoff_answers_the_question_of_cutoff() {
         (&["--target", "1|1,1"], Some(10), "INVALID  answers another question: nothing is said about target"),
     ];
     for (question, expected, said) in questions {
-        let (status, out, err) = throng(&[&["certify", system, certificate], question].concat());
+        let (status, out, err) = run(&[&["certify", system, certificate], question].concat());
         assert!(status == expected && out.starts_with(said), "{question:?}: {out}{err}");
         let told = second(&[&[system, certificate], question].concat());
         let word = if expected == Some(0) { "  VALID" } else { "  INVALID answers another question" };
@@ -631,7 +624,7 @@ fn what_needs_so_many_threads_must_be_reached() {
     let scratch = Scratch::new("needed");
     let (system, certificate) = (scratch.file("one.tts", "1 2\n"), scratch.0.join("one.json"));
     let (system, name) = (system.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-    let (status, out, err) = throng(&["cutoff", system, "--initial", "0/0", "--certificate", name]);
+    let (status, out, err) = run(&["cutoff", system, "--initial", "0/0", "--certificate", name]);
     assert!(status == Some(0) && out.starts_with("cutoff 1:"), "{out}{err}");
     let text = std::fs::read_to_string(&certificate).expect("written");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -641,7 +634,7 @@ fn what_needs_so_many_threads_must_be_reached() {
     let few = [vec![serde_json::json!([0, []])], few].concat();
     value["cutoff"]["needed"] = serde_json::json!({"state": [0, 1], "configurations": few});
     std::fs::write(&certificate, value.to_string()).expect("written");
-    let (status, out, err) = throng(&["certify", system, name]);
+    let (status, out, err) = run(&["certify", system, name]);
     assert!(status == Some(10) && out.contains("not among those reached"), "{out}{err}");
     match second(&[system, name]) {
         None => println!("skipped: python3 cannot be run"),
@@ -681,13 +674,13 @@ fn what_the_interpreter_gives_up_on_is_not_ruled_out() {
     });
     let certificate = scratch.file("cases.json", &certificate.to_string());
     let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-    let (status, out, err) = throng(&["certify", program, certificate]);
+    let (status, out, err) = run(&["certify", program, certificate]);
     assert!(status == Some(1) && out.contains("too many cases"), "{out}{err}");
 }
 
-/// Certificates that ask for billions of steps: an answer at once.
+/// Certificates that ask for billions of steps: INVALID, which is said before the limit is reached.
 #[test]
-fn absurd_certificates_are_invalid_at_once() {
+fn absurd_certificates_are_invalid_and_not_too_much_work() {
     let scratch = Scratch::new("absurd");
     let certificate = |kind: &str, initial: serde_json::Value, bound: serde_json::Value| {
         serde_json::json!({
@@ -734,15 +727,14 @@ fn absurd_certificates_are_invalid_at_once() {
     ] {
         let certificate = scratch.file(&format!("{name}.json"), &certificate.to_string());
         let input = scratch.file(name, &input);
-        let began = std::time::Instant::now();
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-        let (status, out, err) = throng(&["certify", "--its-own-question", input, certificate]);
+        let (status, out, err) =
+            run(&["certify", "--its-own-question", input, certificate, "--timeout", "10"]);
         assert_eq!(
             (status, out.split_whitespace().next()),
             (Some(10), Some("INVALID")),
             "{name}: {out}{err}"
         );
-        assert!(began.elapsed() < Duration::from_secs(10), "{name}");
     }
 }
 
@@ -767,7 +759,7 @@ fn cutoffs_have_certificates() {
             let certificate = scratch.0.join(format!("{name}-{method}.json"));
             let written = certificate.to_str().expect("UTF-8");
             let args = ["cutoff", path, "--method", method, "--timeout", "20", "--certificate", written];
-            let (status, out, err) = throng(&args);
+            let (status, out, err) = run(&args);
             if status != Some(0) {
                 assert!(method == "exact" && out.starts_with("UNKNOWN"), "{name} {method}: {out}{err}");
                 continue;
@@ -775,7 +767,7 @@ fn cutoffs_have_certificates() {
             count += 1;
             let bytes = std::fs::read(&certificate).expect("written");
             fits(&schema, &bytes, name);
-            let (status, told, err) = throng(&["certify", path, written]);
+            let (status, told, err) = run(&["certify", path, written]);
             assert_eq!(status, Some(0), "{name} {method}: {told}{err}");
             let cutoff = out.split([' ', ':']).nth(1).expect("a number").to_string();
             assert!(
@@ -794,7 +786,7 @@ fn cutoffs_have_certificates() {
                 let mut doc = serde_json::from_slice(&bytes).expect("JSON");
                 change(&mut doc);
                 let changed = scratch.file("changed.json", &doc.to_string());
-                let (status, told, _) = throng(&["certify", path, changed.to_str().expect("UTF-8")]);
+                let (status, told, _) = run(&["certify", path, changed.to_str().expect("UTF-8")]);
                 assert_eq!(status, Some(10), "{name} {method} {what}: {told}");
             }
         }

@@ -8,9 +8,8 @@ use throng_dev::harness as common;
 use std::path::Path;
 use std::process::Command;
 
-use common::certificates::{
-    PATIENCE, Scratch, answers, engines, examples, number, problem, second, throng, written,
-};
+use common::certificates::{PATIENCE, answers, engines, examples, number, problem, second, written};
+use common::{Scratch, run};
 use throng_lang::load::Format;
 use throng_lang::question::Question;
 use throng_lang::source::Source;
@@ -30,7 +29,7 @@ fn the_second_checker_accepts_the_examples() {
             let name = certificate.to_str().expect("UTF-8");
             let path = path.to_str().expect("UTF-8");
             let (status, ..) =
-                throng(&["check", path, "--engine", engine, "--timeout", "5", "--certificate", name]);
+                run(&["check", path, "--engine", engine, "--timeout", "5", "--certificate", name]);
             // What is undecided is no answer, though the rest has a certificate.
             if matches!(status, Some(0 | 10)) {
                 command.arg(path).arg(&certificate);
@@ -138,7 +137,7 @@ fn the_second_checker_reads_the_same_input() {
             (scratch.file(name, input), scratch.file(&format!("{name}.json"), &certificate));
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
         let target = if name == "weight.pnml" { "|b,b" } else { "|b" };
-        let (status, out, err) = throng(&["certify", input, certificate, "--target", target]);
+        let (status, out, err) = run(&["certify", input, certificate, "--target", target]);
         assert_eq!(status, Some(first), "{name}: {out}{err}");
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
@@ -154,7 +153,7 @@ fn the_second_checker_reads_unusual_lines() {
     let scratch = Scratch::new("second-lines");
     let less = scratch.file("less.tts", "2 2\n1|1");
     let proof = scratch.0.join("less.json");
-    throng(&["check", "-q", less.to_str().expect("UTF-8"), "--certificate", proof.to_str().expect("UTF-8")]);
+    run(&["check", "-q", less.to_str().expect("UTF-8"), "--certificate", proof.to_str().expect("UTF-8")]);
     let kind = "http://www.pnml.org/version-2009/grammar/ptnet";
     let tool = format!(
         "<pnml><net id='n' type='{kind}'><page id='g'><place id='a'><initialMarking><text>1</text></initialMarking></place>
@@ -191,9 +190,9 @@ fn the_second_checker_reads_unusual_lines() {
         let (input, certificate) = (scratch.file(name, input), scratch.0.join(format!("{name}.json")));
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
         let (status, out, err) =
-            throng(&["check", "-q", input, "--target", target, "--certificate", certificate]);
+            run(&["check", "-q", input, "--target", target, "--certificate", certificate]);
         assert!(matches!(status, Some(0 | 10)), "{name}: {out}{err}");
-        let (status, out, err) = throng(&["certify", input, certificate, "--target", target]);
+        let (status, out, err) = run(&["certify", input, certificate, "--target", target]);
         assert_eq!(status, Some(0), "{name}: {out}{err}");
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
@@ -294,7 +293,7 @@ fn both_checkers_read_the_same_layout() {
     for (name, text, expected) in cases {
         let certificate = scratch.file("changed.json", &text);
         let certificate = certificate.to_str().expect("UTF-8");
-        let (status, out, err) = throng(&["certify", input, certificate]);
+        let (status, out, err) = run(&["certify", input, certificate]);
         assert_eq!(status, Some(expected), "{name}: {out}{err}");
         let Ok(output) = Command::new("python3").arg(&script).args([input, certificate]).output() else {
             return println!("skipped: python3 cannot be run");
@@ -341,7 +340,7 @@ fn both_checkers_know_the_question() {
         for (i, question) in questions.iter().enumerate() {
             let certificate = scratch.0.join(format!("{name}-{i}.json")).to_str().expect("UTF-8").to_string();
             let args = [&["check", "-q", &input, "--certificate", &certificate], *question].concat();
-            if matches!(throng(&args).0, Some(0 | 10)) {
+            if matches!(run(&args).0, Some(0 | 10)) {
                 certificates.push((*name, i, certificate));
             }
         }
@@ -361,7 +360,7 @@ fn both_checkers_know_the_question() {
             assert_eq!(told.lines().count(), shown.len(), "{told}");
             for ((of, of_question, certificate), told) in shown.into_iter().zip(told.lines()) {
                 let args = [&["certify", input.as_str(), certificate], *question].concat();
-                let (status, out, err) = throng(&args);
+                let (status, out, err) = run(&args);
                 let what = format!("{of} {of_question} for {about} {i}: {out}{err}{told}");
                 if (*of, *of_question) == (*about, i) {
                     assert_eq!(status, Some(0), "{what}");

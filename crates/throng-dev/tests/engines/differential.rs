@@ -1,6 +1,6 @@
-//! `throng fuzz`: everybody agrees on made-up cases; what is deliberately wrong is found and made small; counts go on where they were.
+//! The differential fuzzer: all oracles agree on random cases; deliberate mistakes are found and reduced; counts continue where they stopped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use throng_dev::fuzz::shrink::smaller;
 use throng_dev::fuzz::states;
 use throng_dev::fuzz::summary::summary;
 use throng_dev::fuzz::threads::Arrow;
+use throng_dev::harness::{Scratch, said};
 
 fn campaign(seed: u64, count: u64, oracles: Vec<Contestant>) -> Arc<Campaign> {
     Arc::new(Campaign {
@@ -220,48 +221,38 @@ fn counts_go_on_where_they_were() {
 
 // ── the command ──
 
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn throng(args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().expect("it runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+fn fuzz(args: &[&str]) -> (Option<i32>, String, String) {
+    said(&Command::new(env!("CARGO_BIN_EXE_throng-fuzz")).args(args).output().expect("it runs"))
 }
 
 #[test]
 fn the_command_counts_keeps_and_repeats() {
-    let folder = Scratch(std::env::temp_dir().join(format!("throng-fuzz-{}", std::process::id())));
+    let folder = Scratch::new("fuzz");
     let out = folder.0.to_str().expect("UTF-8");
-    let (status, told, err) = throng(&["fuzz", "--count", "20", "--seed", "3", "--out", out]);
+    let (status, told, err) = fuzz(&["--count", "20", "--seed", "3", "--out", out]);
     assert_eq!(status, Some(0), "{told}{err}");
     assert!(told.starts_with("AGREED  20 cases") && err.contains("seed 3"), "{told}{err}");
-    let (status, told, err) = throng(&["fuzz", "--time", "0.5", "--quiet", "--out", out]);
+    let (status, told, err) = fuzz(&["--time", "0.5", "--quiet", "--out", out]);
     assert_eq!(status, Some(0), "{told}{err}");
     let cases: u64 = told.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
     assert!(cases > 20 && told.lines().count() == 1, "{told}");
     let state = std::fs::read_to_string(folder.0.join("state.json")).expect("kept");
-    assert!(state.contains("\"3 size 3\""), "the seed is gone on with: {state}");
+    assert!(state.contains("\"3 size 3\""), "the seed is continued: {state}");
     assert!(Path::new(out).join("summary.txt").is_file());
     // A kept case can be run again.
     let case = generate(1, 2);
     let failure = throng_dev::fuzz::compare::Failure {
         kind: Kind::Disagreement,
-        who: vec!["somebody".into()],
-        what: "long mended".into(),
+        who: vec!["an engine".into()],
+        what: "fixed since".into(),
         sort: String::new(),
     };
     let found = Found { seed: 1, number: 1, size: 2, failure, original: case.clone(), case };
     let path = folder.0.join("kept.json");
     std::fs::write(&path, serde_json::to_string(&found).expect("JSON")).expect("written");
-    let (status, told, _) = throng(&["fuzz", "--repeat", path.to_str().expect("UTF-8")]);
+    let (status, told, _) = fuzz(&["--repeat", path.to_str().expect("UTF-8")]);
     assert!(status == Some(0) && told.starts_with("AGREED"), "{told}");
     std::fs::write(folder.0.join("state.json"), "nonsense").expect("written");
-    let (status, _, err) = throng(&["fuzz", "--count", "1", "--out", out]);
+    let (status, _, err) = fuzz(&["--count", "1", "--out", out]);
     assert!(status == Some(2) && err.contains("state.json"), "{err}");
 }

@@ -1,20 +1,21 @@
 //! Time and memory limits, as a user meets them: a run that would need more ends with UNKNOWN in time, and says how far it came.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::{Duration, Instant};
+
+use throng_dev::harness::large::{crowd, flippers};
+use throng_dev::harness::{test_file, throng};
+
+use crate::alone;
 
 /// Writes a program to a file of its own.
 fn file(name: &str, text: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let path = folder.join(format!("limits-{name}.bp"));
-    std::fs::write(&path, text).expect("the folder for tests can be written to");
-    path
+    test_file(&format!("limits-{name}.bp"), text)
 }
 
-fn throng(path: &PathBuf, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.arg("check").arg(path).args(arguments).arg("--json").output().expect("it runs")
+fn check(path: &PathBuf, arguments: &[&str]) -> Output {
+    throng().arg("check").arg(path).args(arguments).arg("--json").output().expect("it runs")
 }
 
 fn json(output: &Output) -> serde_json::Value {
@@ -22,36 +23,12 @@ fn json(output: &Output) -> serde_json::Value {
     serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}"))
 }
 
-/// Threads count themselves when they start, then walk along `points` statements that all see each other. With at most eight threads the ninth never comes, but
-/// pairs of threads do not show that.
-fn crowd(points: usize) -> String {
-    let walk = "g := !g; ".repeat(points);
-    format!(
-        "decl a := 0, b := 0, c := 0, d := 0, g := 0; void main() begin atomic_begin; \
-         a, b, c, d := !a, b ^ a, c ^ (a & b), d ^ (a & b & c); assert(!(a & !b & !c & d)); atomic_end; {walk} end"
-    )
-}
-
-/// Every thread flips its bits in any order, and all are read in the end: so many local states, all different.
-fn flippers(bits: usize) -> String {
-    let names: Vec<String> = (0..bits).map(|i| format!("x{i}")).collect();
-    let labels: Vec<String> = (0..bits).map(|i| format!("F{i}")).collect();
-    let flips: String = (0..bits).map(|i| format!("F{i}: x{i} := !x{i}; goto N; ")).collect();
-    format!(
-        "decl g := 0; void main() begin decl {} := 0; \
-         while * do goto {}; {flips} N: skip; od; g := {}; assert(!g | g); end",
-        names.join(" := 0, "),
-        labels.join(", "),
-        names.join(" ^ ")
-    )
-}
-
 /// A run that stopped for memory: UNKNOWN, status 1, and how many configurations it had seen.
 fn stops_for_memory(name: &str, text: &str, arguments: &[&str]) {
     let path = file(name, text);
     let mut all = vec!["--memory", "64", "--jobs", "1", "--timeout", "120"];
     all.extend(arguments);
-    let output = throng(&path, &all);
+    let output = check(&path, &all);
     let document = json(&output);
     assert_eq!(output.status.code(), Some(1), "{name}: {document}");
     assert_eq!(document["verdict"], "unknown", "{name}");
@@ -66,28 +43,33 @@ fn stops_for_memory(name: &str, text: &str, arguments: &[&str]) {
 
 #[test]
 fn memory_ends_an_explicit_search() {
+    let _alone = alone();
     stops_for_memory("explicit", &crowd(40), &["--engine", "explicit", "--threads", "8"]);
 }
 
 #[test]
 fn memory_ends_a_symbolic_search() {
+    let _alone = alone();
     stops_for_memory("symbolic", &crowd(40), &["--engine", "symbolic", "--threads", "8"]);
 }
 
 #[test]
 fn memory_ends_a_coverability_tree() {
+    let _alone = alone();
     // One thread in very many states: labels that do not cover each other.
     stops_for_memory("karp-miller", &flippers(22), &["--engine", "karp-miller", "--initial", "1"]);
 }
 
 #[test]
 fn memory_ends_the_default_search() {
+    let _alone = alone();
     stops_for_memory("auto", &crowd(40), &["--threads", "8"]);
 }
 
 /// Conditions that link forty variables have too many cases to list; every engine meets them in its own way.
 #[test]
 fn time_ends_every_engine_even_inside_a_statement() {
+    let _alone = alone();
     let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
     let (all, xor) = (names.join(", "), names.join(" ^ "));
     let again: String = names.iter().map(|x| format!("{x} := *; ")).collect();
@@ -106,7 +88,7 @@ fn time_ends_every_engine_even_inside_a_statement() {
                 arguments.extend(["--threads", "8"]);
             }
             let began = Instant::now();
-            let output = throng(&path, &arguments);
+            let output = check(&path, &arguments);
             let took = began.elapsed();
             assert!(
                 matches!(output.status.code(), Some(0 | 1 | 10)),
@@ -122,6 +104,7 @@ fn time_ends_every_engine_even_inside_a_statement() {
 /// One statement that links sixty variables, sixty times: half a second after the limit there is an answer, whatever searches.
 #[test]
 fn time_is_kept_within_half_a_second_inside_a_long_statement() {
+    let _alone = alone();
     let names: Vec<String> = (0..60).map(|i| format!("x{i}")).collect();
     let sums: Vec<String> = (0..60).map(|i| [&names[i..], &names[..i]].concat().join(" ^ ")).collect();
     let (all, sum) = (names.join(", "), &sums[0]);
@@ -137,7 +120,7 @@ fn time_is_kept_within_half_a_second_inside_a_long_statement() {
         // A machine that is busy with other tests may be late once, not always.
         let took = || {
             let began = Instant::now();
-            let output = throng(&path, &["--engine", engine, "--timeout", "0.7"]);
+            let output = check(&path, &["--engine", engine, "--timeout", "0.7"]);
             assert!(matches!(output.status.code(), Some(1 | 10)), "{engine}: {:?}", output.status);
             assert!(json(&output)["verdict"].is_string(), "{engine}");
             began.elapsed()
