@@ -11,4 +11,4 @@ pub mod model;
 
 pub use crate::interpreter as naive;
 pub use command::{Scratch, example, program, run, said, test_file, throng};
-pub use manifest::{Row, corpus, manifest, pose, try_pose};
+pub use manifest::{Row, manifest, own_corpus, pose, public_corpus, try_pose};

@@ -8,6 +8,7 @@
 #![allow(clippy::print_stderr)]
 
 use throng_dev::harness as common;
+use throng_dev::harness::public_corpus;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -426,28 +427,19 @@ fn the_shipped_examples_with_wait_and_signal() {
     for (name, expected) in
         [("barrier", Safe), ("barrier-broken", Unsafe(2)), ("buffer", Safe), ("buffer-broken", Unsafe(2))]
     {
-        let text = std::fs::read_to_string(format!("examples/{name}.bp")).unwrap();
+        let text = std::fs::read_to_string(format!("{}/examples/{name}.bp", throng_dev::ROOT)).unwrap();
         program("any", &text, expected);
     }
 }
 
 // ── The public corpus ────────────────────────────────────────────────────────────────────
 
-fn corpus() -> Option<PathBuf> {
-    let named = std::env::var_os("THRONG_CORPUS").map(PathBuf::from);
-    let beside = Path::new(throng_dev::ROOT).join("../shared/corpus");
-    let found = named.or(Some(beside)).filter(|p| p.join("MANIFEST.csv").is_file());
-    if found.is_none() {
-        eprintln!("skipped: no corpus (set THRONG_CORPUS)");
-    }
-    found
-}
-
 /// The broadcast protocols of the mist collection: whatever `backward` decides is what is expected. Nets that test for zero are not
 /// monotone, there it must refuse; all engines together decide most of them, too.
 #[test]
+#[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
 fn broadcast_protocols_are_decided() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = public_corpus();
     let manifest = std::fs::read_to_string(corpus.join("MANIFEST.csv")).unwrap();
     let rows = manifest.lines().filter(|line| line.starts_with("spec/mist-extended/"));
     let (mut backward, mut together) = (0, 0);

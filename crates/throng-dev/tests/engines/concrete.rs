@@ -2,12 +2,12 @@
 
 #![allow(clippy::print_stderr)] // what was skipped, and how much was tested
 
-use throng_dev::harness::inputs;
+use throng_dev::harness::{inputs, public_corpus};
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inputs::{corpus, examples, extension, files, hunt, pose};
+use inputs::{examples, extension, files, hunt, pose};
 use throng_dev::programs::{self, Knobs};
 use throng_lang::bp::{self, Options};
 use throng_lang::load::{Reading, load};
@@ -139,8 +139,9 @@ fn runs_of_random_programs_can_be_chosen() {
 }
 
 #[test]
+#[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
 fn runs_of_the_corpus_can_be_chosen() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = public_corpus();
     let mut all = Vec::new();
     files(&corpus.join("bp"), &mut all);
     all.retain(|p| extension(p) == "bp");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{corpus, manifest, pose};
+use common::{manifest, pose, public_corpus};
 use throng::engine::Silent;
 use throng::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
 use throng::engine::explicit::reachable;
@@ -186,7 +186,7 @@ fn a_bound_makes_no_sense_here() {
 #[test]
 #[ignore = "prints a table; takes long"]
 fn cutoffs_of_the_corpus() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = public_corpus();
     let part = std::env::var("THRONG_FAMILY").unwrap_or_default();
     let seconds = std::env::var("THRONG_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(20);
     let mut histogram: BTreeMap<(String, u32), u32> = BTreeMap::new();

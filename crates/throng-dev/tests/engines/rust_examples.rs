@@ -14,7 +14,9 @@ use throng_model::unfold::unfold;
 
 #[test]
 fn one_explore_runs_on_every_format() {
-    let says = |file: &str, threads| explore::run(&format!("examples/{file}"), threads).unwrap();
+    let says = |file: &str, threads| {
+        explore::run(&format!("{}/examples/{file}", throng_dev::ROOT), threads).unwrap()
+    };
     assert!(says("winner.tts", 3).contains("found ⟨2 | "), "{}", says("winner.tts", 3));
     assert!(says("spinlock-broken.bp", 2).contains("busy=1"));
     for safe in ["spinlock.bp", "mutex.ntts"] {
@@ -27,7 +29,9 @@ fn one_explore_runs_on_every_format() {
 #[test]
 fn explore_says_the_same_just_in_time_and_unfolded() {
     for file in ["spinlock.bp", "spinlock-broken.bp", "rwlock-broken.bp", "barrier.bp"] {
-        let asked = Verification::of_file(format!("examples/{file}"), &Question::default()).unwrap();
+        let asked =
+            Verification::of_file(format!("{}/examples/{file}", throng_dev::ROOT), &Question::default())
+                .unwrap();
         let mut problem = asked.problem().clone();
         let (found, seen) = explore::explore(&problem, 3);
         let table = unfold(&problem, &Limits::none()).unwrap();
@@ -42,7 +46,9 @@ fn explore_says_the_same_just_in_time_and_unfolded() {
 
 #[test]
 fn few_context_switches_are_enough() {
-    let needed = |file: &str, threads| context_bound::run(&format!("examples/{file}"), threads, 4).unwrap();
+    let needed = |file: &str, threads| {
+        context_bound::run(&format!("{}/examples/{file}", throng_dev::ROOT), threads, 4).unwrap()
+    };
     assert_eq!(needed("spinlock.bp", 3), None);
     assert_eq!(needed("spinlock-broken.bp", 2), Some(2));
     assert_eq!(needed("spinlock-broken.bp", 1), None, "one thread breaks nothing");
@@ -55,7 +61,7 @@ fn with_many_context_switches_nothing_is_missed() {
     for file in
         ["barrier-broken.bp", "barrier.bp", "producer-broken.bp", "producer.bp", "mutex.ntts", "winner.tts"]
     {
-        let path = format!("examples/{file}");
+        let path = format!("{}/examples/{file}", throng_dev::ROOT);
         let asked = Verification::of_file(&path, &Question::default()).unwrap();
         let (plain, _) = explore::explore(asked.problem(), 3);
         assert_eq!(context_bound::run(&path, 3, 50).unwrap().is_some(), plain.is_some(), "{file}");

@@ -1,14 +1,13 @@
-//! The laws of `throng_model`, through every front door: examples, random tables and programs, and the corpus where it is at hand.
+//! The laws of `throng_model`, through every front door: examples, random tables and programs, and both corpora.
 
-#![allow(clippy::print_stderr)] // what was skipped, and how much was tested
+#![allow(clippy::print_stderr)] // how much was tested
 
-use throng_dev::harness::inputs;
+use throng_dev::harness::{inputs, own_corpus, public_corpus};
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use inputs::{corpus, examples, extension, files, pose, walk};
+use inputs::{examples, extension, files, pose, walk};
 use throng_dev::{Knobs, Rng, Signals, laws, programs, random_configs, random_table};
 use throng_lang::bp::{self, Options};
 use throng_lang::load::{Reading, load};
@@ -97,25 +96,33 @@ fn posed(path: &Path) -> Option<Problem> {
     question.pose(&loaded, path).ok().map(|p| p.problem)
 }
 
-#[test]
-fn the_corpus_keeps_the_laws() {
-    let Some(corpus) = corpus() else { return };
+/// How many facts were tested about how many of the files, of which each `share`th is taken.
+fn corpus_keeps_the_laws(corpus: &Path, share: usize) -> (usize, usize, usize) {
     let mut all = Vec::new();
-    files(&corpus, &mut all);
-    all.retain(|p| ["bp", "tts", "spec"].contains(&extension(p)));
-    let share: usize = std::env::var("THRONG_SHARE").ok().and_then(|s| s.parse().ok()).unwrap_or(8);
+    files(corpus, &mut all);
+    all.retain(|p| ["bp", "tts", "ntts", "spec", "pnml"].contains(&extension(p)));
     let mut rng = Rng::new(3);
     let (mut tested, mut read) = (0, 0);
-    let mut slowest = (Duration::ZERO, String::new());
-    // Every file in turn when asked for (`THRONG_SHARE=1`); else one in eight.
     for path in all.iter().step_by(share) {
-        let start = Instant::now();
         let Some(problem) = posed(path) else { continue };
-        let name = path.display().to_string();
-        tested += lawful(&problem, &mut rng, 3, &name);
+        tested += lawful(&problem, &mut rng, 3, &path.display().to_string());
         read += 1;
-        slowest = slowest.max((start.elapsed(), name));
     }
-    eprintln!("{tested} facts about {read} of {} files; slowest: {slowest:?}", all.len());
-    assert!(read * share * 10 > all.len() * 9);
+    (tested, read, all.len())
+}
+
+#[test]
+fn the_own_corpus_keeps_the_laws() {
+    let (tested, read, all) = corpus_keeps_the_laws(&own_corpus(), 1);
+    assert!(read == all && tested > 500, "{tested} facts about {read} of {all}");
+}
+
+/// Every file in turn when asked for (`THRONG_SHARE=1`); else one in eight.
+#[test]
+#[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
+fn the_public_corpus_keeps_the_laws() {
+    let share: usize = std::env::var("THRONG_SHARE").ok().and_then(|s| s.parse().ok()).unwrap_or(8);
+    let (tested, read, all) = corpus_keeps_the_laws(&public_corpus(), share);
+    eprintln!("{tested} facts about {read} of {all} files");
+    assert!(read * share * 10 > all * 9);
 }

@@ -2,6 +2,7 @@
 
 mod constructs;
 mod laws;
+mod printer;
 mod programs;
 mod readers;
 mod systems;

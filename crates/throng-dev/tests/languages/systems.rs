@@ -1,28 +1,17 @@
 //! Explicit systems: every file of the corpus is read, and no text makes a reader panic.
 
-#![allow(clippy::print_stderr)] // what was skipped, read, and how fast
+#![allow(clippy::print_stderr)] // with THRONG_SHOW, what readers say
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
+use throng_dev::harness::{own_corpus, public_corpus};
 use throng_lang::source::Diagnostic;
 use throng_lang::system::System;
 use throng_lang::{configuration, ntts, pnml, spec, tts};
 use throng_model::table::{Names, Table};
 use throng_model::{Config, semantics};
-
-/// The corpus: `THRONG_CORPUS`, or beside the project.
-fn corpus() -> Option<PathBuf> {
-    let beside = || Path::new(throng_dev::ROOT).join("../shared/corpus");
-    let folder = std::env::var_os("THRONG_CORPUS").map_or_else(beside, PathBuf::from);
-    let found = folder.is_dir().then_some(folder);
-    if found.is_none() {
-        eprintln!("skipped: no corpus");
-    }
-    found
-}
 
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
@@ -43,18 +32,14 @@ fn read(path: &Path) -> (Option<System>, Vec<Diagnostic>) {
     }
 }
 
-#[test]
-fn every_system_of_the_corpus_is_read() {
-    let Some(corpus) = corpus() else { return };
+/// How many systems and property files were read.
+fn read_all(corpus: &Path) -> (usize, usize) {
     let (mut systems, mut properties) = (Vec::new(), Vec::new());
-    files(&corpus, "tts", &mut systems);
-    files(&corpus, "spec", &mut systems);
-    files(&corpus, "prop", &mut properties);
-    let mut slowest = (Duration::ZERO, PathBuf::new());
+    files(corpus, "tts", &mut systems);
+    files(corpus, "spec", &mut systems);
+    files(corpus, "prop", &mut properties);
     for path in &systems {
-        let start = Instant::now();
         let (system, findings) = read(path);
-        slowest = slowest.max((start.elapsed(), path.clone()));
         // One net assigns a variable twice in a rule; its suite has no verdict for it either.
         if path.ends_with("Javaprograms/queuedbusyflag.spec") {
             let errors: Vec<&str> = findings.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
@@ -81,8 +66,19 @@ fn every_system_of_the_corpus_is_read() {
         }
         assert!(findings.is_empty() && !targets.is_empty(), "{}: {findings:?}", path.display());
     }
-    eprintln!("read {} systems and {} properties", systems.len(), properties.len());
-    eprintln!("slowest: {} in {:?}", slowest.1.display(), slowest.0);
+    (systems.len(), properties.len())
+}
+
+#[test]
+fn every_system_of_the_own_corpus_is_read() {
+    assert_eq!(read_all(&own_corpus()), (7, 4));
+}
+
+#[test]
+#[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
+fn every_system_of_the_public_corpus_is_read() {
+    let (systems, properties) = read_all(&public_corpus());
+    assert!(systems > 100 && properties > 50, "{systems} systems, {properties} property files");
 }
 
 #[test]
