@@ -10,7 +10,6 @@
 use throng_dev::harness as common;
 use throng_dev::harness::public_corpus;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -5,7 +5,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use throng_model::Describe;
-use throng_model::Footprints;
 
 use throng::engine::auto::Auto;
 use throng::engine::explicit::{self, Explicit};
