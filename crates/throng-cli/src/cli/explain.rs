@@ -5,7 +5,7 @@ use super::console::{Console, Failure};
 
 const PAGE: &str = include_str!("errors.md");
 
-/// What is said about one code.
+/// The explanation of one code.
 struct Entry {
     code: &'static str,
     text: &'static str,

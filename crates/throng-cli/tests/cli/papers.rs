@@ -43,7 +43,7 @@ fn a_target_out_of_range_in_a_file_is_not_reached() {
 #[test]
 fn places_may_have_dots_in_their_names() {
     let dir = Scratch::new("dots");
-    let net = "vars p.1 p.1.full\nrules p.1 >= 1 -> p.1' = p.1-1, p.1.full' = p.1.full+1;\ninit p.1 = 1\ntarget p.1.full >= ";
+    let net = "vars p.1 p.1.full a.B$C int[][]\nrules p.1 >= 1 -> p.1' = p.1-1, p.1.full' = p.1.full+1;\ninit p.1 = 1\ntarget p.1.full >= ";
     check(&dir.file("one.spec", &format!("{net}1\n")), &[], 10, "UNSAFE");
     check(&dir.file("two.spec", &format!("{net}2\n")), &[], 0, "SAFE");
 }

@@ -1,4 +1,4 @@
-//! Certificates for tests: who finds an answer, what its certificate looks like, and what the checker says.
+//! Certificates for tests: the engines that find an answer, what its certificate looks like, and what the checker says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

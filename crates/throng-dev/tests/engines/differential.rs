@@ -11,14 +11,14 @@ use throng_dev::fuzz::claim::Claim;
 use throng_dev::fuzz::compare::{Effort, Kind, Trouble, compare};
 use throng_dev::fuzz::generate;
 use throng_dev::fuzz::known::Known;
-use throng_dev::fuzz::oracles::{Contestant, oracles};
+use throng_dev::fuzz::oracles::{Oracle, oracles};
 use throng_dev::fuzz::shrink::smaller;
 use throng_dev::fuzz::states;
 use throng_dev::fuzz::summary::summary;
 use throng_dev::fuzz::threads::Arrow;
 use throng_dev::harness::{Scratch, said};
 
-fn campaign(seed: u64, count: u64, oracles: Vec<Contestant>) -> Arc<Campaign> {
+fn campaign(seed: u64, count: u64, oracles: Vec<Oracle>) -> Arc<Campaign> {
     Arc::new(Campaign {
         seed,
         size: 3,
@@ -56,7 +56,8 @@ fn everybody_agrees_and_everything_occurs() {
     }
     // Everybody has decided something, and whoever knew the answer was confirmed.
     for who in oracles().iter().filter(|who| who.name != states::NAME) {
-        let counts = [&state.any, &state.bounded].map(|t| t.said.get(who.name).copied().unwrap_or_default());
+        let counts =
+            [&state.any, &state.bounded].map(|t| t.claims.get(who.name).copied().unwrap_or_default());
         assert!(counts.iter().any(|c| c[0] + c[1] > 10), "{}: {counts:?}", who.name);
     }
     let confirmed = |who: &str| state.any.agreed.get(&format!("{who} / hidden answer")).copied().unwrap_or(0);
@@ -90,11 +91,11 @@ fn the_same_seed_gives_the_same_cases_and_known_answers_are_true() {
             _ => vec!["the first".into()],
         };
         let bounded_away = case.threads.is_some() && matches!(known, Known::Run(_) | Known::Walk(_));
-        let said = known.said(&case, &names);
-        assert!(said.is_some() || bounded_away, "seed {seed}: {known:?}\n{}", case.text());
-        for said in said.into_iter().flatten().filter(|s| *s != Claim::UNKNOWN) {
+        let claims = known.claims(&case, &names);
+        assert!(claims.is_some() || bounded_away, "seed {seed}: {known:?}\n{}", case.text());
+        for claim in claims.into_iter().flatten().filter(|s| *s != Claim::UNKNOWN) {
             let safe = matches!(known, Known::Weights { .. } | Known::Invariant(_));
-            assert_eq!(said.safe(), Some(safe), "seed {seed}");
+            assert_eq!(claim.safe(), Some(safe), "seed {seed}");
         }
     }
     assert!(kinds.iter().all(|&n| n > 20), "{kinds:?}");
@@ -107,32 +108,30 @@ fn a_hidden_answer_that_no_longer_stands_is_not_used() {
     let case = (0..).map(|seed| generate(seed, 3)).find(|c| is_run(c) && c.threads.is_none()).expect("one");
     let names = ["the first".to_string()];
     let known = case.known.clone().expect("a run");
-    assert!(known.said(&case, &names).is_some());
+    assert!(known.claims(&case, &names).is_some());
     let mut without = case.clone();
     if let Body::Threads(threads) = &mut without.body {
         threads.edges.clear();
     }
-    assert_eq!(known.said(&without, &names), None);
+    assert_eq!(known.claims(&without, &names), None);
 }
 
 /// Says what `explicit` says, unless `wrong` says something else.
-fn broken(
-    wrong: impl Fn(&Case) -> Option<Result<Claim, Trouble>> + Send + Sync + 'static,
-) -> Vec<Contestant> {
-    let mut all: Vec<Contestant> =
+fn broken(wrong: impl Fn(&Case) -> Option<Result<Claim, Trouble>> + Send + Sync + 'static) -> Vec<Oracle> {
+    let mut all: Vec<Oracle> =
         oracles().into_iter().filter(|c| ["explicit", "naive"].contains(&c.name)).collect();
-    all.push(Contestant::new("broken", move |asked, _| match wrong(asked.case) {
+    all.push(Oracle::new("broken", move |asked, _| match wrong(asked.case) {
         None => Ok(None),
-        Some(said) => said.map(|said| Some(vec![said; asked.problem.targets.len() + 1])),
+        Some(answer) => answer.map(|claim| Some(vec![claim; asked.problem.targets.len() + 1])),
     }));
     all
 }
 
 /// The first failure that a campaign with a broken engine finds.
-fn caught(oracles: Vec<Contestant>, count: u64) -> Found {
+fn caught(oracles: Vec<Oracle>, count: u64) -> Found {
     let (state, found) = run(&campaign(5, count, oracles), State::default());
     assert!(!found.is_empty() && state.failures.values().sum::<u64>() >= found.len() as u64);
-    assert!(found.iter().all(|f| f.failure.who.contains(&"broken".to_string())));
+    assert!(found.iter().all(|f| f.failure.oracles.contains(&"broken".to_string())));
     found.into_iter().min_by_key(|f| f.case.text().len()).expect("not empty")
 }
 
