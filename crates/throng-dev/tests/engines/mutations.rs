@@ -5,7 +5,7 @@
 //! question that the mutant states, finds nothing else; and (2) be accepted by a second checker: for systems and nets `tools/certify.py`, which must
 //! agree about *every* mutant; for programs the same rules over the engines' compiled model instead of the checker's interpreter.
 //!
-//! `THRONG_MUTANTS=200 cargo test --release --test mutations -- --nocapture` makes that many mutants of each certificate.
+//! `THRONG_MUTANTS=200 cargo test --release -p throng-dev --test engines mutations:: -- --nocapture` makes that many mutants of each certificate.
 
 use throng_dev::harness as common;
 
