@@ -1,7 +1,7 @@
 //! The second checker, `tools/certify.py`, reads the same inputs as the first and says the same of what engines find about systems and nets. Without Python the tests
 //! say that they were skipped.
 //!
-//! `THRONG_RANDOM=2500 cargo test --test second_checker -- --nocapture` asks it about that many random inputs.
+//! `THRONG_RANDOM=2500 cargo test -p throng-cli --test evidence second_checker:: -- --nocapture` asks it about that many random inputs.
 
 use throng_dev::harness as common;
 

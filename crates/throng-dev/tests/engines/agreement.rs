@@ -1,6 +1,6 @@
 //! Every engine alone on the same random problems: no two ever disagree, and all evidence stands.
 //!
-//! `THRONG_RANDOM=20000 cargo test --release --test agreement -- --nocapture` compares that many of each shape.
+//! `THRONG_RANDOM=20000 cargo test --release -p throng-dev --test engines agreement:: -- --nocapture` compares that many of each shape.
 
 #![allow(clippy::print_stderr)] // who said what how often
 

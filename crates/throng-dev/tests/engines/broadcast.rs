@@ -3,7 +3,7 @@
 //!
 //! No public tool is a reliable oracle here, so every case below says what it must answer and why.
 //!
-//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release --test broadcast -- --nocapture random` compares that many random models.
+//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release -p throng-dev --test engines broadcast:: -- --nocapture random` compares that many random models.
 
 #![allow(clippy::print_stderr)]
 
