@@ -21,6 +21,7 @@
 //! larger configurations can do at least as much, unless [`Model::blocking`] says otherwise; the same call gives the same list.
 
 pub mod bag;
+pub mod bits;
 pub mod concrete;
 pub mod config;
 pub mod cubes;

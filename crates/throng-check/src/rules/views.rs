@@ -7,9 +7,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
-use super::bits::Bits;
 use super::cubes::Parts;
 use super::linear::Vectors;
+use throng_model::bits::Bits;
 use throng_model::limits::Ticker;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Block, Unknown, Views};

@@ -79,7 +79,7 @@ impl Facts {
     pub fn views(&self) -> &Arc<Views> {
         self.views.get_or_init(|| {
             Arc::new(match &self.built_of {
-                Built::Pairs(closure) => Views::of_pairs(&closure.views()),
+                Built::Pairs(closure) => closure.views(),
                 Built::Singles(singles) => singles.views(),
             })
         })
