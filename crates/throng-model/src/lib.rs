@@ -30,6 +30,7 @@ pub mod partial_order;
 pub mod problem;
 pub mod quotient;
 pub mod semantics;
+pub mod singles;
 mod states;
 pub mod table;
 pub mod thread_names;

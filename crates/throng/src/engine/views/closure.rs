@@ -73,8 +73,9 @@ pub struct Closure {
     rows: IndexMap<(Id, Id), Row, FxBuildHasher>,
     /// The threads that may be there with a shared state.
     at: FxHashMap<Id, Bits>,
-    /// How many views of two threads there are.
+    /// How many views of two threads there are, and how many of them were counted as work.
     pairs: u64,
+    counted: u64,
     rules: Vec<Rule>,
     /// Rules that take a thread of a local state.
     by_take: FxHashMap<(Id, Id), Vec<u32>>,
@@ -99,6 +100,7 @@ impl Closure {
             rows: IndexMap::default(),
             at: FxHashMap::default(),
             pairs: 0,
+            counted: 0,
             rules: Vec::new(),
             by_take: FxHashMap::default(),
             leaderless: FxHashMap::default(),
@@ -420,10 +422,9 @@ impl Closure {
         }
         let (from, to, arrived) = (r.from, r.to, r.arrived.clone());
         if !r.disturbs {
-            ticker.ticks(new.len() as u32)?;
             arrived.iter().for_each(|p| self.meet(to, p, &new));
             self.rules[rule as usize].bystanders.absorb(&new);
-            return Ok(());
+            return self.count(ticker);
         }
         for b in new.iter() {
             ticker.ticks(1 + new.words())?;
@@ -441,6 +442,7 @@ impl Closure {
                 self.meet(to, after, &beside);
             }
             self.rules[rule as usize].bystanders.insert(b);
+            self.count(ticker)?;
         }
         Ok(())
     }
@@ -452,7 +454,13 @@ impl Closure {
         for after in r.fates_of(a) {
             self.meet(to, after, &beside);
         }
-        Ok(())
+        self.count(ticker)
+    }
+
+    /// Counts the views that were added as work.
+    fn count(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
+        let added = self.pairs - std::mem::replace(&mut self.counted, self.pairs);
+        ticker.ticks(u32::try_from(added).unwrap_or(u32::MAX))
     }
 
     /// Asks what may become of a bystander.
@@ -501,6 +509,8 @@ impl Rule {
 }
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::engine::Silent;
     use throng_dev::{Knobs, Rng, random_problem, random_table};
@@ -526,5 +536,104 @@ mod tests {
             assert_eq!(parts.views(), whole.views(), "{seed}");
         }
         assert!(interrupted > 2000, "{interrupted}");
+    }
+
+    type Naive = BTreeSet<Config>;
+
+    /// Adds a view and its parts.
+    fn add(set: &mut Naive, s: Shared, threads: &[Local]) {
+        for (i, &a) in threads.iter().enumerate() {
+            set.insert(Config::new(s, Bag::one(a)));
+            for &b in &threads[i + 1..] {
+                set.insert(Config::new(s, [a, b].into_iter().collect()));
+            }
+        }
+        set.insert(Config::new(s, Bag::new()));
+    }
+
+    fn flat(threads: &Bag) -> Vec<Local> {
+        threads.entries().iter().flat_map(|&(l, n)| std::iter::repeat_n(l, n.min(2) as usize)).collect()
+    }
+
+    /// What one step adds, by the definition.
+    fn fire(model: &dyn Model, old: &Naive, step: &Step, new: &mut Naive) {
+        let has =
+            |threads: &[Local]| old.contains(&Config::new(step.from, threads.iter().copied().collect()));
+        let together = |threads: &[Local]| {
+            let mut each = threads.iter().enumerate();
+            each.all(|(i, &a)| has(&[a]) && threads[i + 1..].iter().all(|&b| has(&[a, b])))
+        };
+        let taken = flat(&step.take);
+        if !has(&[]) || !together(&taken) {
+            return;
+        }
+        let arrived = [flat(&step.put), flat(&step.spawn)].concat();
+        let fates = |l: Local| {
+            let mut fates = Vec::new();
+            match step.others {
+                Bystanders::Stay => fates.push(Some(l)),
+                Bystanders::Transfer => model.bystander(step, l, &mut fates).expect("a complete list"),
+                Bystanders::WakeOne => fates.extend([Some(l), model.woken(l)]),
+            }
+            fates.into_iter().flatten().collect::<Vec<_>>()
+        };
+        let alone = old.iter().filter(|c| c.shared == step.from && c.threads.size() == 1);
+        let bystanders: Vec<Local> = alone
+            .map(|c| c.threads.entries()[0].0)
+            .filter(|&b| taken.iter().all(|&t| has(&[t, b])))
+            .collect();
+        add(new, step.to, &arrived);
+        for &b in &bystanders {
+            for after in fates(b) {
+                add(new, step.to, &[&arrived[..], &[after]].concat());
+                for &c in bystanders.iter().filter(|&&c| has(&[b, c])) {
+                    fates(c).into_iter().for_each(|other| add(new, step.to, &[after, other]));
+                }
+            }
+        }
+    }
+
+    fn naive(problem: &Problem) -> Naive {
+        let (model, mut set) = (&*problem.model, Naive::new());
+        for family in &problem.initial {
+            let mut threads = family.threads.clone();
+            family.any.iter().for_each(|&l| threads.insert(l, 2));
+            add(&mut set, family.shared, &flat(&threads));
+        }
+        loop {
+            let (mut new, mut steps) = (set.clone(), Vec::new());
+            for view in &set {
+                let listed = match view.threads.entries() {
+                    [] => model.post_shared(view.shared, &mut steps),
+                    &[(a, 1)] => model.post(view.shared, a, &mut steps),
+                    _ => Ok(()),
+                };
+                listed.expect("a complete list");
+            }
+            steps.iter().for_each(|step| fire(model, &set, step, &mut new));
+            if new.len() == set.len() {
+                return set;
+            }
+            set = new;
+        }
+    }
+
+    #[test]
+    fn it_is_the_least_fixpoint() {
+        let (mut pairs, mut moved) = (0, 0);
+        for seed in 0..300 {
+            let knobs = Knobs { shared: 3, locals: 6, steps: 10, ..Knobs::default() };
+            let mut rng = Rng::new(seed);
+            let table = Arc::new(random_table(&mut rng, &knobs));
+            let problem = random_problem(&mut rng, &knobs, table, Bound::Any);
+            let mut closure = Closure::new(problem.model.clone());
+            closure.run(&problem, &Limits::none(), &Silent).expect("no limit");
+            let mut found = Naive::new();
+            closure.views().each().for_each(|view| add(&mut found, view.shared, &flat(&view.threads)));
+            assert_eq!(found, naive(&problem), "{seed}");
+            pairs += found.iter().filter(|view| view.threads.size() == 2).count();
+            moved += closure.rules.iter().filter(|rule| !rule.moved.is_empty()).count();
+        }
+        assert!(pairs > 1000 && moved > 100, "{pairs} {moved}");
     }
 }
