@@ -84,8 +84,9 @@ let evidence d : C.evidence -> K.evidence = function
       List.fold_left (fun found l ->
         let l = state (local d l) in
         if K.PM.find l found <> None then invalid "a state is taken for two" else K.PM.add l to_ found) found ls in
-    (* No path without a cycle is longer than there are shared states. *)
-    K.Through_ (List.fold_left add K.PM.empty merged, kept, nat (Input.count_of d.input.shared + 1), proof d inner)
+    (* No path without a cycle is longer than there are shared states in rules. *)
+    let longest = 1 + min (Input.count_of d.input.shared) (2 * List.length d.input.rules) in
+    K.Through_ (List.fold_left add K.PM.empty merged, kept, nat longest, proof d inner)
   | other -> K.Proof_ (proof d other)
 let piece d i = if i < Array.length d.document.evidence then d.document.evidence.(i) else invalid "the evidence is not there"
 

@@ -94,7 +94,7 @@ let certify o path certificate =
   let document = try C.read bytes with Unreadable why -> unreadable "%s: %s" certificate why in
   let extension = match Filename.extension path with "" -> "" | e -> String.sub e 1 (String.length e - 1) in
   let kind = match String.lowercase_ascii (Option.value ~default:extension o.from) with "ttd" -> "tts" | kind -> kind in
-  let input = Input.read kind (o.init_free || (o.own && document.init_free)) (slurp path) in
+  let input = Input.read kind o.init_free (slurp path) in
   let about_cutoff = document.targets = [] && document.cutoff <> None in
   let asked = if o.own then None else Some (question o kind path input about_cutoff) in
   if document.targets = [] && document.cutoff = None then invalid "it answers nothing: there is no target in it, and no cutoff";
