@@ -20,7 +20,7 @@ most() {
 }
 
 seeds() {
-    if [ -z "${THRONG:-}" ]; then (cd .. && cargo build --quiet); fi
+    if [ -z "${THRONG:-}" ]; then (cd .. && cargo build --quiet -p throng-cli); fi
     local throng=${THRONG:-../target/debug/throng} scratch file name to
     scratch=$(mktemp -d)
     mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify}

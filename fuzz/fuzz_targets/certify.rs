@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::testing::probe::probe_certificate;
+use throng_dev::reader_contract::probe_certificate;
 
 fuzz_target!(|bytes: &[u8]| {
     probe_certificate(bytes);

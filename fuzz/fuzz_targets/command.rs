@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::testing::probe::{named_format, probe_command};
+use throng_dev::reader_contract::{named_format, probe_command};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some((format, text)) = named_format(bytes) {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::testing::probe::Reader;
+use throng_dev::reader_contract::Reader;
 
 fuzz_target!(|bytes: &[u8]| {
     Reader::Mcc.probe(bytes);

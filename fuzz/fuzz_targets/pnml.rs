@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::lang::load::Format;
-use throng::testing::probe::Reader;
+use throng_dev::reader_contract::Reader;
+use throng_lang::load::Format;
 
 fuzz_target!(|bytes: &[u8]| {
     Reader::Input(Format::Pnml).probe(bytes);

@@ -29,7 +29,7 @@ pub struct Document<C = Vec<Configuration>> {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// Who wrote it; for people.
+    /// The program that wrote it; for people.
     pub tool: String,
     /// What it is about; for people: the checker reads the input itself.
     pub input: Input,
@@ -141,18 +141,18 @@ pub enum Property {
     Assertions,
     /// A thread is about to execute the statement with this label.
     ErrorLabel(String),
-    /// Two threads are at this label, nobody inside an atomic section.
+    /// Two threads are at this label, no thread is inside an atomic section.
     Mutex(String),
-    /// This expression over the shared variables is false, nobody inside an atomic section.
+    /// This expression over the shared variables is false, no thread is inside an atomic section.
     Invariant(String),
-    /// Threads are in these states, see [`throng_lang::bp::thread_state`], nobody else inside an atomic section.
+    /// Threads are in these states, see [`throng_lang::bp::thread_state`], no other thread is inside an atomic section.
     State(String),
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
 }
 
 impl Property {
-    /// What the target of a program with this name asks for ([`throng_lang::question`] names them); certificates have no words for others.
+    /// What the target of a program with this name asks for ([`throng_lang::question`] names them); certificates cannot express others.
     pub fn of_name(name: &str) -> Option<Property> {
         let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
         let label = after("error label ").map(Property::ErrorLabel);
@@ -232,11 +232,12 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
         basis: C,
     },
-    /// Evidence about a smaller model.
-    QuotientModel {
-        /// All but these shared states are only passed through.
+    /// Evidence about the quotient of the model.
+    #[serde(rename = "through")]
+    Quotient {
+        /// All but these shared states are skipped.
         kept: Vec<u32>,
-        /// Local states that are taken for another, or for nobody.
+        /// Classes of merged local states, with their representatives; null: threads there are removed.
         merged: Vec<(Option<u32>, Vec<u32>)>,
         /// The evidence.
         proof: Box<Evidence<C>>,
@@ -271,7 +272,7 @@ pub struct Taken {
 pub struct CutoffClaim {
     /// So many threads show every reachable thread state.
     pub threads: u32,
-    /// Runs as a forest: the place of the configuration before (null at the start), who leads the step, the configuration.
+    /// Runs as a forest: the place of the configuration before (null at the start), the thread that leads the step, the configuration.
     pub runs: Vec<(Option<u32>, Option<u32>, Configuration)>,
     /// Every reachable thread state (shared, local) with the place in `runs` where it is reached.
     pub reachable: Vec<(u32, u32, u32)>,
@@ -297,4 +298,18 @@ pub struct Needed {
 pub fn hash(text: &str) -> String {
     let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys of the format are those of docs/formats.md, whatever the types are called.
+    #[test]
+    fn evidence_about_a_quotient_keeps_its_key() {
+        let text = r#"{"through":{"kept":[0],"merged":[[null,[1]]],"proof":{"downward":{"configurations":[[0,[[2,"any"]]]]}}}}"#;
+        let evidence: Evidence = serde_json::from_str(text).expect("the documented form");
+        assert!(matches!(evidence, Evidence::Quotient { .. }));
+        assert_eq!(serde_json::to_string(&evidence).expect("JSON"), text);
+    }
 }

@@ -77,7 +77,7 @@ pub struct Certified {
     pub initial: String,
     /// The thread bound in words.
     pub bound: String,
-    /// What else somebody should know.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 
@@ -147,10 +147,10 @@ pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Resul
     if document.targets.is_empty() && document.cutoff.is_none() {
         return Err(Fault::Invalid("it answers nothing: there is no target in it, and no cutoff".into()));
     }
-    let mut court = decode::Decoder::new(asked.loaded(), document)?;
-    let asked_for = court.answers(asked)?;
-    let answers = court.judge(&asked_for, limits)?;
-    let cutoff = court.cutoff(limits)?;
+    let mut decoder = decode::Decoder::new(asked.loaded(), document)?;
+    let asked_for = decoder.answers(asked)?;
+    let answers = decoder.judge(&asked_for, limits)?;
+    let cutoff = decoder.cutoff(limits)?;
     let mut notes = Vec::new();
     if document.input.hash != hash(&asked.loaded().source.text) {
         notes.push("the input has changed since the certificate was written".to_string());
@@ -162,7 +162,7 @@ pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Resul
         answers,
         cutoff,
         initial: initial_text(document),
-        bound: bound_text(&court.problem),
+        bound: bound_text(&decoder.problem),
         notes,
     })
 }

@@ -3,7 +3,7 @@
 //! Five rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
 //! `linear`); a basis is closed under predecessors (`backward`). Which configuration is in which set is one question for all of them (`sets`).
 //! What has to be believed is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
-//! `reduced` only for searches with partial orders, which certificates do not rest on.
+//! `partial_order` only for searches with partial orders, which certificates do not rest on.
 
 mod backward;
 mod bits;
@@ -26,7 +26,7 @@ pub use self::flaw::Flaw;
 use self::forward::{Kind, check_forward};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Initial, Problem, Target};
-use throng_model::quotient::{Contraction, QuotientModel};
+use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Verdict};
 use throng_model::{Bag, Config, Shared};
 
@@ -68,38 +68,34 @@ fn check_safe(
         Certificate::Relative(found) => {
             backward::check_relative(problem, target, &found.views, &found.vectors, &found.basis, ticker)
         }
-        Certificate::QuotientModel(contraction, proof) => {
-            let (problem, target) = contracted(problem, target, contraction)?;
+        Certificate::Quotient(map, proof) => {
+            let (problem, target) = quotient(problem, target, map)?;
             check_safe(&problem, &target, proof, ticker)
         }
     }
 }
 
-/// The smaller problem, if nothing starts in a shared state that is passed through and nothing bad is there.
-fn contracted(
-    problem: &Problem,
-    target: &Target,
-    contraction: &Contraction,
-) -> Result<(Problem, Target), Flaw> {
+/// The quotient problem, if no initial and no target configuration has a skipped shared state.
+fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Problem, Target), Flaw> {
     let model = &problem.model;
     let matters = |s: &&Shared| {
         problem.initial.iter().any(|family| model.meets_shared(family.shared, **s))
             || target.configs.iter().any(|bad| model.meets_shared(bad.shared, **s))
     };
-    if let Some(s) = contraction.skipped.iter().find(matters) {
-        return Err(Flaw::Malformed(format!("{} cannot be passed through", model.shared_name(*s))));
+    if let Some(s) = map.skipped.iter().find(matters) {
+        return Err(Flaw::Malformed(format!("{} cannot be skipped", model.shared_name(*s))));
     }
     if problem.bound != Bound::Any {
-        return Err(Flaw::NotForThisModel("models are made smaller for any number of threads only".into()));
+        return Err(Flaw::NotForThisModel("quotients are sound for any number of threads only".into()));
     }
-    let through = QuotientModel::new(model.clone(), contraction).map_err(Flaw::NotForThisModel)?;
-    let initial: Vec<Initial> = problem.initial.iter().map(|family| family.merged(contraction)).collect();
-    let configs: Vec<Config> = target.configs.iter().map(|bad| contraction.merge_config(bad)).collect();
+    let model = QuotientModel::new(model.clone(), map).map_err(Flaw::NotForThisModel)?;
+    let initial: Vec<Initial> = problem.initial.iter().map(|family| family.merged(map)).collect();
+    let configs: Vec<Config> = target.configs.iter().map(|bad| map.merge_config(bad)).collect();
     let mut bags = initial.iter().map(|i| &i.threads).chain(configs.iter().map(|c| &c.threads));
     if !bags.all(Bag::is_countable) {
         return Err(Flaw::NotForThisModel("there are too many threads to count".into()));
     }
-    let problem = Problem { model: Arc::new(through), initial, ..problem.clone() };
+    let problem = Problem { model: Arc::new(model), initial, ..problem.clone() };
     Ok((problem, Target { configs, ..target.clone() }))
 }
 

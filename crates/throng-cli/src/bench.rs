@@ -1,8 +1,8 @@
 //! Benchmarks that anyone can repeat: every instance with every tool, each run a process of its own that is measured from outside.
 //!
-//! A *tool* is a configuration of this program or somebody else's program ([`tools`]), an *instance* a file with a question and, where known, the
+//! A *tool* is a configuration of this program or another program ([`tools`]), an *instance* a file with a question and, where known, the
 //! expected verdict ([`instances`]). A [`Run`] is what came of one pair; it is appended to a file as soon as it is known ([`store`]), so that
-//! a stopped benchmark goes on where it was. From the runs come tables ([`summary`]), comparisons with an earlier benchmark ([`compare`]) and pictures
+//! a stopped benchmark is resumed. From the runs come tables ([`summary`]), comparisons with an earlier benchmark ([`compare`]) and pictures
 //! ([`plot`], [`page`]).
 //!
 //! Limits and comparisons use processor time, not the clock on the wall, because the former hardly depends on what else the machine does. Nothing

@@ -108,7 +108,7 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
-    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then goes on from there, whatever stopped it.
+    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then resumes there, whatever stopped it.
     /// With the answer, FILE is removed
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
@@ -187,7 +187,7 @@ struct ReachArgs {
     property: PropertyArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// List also what holds only while somebody is inside an atomic section
+    /// List also what holds only while a thread is inside an atomic section
     #[arg(long, help_heading = "Question")]
     inside_atomic: bool,
     /// Write one JSON document instead of text
@@ -354,10 +354,10 @@ struct QuestionArgs {
     /// Systems: read targets from this file (default: the .prop file of the same name)
     #[arg(long, value_name = "FILE", help_heading = "Question")]
     prop: Option<PathBuf>,
-    /// Programs: nobody may reach this label. May be repeated
+    /// Programs: no thread may reach this label. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     error_label: Vec<String>,
-    /// Programs: no two threads may be at this label, nobody being inside an atomic section. May be repeated
+    /// Programs: no two threads may be at this label, no thread being inside an atomic section. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     mutex: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
@@ -401,13 +401,13 @@ impl PropertyArgs {
 /// How to search, and when to stop.
 #[derive(Debug, Args)]
 struct SearchArgs {
-    /// Who searches
+    /// The engine that searches
     #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
     engine: EngineName,
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
-    /// `explicit`: tell threads apart instead of counting them, for comparison
+    /// `explicit`: distinguish threads instead of counting them, for comparison
     #[arg(long, hide = true, help_heading = "Limits")]
     no_counting: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
@@ -583,7 +583,7 @@ pub fn main() -> u8 {
     }
 }
 
-/// The file that somebody named where a command belongs, if that is what is wrong.
+/// The file that was named where a command belongs, if that is what is wrong.
 fn file_as_command(why: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (why.kind(), why.get(ContextKind::InvalidSubcommand)) {

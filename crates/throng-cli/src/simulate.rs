@@ -1,7 +1,7 @@
 //! Walking through executions, at random or by hand.
 //!
 //! A [`Walk`] is a run that grows step by step and can be taken back. It fires steps through
-//! [`semantics::successors`] like everybody else; this module adds choosing and showing. It talks to a reader
+//! [`semantics::successors`] as engines do; this module adds choosing and showing. It talks to a reader
 //! and a writer it is given, so that tests can play both.
 
 use std::io::{self, BufRead, Write};
@@ -40,14 +40,14 @@ pub struct Walk<'a> {
     moments: Vec<Moment>,
 }
 
-/// A configuration on the way, and who is who in it.
+/// A configuration on the way, and the names of its threads.
 #[derive(Clone)]
 struct Moment {
     config: Config,
-    crowd: Option<ThreadNames>,
+    names: Option<ThreadNames>,
 }
 
-/// A step that is possible now: who would act, the step, and where it leads.
+/// A step that is possible now: the threads that would act, the step, and where it leads.
 struct Choice {
     actors: Vec<ThreadId>,
     taken: Taken,
@@ -93,8 +93,8 @@ pub fn start(problem: &Problem, random: &mut Random) -> Option<Config> {
 impl<'a> Walk<'a> {
     /// A run that begins in `config`.
     pub fn new(problem: &'a Problem, config: Config) -> Walk<'a> {
-        let crowd = ThreadNames::new(&config.threads);
-        Walk { problem, moments: vec![Moment { config, crowd }] }
+        let names = ThreadNames::new(&config.threads);
+        Walk { problem, moments: vec![Moment { config, names }] }
     }
 
     /// Where the run is now.
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
 
     /// Takes `steps` random steps, or fewer if nothing can move, and writes each down.
     pub fn random(&mut self, steps: usize, random: &mut Random, out: &mut dyn Write) -> io::Result<()> {
-        let start = story::situation(&*self.problem.model, self.config(), self.now().crowd.as_ref());
+        let start = story::situation(&*self.problem.model, self.config(), self.now().names.as_ref());
         out.write_all(text::wrap("   start  ", &text::situation_text(&start), 10).as_bytes())?;
         self.mark(out)?;
         for _ in 0..steps {
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
     fn random_step(&mut self, random: &mut Random, out: &mut dyn Write) -> io::Result<bool> {
         let mut next = self.next()?;
         if next.is_empty() {
-            writeln!(out, "nobody can move")?;
+            writeln!(out, "no thread can move")?;
             return Ok(false);
         }
         let (step, after) = next.swap_remove(random.below(next.len()));
@@ -212,15 +212,15 @@ impl<'a> Walk<'a> {
     fn choice(&self, step: Step, after: Config) -> Choice {
         let model = &*self.problem.model;
         let now = self.now();
-        let mut crowd = now.crowd.clone();
-        let actors = crowd.as_ref().map_or_else(Vec::new, |c| c.actors(&step));
+        let mut names = now.names.clone();
+        let actors = names.as_ref().map_or_else(Vec::new, |c| c.actors(&step));
         let bound = self.problem.bound.threads();
-        let changes = crowd.as_mut().and_then(|c| c.step(model, &step, &after, bound));
-        let crowd = crowd.filter(|_| changes.is_some());
+        let changes = names.as_mut().and_then(|c| c.step(model, &step, &after, bound));
+        let names = names.filter(|_| changes.is_some());
         let taken = Taken { step, after };
         let event =
             story::event(model, self.len() + 1, now.config.shared, &taken, &changes.unwrap_or_default());
-        let next = Moment { config: taken.after.clone(), crowd };
+        let next = Moment { config: taken.after.clone(), names };
         Choice { actors, taken, event, next }
     }
 
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
     }
 
     fn show(&self, choices: &[Choice], out: &mut dyn Write) -> io::Result<()> {
-        let now = story::situation(&*self.problem.model, self.config(), self.now().crowd.as_ref());
+        let now = story::situation(&*self.problem.model, self.config(), self.now().names.as_ref());
         writeln!(out, "\nafter {}", throng::report::plural(self.len() as u64, "step"))?;
         if !now.shared.0.is_empty() {
             out.write_all(text::wrap("  shared  ", &text::values_text(&now.shared), 10).as_bytes())?;
@@ -255,12 +255,12 @@ impl<'a> Walk<'a> {
 
     fn show_choices(&self, choices: &[Choice], out: &mut dyn Write) -> io::Result<()> {
         if choices.is_empty() {
-            return writeln!(out, "nobody can move");
+            return writeln!(out, "no thread can move");
         }
-        let crowd = self.now().crowd.as_ref();
+        let names = self.now().names.as_ref();
         let takes = choices.iter().flat_map(|c| c.taken.step.take.entries());
         let mut movers: Vec<ThreadId> =
-            takes.flat_map(|e| crowd.into_iter().flat_map(|c| c.at(e.0))).collect();
+            takes.flat_map(|e| names.into_iter().flat_map(|c| c.at(e.0))).collect();
         movers.sort_unstable();
         movers.dedup();
         let movers: Vec<String> = movers.iter().map(ToString::to_string).collect();
@@ -304,7 +304,7 @@ mod tests {
     use throng_model::table::{Names, Table, thread_step};
     use throng_model::{Bag, Local, Place, Shared};
 
-    /// A lock that anybody may enter: two threads can be inside.
+    /// A lock that any thread may enter: two threads can be inside.
     fn problem() -> Problem {
         let mut table = Table::new(Names::Numbers(1), Names::List(vec!["out".into(), "in".into()]));
         let place = |line, text: &str| Place { line, text: text.into(), ..Place::default() };

@@ -1,4 +1,4 @@
-//! Differential fuzzing: random inputs, oracles's answer, and what does not fit together.
+//! Differential fuzzing: random inputs, the answers of all oracles, and what does not fit together.
 //!
 //! A [`case::Case`] is an input with a question, made from a seed (`generate`). It is a Boolean program, a thread-transition system
 //! ([`threads`]) or a net ([`nets`]), and it may have been built around an answer that only the generator knows ([`known`]): around an
@@ -6,7 +6,7 @@
 //! search that shares nothing with the engines but the parser of programs, and the translations into every format. Whatever does not fit
 //! together is a [`compare::Failure`]; [`shrink`] makes its case as small as it gets. [`campaign`] does that for a million seeds.
 //!
-//! Nothing here reads or writes files; `throng fuzz` does.
+//! Nothing here reads or writes files; `throng-fuzz` does.
 
 pub mod campaign;
 pub mod case;

@@ -2,7 +2,7 @@
 //!
 //! It is a second reading of the language reference: concrete values, one call stack per thread, one breadth-first search. It
 //! shares the parser with the tool and nothing else: names are looked up when they are read, calls push a frame, every
-//! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; who is inside an
+//! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; whether it is inside an
 //! atomic section is part of each thread. Only programs that the tool accepts may be given to it: it checks nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -65,7 +65,7 @@ pub struct Place {
     pub column: u32,
     /// The functions on the stack, outermost first.
     pub functions: String,
-    /// What tells apart points that have one position.
+    /// What distinguishes points that have one position.
     pub role: Role,
 }
 
@@ -102,11 +102,11 @@ pub struct Answer {
     pub violated: Option<usize>,
     /// Some thread can execute the statement with the error label.
     pub error_label: Option<usize>,
-    /// Two threads are at the mutex label, nobody inside.
+    /// Two threads are at the mutex label, no thread is inside an atomic section.
     pub mutex: Option<usize>,
-    /// The invariant can be false, nobody inside.
+    /// The invariant can be false, no thread being inside an atomic section.
     pub invariant: Option<usize>,
-    /// Thread states of configurations with nobody inside an atomic section.
+    /// Thread states of configurations with no thread inside an atomic section.
     pub reached: BTreeSet<State>,
     /// Lines and columns at which threads are, also inside atomic sections.
     pub positions: BTreeSet<(u32, u32)>,
@@ -121,11 +121,11 @@ pub struct Answer {
 pub struct Met {
     /// So many threads existed at once.
     pub threads: usize,
-    /// Labels at which somebody is and can move.
+    /// Labels at which a thread is and can move.
     pub at: Vec<String>,
-    /// Labels at which two threads are, nobody being inside an atomic section.
+    /// Labels at which two threads are, no thread being inside an atomic section.
     pub twice: Vec<String>,
-    /// The shared variables, unless somebody is inside an atomic section.
+    /// The shared variables, unless a thread is inside an atomic section.
     pub shared: Option<Vec<(String, bool)>>,
 }
 
@@ -133,7 +133,7 @@ pub struct Met {
 enum Do<'a> {
     Skip,
     /// Not a point: control is already at the target.
-    QuotientModel(usize),
+    Jump(usize),
     Goto(&'a [Ident]),
     Assume(&'a Expr),
     /// Violated if the expression can have the value.
@@ -316,7 +316,7 @@ impl<'a> Code<'a> {
             StmtKind::While(e, body) => {
                 let head = self.add(Do::Skip, s.span.start, enforced);
                 self.inner(body, enforced);
-                self.add(Do::QuotientModel(head), s.span.start, enforced);
+                self.add(Do::Jump(head), s.span.start, enforced);
                 self.points[head].what = Do::Branch(e, head + 1, self.here());
                 return;
             }
@@ -347,7 +347,7 @@ impl<'a> Code<'a> {
         }
         self.inner(otherwise.unwrap_or_default(), enforced);
         for point in leave {
-            self.points[point].what = Do::QuotientModel(self.here());
+            self.points[point].what = Do::Jump(self.here());
         }
     }
 
@@ -374,7 +374,7 @@ impl<'a> Code<'a> {
 
     /// The point that control is at when it is at `at`.
     fn settled(&self, mut at: usize) -> usize {
-        while let Do::QuotientModel(to) = self.points[at].what {
+        while let Do::Jump(to) = self.points[at].what {
             at = to;
         }
         at
@@ -686,7 +686,7 @@ impl<'a> Naive<'a> {
         let with = |thread: Thread, others: &[Thread]| [&[thread], others].concat();
         let view = View { shared, thread, after: None, other: None, primed: false };
         match &point.what {
-            Do::QuotientModel(_) => unreachable!("control goes through"),
+            Do::Jump(_) => unreachable!("control never stays at a jump"),
             Do::Skip => put(shared, with(next(thread), others), 0),
             Do::Goto(labels) => {
                 for label in *labels {
@@ -1085,12 +1085,12 @@ impl<'a> Naive<'a> {
         };
         let moving = now.threads.iter().filter(|t| Self::may_move(&now, t));
         let inside = now.threads.iter().any(|t| t.inside);
-        let oracles: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
+        let all: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
         let count = |label: &String| now.threads.iter().filter(|t| label_of(t).contains(label)).count();
         Some(Met {
             threads: most,
             at: unique(moving.flat_map(label_of).collect()),
-            twice: oracles.into_iter().filter(|l| !inside && count(l) > 1).collect(),
+            twice: all.into_iter().filter(|l| !inside && count(l) > 1).collect(),
             shared: (!inside)
                 .then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
         })

@@ -1,7 +1,7 @@
 //! The laws of [`throng_model`], as tests.
 //!
-//! They are stated with "meets" and "covers" of sets, so that they hold for models whose words stand for sets as well; where words
-//! are plain states they say: exactly this step.
+//! They are stated with "meets" and "covers" of sets, so that they hold for models whose states stand for sets as well; where states
+//! are singletons they say: exactly this step.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,30 @@ use throng_model::{Bystanders, Config, Local, Model, Shared, Step, semantics};
 /// Tests the laws of `model` on `configs` and the configurations one step away from them; says how many
 /// things were tested, or what is wrong.
 pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
-    let mut court = Decoder { model, tested: 0 };
+    let mut tester = Tester { model, tested: 0 };
     for config in configs {
         let mut fired = Vec::new();
         semantics::successors(model, config, None, &mut fired).map_err(|why| why.to_string())?;
-        court.same_call_same_list(config)?;
-        court.larger_can_do_more(config, configs, &fired)?;
+        tester.same_call_same_list(config)?;
+        tester.larger_can_do_more(config, configs, &fired)?;
         if model.predecessors().is_some() {
-            court.post_is_in_pre(config)?;
-            court.pre_is_in_post(config)?;
-            court.unfire_is_sound(config)?;
+            tester.post_is_in_pre(config)?;
+            tester.pre_is_in_post(config)?;
+            tester.unfire_is_sound(config)?;
             for (step, after) in &fired {
-                court.unfire_is_complete(config, step, after)?;
+                tester.unfire_is_complete(config, step, after)?;
             }
         }
     }
-    Ok(court.tested)
+    Ok(tester.tested)
 }
 
-struct Decoder<'m> {
+struct Tester<'m> {
     model: &'m dyn Model,
     tested: usize,
 }
 
-impl Decoder<'_> {
+impl Tester<'_> {
     fn demand(&mut self, holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
         self.tested += 1;
         if holds { Ok(()) } else { Err(what()) }
@@ -71,7 +71,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Every step is found from each state in which it leaves somebody, and from its shared state if it changes that.
+    /// Every step is found from each state in which it leaves a thread, and from its shared state if it changes that.
     fn post_is_in_pre(&mut self, config: &Config) -> Result<(), String> {
         for step in self.steps_from(config) {
             let idle = step.from == step.to

@@ -23,10 +23,10 @@ Random Boolean programs, thread-transition systems and nets are made up from a s
 answer is known beforehand. Every engine, both checkers of evidence, a naive search and the translations into every format are asked; any two answers must fit \
 together, all evidence must stand, runs must have the fewest threads where that is promised, and limits must be kept.
 
-Written to the folder --out: state.json (which cases were run, and all counts; a second call goes on from there), summary.txt, and for every failure NAME.json \
+Written to the folder --out: state.json (which cases were run, and all counts; a second call resumes there), summary.txt, and for every failure NAME.json \
 (the smallest case that shows it; `throng-fuzz --repeat NAME.json` runs it again), the input itself, and NAME.txt with what is wrong.
 
-Exit status: 0 oracles agrees, 10 something is wrong, 1 stopped before the end, 2 wrong call.";
+Exit status: 0 all oracles agree, 10 something is wrong, 1 stopped before the end, 2 wrong call.";
 
 /// Options of `throng-fuzz`.
 #[derive(Debug, Parser)]
@@ -98,8 +98,8 @@ fn run(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
                 if !last {
                     console.note(&format!("{} cases", state.total()));
                 }
-                let told = files::replace(&args.out.join("summary.txt"), &summary(state));
-                save(&path, seed, state).and(told)
+                let written = files::replace(&args.out.join("summary.txt"), &summary(state));
+                save(&path, seed, state).and(written)
             }
         };
         if unkept.is_ok() {
@@ -174,14 +174,14 @@ fn repeat(args: &FuzzArgs, console: &Console) -> Result<u8, Failure> {
         let wrong = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let json = std::fs::read_to_string(path).map_err(|why| wrong(why.to_string()))?;
         let found: Found = serde_json::from_str(&json).map_err(|why| wrong(why.to_string()))?;
-        let told = match compare(&found.case, &oracles, &Effort::default()) {
+        let status = match compare(&found.case, &oracles, &Effort::default()) {
             Ok(_) => "AGREED".to_string(),
             Err(failure) => {
                 failed = true;
                 format!("FAILED  {failure}")
             }
         };
-        text += &format!("{told}  {}\n", path.display());
+        text += &format!("{status}  {}\n", path.display());
     }
     console.print(&text)?;
     Ok(if failed { 10 } else { 0 })

@@ -59,7 +59,7 @@ pub struct Knobs {
     pub exits: u64,
     /// Steps that take and put several threads.
     pub multi: u64,
-    /// Steps that take nobody.
+    /// Steps that take no thread.
     pub leaderless: u64,
     /// Steps that move bystanders.
     pub broadcasts: u64,
@@ -136,7 +136,7 @@ fn random_fates(rng: &mut Rng, knobs: &Knobs) -> Vec<(Local, Fate)> {
 pub struct Signals {
     /// The rest.
     pub table: Table,
-    /// These edges, unless they move bystanders, wake somebody.
+    /// These edges, unless they move bystanders, wake a thread.
     pub signals: Vec<Edge>,
     /// Where threads wait, and where they go when woken.
     pub waiting: Vec<(Local, Local)>,

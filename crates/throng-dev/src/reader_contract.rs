@@ -83,7 +83,7 @@ fn judge(source: &Source, diagnostics: &[Diagnostic], refused: bool) {
         }
         assert!(!diagnostic.message.is_empty(), "{diagnostic:?}");
         let long = diagnostic.message.len() + diagnostic.label.len();
-        assert!(long < 2_000, "more than anybody wants to read: {diagnostic:?}");
+        assert!(long < 2_000, "too long to read: {diagnostic:?}");
         // A reader may have found thousands; they all go the same way, and showing one costs more than reading. So for every other text only.
         if i < 2 && source.text.len().is_multiple_of(2) {
             let shown = render(diagnostic, source, i % 2 == 1);
@@ -161,7 +161,7 @@ fn probe_mcc(source: &Source) -> bool {
     }
 }
 
-/// Reads any bytes as an input, poses the question that it asks, searches a little and tells what was found; writes it
+/// Reads any bytes as an input, poses the question that it asks, searches a little and renders what was found; writes it
 /// in every format and reads that again. Whether it came that far.
 ///
 /// # Panics
@@ -255,7 +255,7 @@ pub fn named_format(bytes: &[u8]) -> Option<(Format, &[u8])> {
     Some((format, text))
 }
 
-/// A short search; every piece of evidence is checked and told.
+/// A short search; every piece of evidence is checked and rendered.
 fn probe_problem(problem: &Problem) {
     let limits = Limits::none().timeout(Duration::from_millis(30));
     let engine = Explicit { max_threads: Some(3), ..Explicit::default() };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::interpreter::{Place, Role, State};
 use throng_model::{Local, Model, Shared};
 
-/// Adds every concrete thread state of two words.
+/// Adds every concrete thread state of a shared and a local state.
 pub fn states(model: &dyn Model, s: Shared, l: Local, found: &mut BTreeSet<State>) {
     let place = place(model, l);
     let values = if place.role == Role::Ended { Vec::new() } else { model.local_values(l) };

@@ -226,8 +226,8 @@ impl<'p> Search<'p> {
     fn start(&mut self, config: &Config) -> Result<(Points, Set), Full> {
         let mut points: Points = vec![None; self.bound];
         let mut set = self.cube(&self.coded.shared_cube(config.shared).1, |i| self.shared(i))?;
-        let words = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
-        for (thread, l) in words.enumerate() {
+        let locals = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
+        for (thread, l) in locals.enumerate() {
             let (point, masks) = self.coded.local_cube(l);
             points[thread] = Some(point);
             set = set.and(&self.cube(&masks, |s| self.slot(thread, s))?)?;

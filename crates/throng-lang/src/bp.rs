@@ -32,7 +32,7 @@ pub struct Options {
     /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
     /// Verdicts do not need that, and it can cost a factor of two for each such variable.
     pub exact_copies: bool,
-    /// Keep the values of variables that nobody will read again, for people to see. Verdicts do not need them; thread states do, so
+    /// Keep the values of variables that are never read again, for people to see. Verdicts do not need them; thread states do, so
     /// `exact_copies` implies it.
     pub keep_dead: bool,
 }

@@ -67,14 +67,14 @@ pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target
             .label("expected `s|l,l`")
             .hint("`s|l` is met by every configuration with at least one thread in l"));
     }
-    Ok(Target { name: words(text), configs: vec![Config::new(found.shared, found.threads)] })
+    Ok(Target { name: normalised(text), configs: vec![Config::new(found.shared, found.threads)] })
 }
 
 /// The code of errors about a number that is too large for a state.
 const OUT_OF_RANGE: &str = "E655";
 
 /// A text with single blanks.
-fn words(text: &str) -> String {
+fn normalised(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -93,7 +93,7 @@ pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Ve
                     let message = format!("{}: this target cannot be reached", d.message);
                     let warning = Diagnostic { severity: Severity::Warning, code: "W611", message, ..d };
                     findings.push(shifted(warning, at));
-                    targets.push(Target { name: words(content), configs: Vec::new() });
+                    targets.push(Target { name: normalised(content), configs: Vec::new() });
                 }
                 Err(d) => findings.push(shifted(d, at)),
             }
@@ -157,7 +157,7 @@ fn state(
                     .label(format!("expected one of the {} {which} states", list.len())),
             })
         }
-        // A net has one shared state; nobody should have to write its number.
+        // A net has one shared state; its number may be left out.
         Names::Numbers(1) if word.is_empty() && !only_numbers => Ok(0),
         Names::Numbers(n) => {
             if word.is_empty() || !word.bytes().all(|b| b.is_ascii_digit()) {

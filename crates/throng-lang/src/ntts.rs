@@ -91,7 +91,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     all.filter(|line| !line.words.is_empty())
 }
 
-/// StateCodec between blanks; arrows are words of their own.
+/// The words of a line, separated by blanks; arrows are words of their own.
 fn words(line: &str, start: usize) -> Vec<Word<'_>> {
     let mut found = Vec::new();
     let mut push = |from: usize, to: usize| {

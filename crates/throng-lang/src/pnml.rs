@@ -1,7 +1,7 @@
 //! Petri nets in PNML, and the model-checking contest's property files for them (reference 6).
 //!
-//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and so is every element that
-//! nobody here knows: tools write what a net means in many ways. Nodes are known by their `id`; pages are transparent; reference nodes stand for what they refer to.
+//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and so is every unknown
+//! element: it may change the meaning of the net. Nodes are known by their `id`; pages are transparent; reference nodes stand for what they refer to.
 
 mod properties;
 
@@ -199,7 +199,7 @@ fn refuse_inside(node: &Element, read: &[&str], findings: &mut Findings) {
     }
 }
 
-/// Refuses an element that nobody here knows, unless it is for the eye.
+/// Refuses an unknown element, unless it is graphical.
 fn refuse(element: &Element, findings: &mut Findings) {
     let what = match element.name.as_str() {
         "description" | "text" | "arcpath" | "orientation" | "labels" => return,

@@ -26,7 +26,7 @@ pub struct Question {
     pub targets: Vec<String>,
     /// `--prop`: a file with targets.
     pub prop: Option<PathBuf>,
-    /// `--error-label`: labels that nobody may reach.
+    /// `--error-label`: labels that no thread may reach.
     pub error_labels: Vec<String>,
     /// `--mutex`: labels that no two threads may be at.
     pub mutex: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Complaint {
     pub diagnostic: Diagnostic,
 }
 
-/// A problem, and what somebody should look at.
+/// A problem, and warnings about it.
 pub struct Posed {
     /// The problem.
     pub problem: Problem,
@@ -202,8 +202,8 @@ impl Question {
         }
     }
 
-    /// The assertions and what else was asked for. A program that cannot reach an assertion is safe, but somebody
-    /// should hear about it.
+    /// The assertions and what else was asked for. A program that cannot reach an assertion is safe, but that deserves
+    /// a warning.
     fn program_targets(
         &self,
         program: &Jit,

@@ -1,7 +1,7 @@
 //! Source text, spans, and diagnostics that point into it.
 //!
 //! Readers never print: they return [`Diagnostic`]s, and [`render`] turns one into text with the file, line,
-//! column and the passage underlined. A reader that finds an error goes on as well as it can, so that one
+//! column and the passage underlined. A reader recovers from an error as well as it can, so that one
 //! run shows several.
 
 use std::ops::Range;
@@ -92,7 +92,7 @@ impl Span {
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input is used, but somebody should look.
+    /// The input is accepted, but probably not what was meant.
     Warning,
 }
 
@@ -138,7 +138,7 @@ impl Diagnostic {
         Diagnostic { span: None, ..Diagnostic::error(code, Span::default(), message) }
     }
 
-    /// Adds the words under the underlined text.
+    /// Adds the message under the underlined text.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = brief(label.into());
         self
@@ -156,7 +156,7 @@ impl Diagnostic {
     }
 }
 
-/// Texts quote names from the input, and those may be megabytes long: nobody reads more than this.
+/// Texts quote names from the input, and those may be megabytes long: messages are cut at this length.
 fn brief(mut text: String) -> String {
     const LONGEST: usize = 500;
     if text.len() > LONGEST {

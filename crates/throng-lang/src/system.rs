@@ -15,7 +15,7 @@ pub struct System {
     pub table: Arc<Table>,
     /// Where it may start; any of these.
     pub initial: Vec<Initial>,
-    /// The same in the words of the input.
+    /// The same as written in the input.
     pub initial_text: String,
     /// What must not happen; empty if the file does not say.
     pub targets: Vec<Target>,
@@ -90,7 +90,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// More than this nobody reads.
+    /// At most this many are reported.
     pub(crate) const MOST: usize = 20;
 
     /// Adds one.
@@ -102,7 +102,7 @@ impl Findings {
         }
     }
 
-    /// Whether it is pointless to go on.
+    /// Whether it is pointless to continue.
     pub(crate) fn full(&self) -> bool {
         self.errors >= Findings::MOST
     }

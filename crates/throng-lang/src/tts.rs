@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_takes_nobody_and_fates_may_be_a_choice() {
+    fn a_transfer_takes_no_thread_and_fates_may_be_a_choice() {
         let system = good("2 3\n0 0 ~> 1 2\n0 0 -> 1 0 1 ~> 0 1 ~> 2\n0 1 ~> 1 1\n");
         let [all, choice, shared_only] = system.table.steps() else { panic!("three edges") };
         assert!(all.take.is_empty() && all.put.is_empty());

@@ -126,7 +126,7 @@ fn element(tag: &BytesStart<'_>, span: Span) -> Result<Element, Diagnostic> {
     Ok(Element { name: text(tag.local_name().as_ref()), attributes, span, ..Element::default() })
 }
 
-/// `&lt;`, `&#65;`; there are no others, as nobody can declare any.
+/// `&lt;`, `&#65;`; there are no others, as none can be declared.
 fn reference(r: &BytesRef<'_>, span: Span) -> Result<String, Diagnostic> {
     if let Some(c) = r.resolve_char_ref().map_err(|e| malformed(span, &e.to_string()))? {
         return Ok(c.to_string());

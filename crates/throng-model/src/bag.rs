@@ -31,7 +31,7 @@ impl Bag {
         &self.0
     }
 
-    /// Whether there is nobody.
+    /// Whether there are no threads.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,6 +1,6 @@
 //! From a run over sets of states to one concrete run, for people and for the independent checker.
 //!
-//! Where a model's words stand for sets ([`crate`]), an engine's trace leaves open what nobody has read. Here every value is
+//! Where a model's states stand for sets ([`crate`]), an engine's trace leaves variables open that no step has read. Here every value is
 //! chosen: back to front, each state is narrowed to the part from which the rest of the run is possible; then front to
 //! back, values are picked inside those parts. The result has the same edges and the same threads.
 
@@ -20,7 +20,7 @@ struct Moment {
 
 /// The trace with all values chosen so that its end is in `target`. `None` only if `trace` is not a run into the target.
 ///
-/// Its words are concrete states; its steps are members of the model's steps, which may themselves be sets.
+/// Its states are concrete; its steps are members of the model's steps, which may themselves be sets.
 pub fn concretise(model: &dyn Model, target: &Target, trace: &Trace, bound: Option<u32>) -> Option<Trace> {
     if model.is_exact() {
         return Some(trace.clone());
@@ -36,13 +36,13 @@ fn name_threads(
     trace: &Trace,
     bound: Option<u32>,
 ) -> Option<(Vec<Moment>, Vec<Vec<Change>>)> {
-    let mut crowd = ThreadNames::new(&trace.start.threads)?;
+    let mut names = ThreadNames::new(&trace.start.threads)?;
     let mut moments =
-        vec![Moment { shared: trace.start.shared, threads: crowd.threads().into_iter().collect() }];
+        vec![Moment { shared: trace.start.shared, threads: names.threads().into_iter().collect() }];
     let mut changes = Vec::new();
     for taken in &trace.steps {
-        changes.push(crowd.step(model, &taken.step, &taken.after, bound)?);
-        moments.push(Moment { shared: taken.after.shared, threads: crowd.threads().into_iter().collect() });
+        changes.push(names.step(model, &taken.step, &taken.after, bound)?);
+        moments.push(Moment { shared: taken.after.shared, threads: names.threads().into_iter().collect() });
     }
     Some((moments, changes))
 }

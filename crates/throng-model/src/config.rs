@@ -17,14 +17,14 @@ impl Config {
         Config { shared, threads }
     }
 
-    /// Whether `self` has the same shared state and at least the threads of `other`, word by word.
+    /// Whether `self` has the same shared state and at least the threads of `other`, comparing states for equality.
     pub fn covers(&self, other: &Config) -> bool {
         self.shared == other.shared && self.threads.covers(&other.threads)
     }
 
     /// Whether some concrete configuration of `self` covers some concrete configuration of `target`.
     ///
-    /// This is [`Config::covers`] for models whose words are plain states.
+    /// This is [`Config::covers`] for models whose states are singletons.
     pub fn may_cover(&self, target: &Config, model: &dyn Model) -> bool {
         if model.is_exact() {
             return self.covers(target);
@@ -55,9 +55,9 @@ impl Config {
         model.within_shared(self.shared, above.shared) && above.includes_threads(&self.threads, model)
     }
 
-    /// The same for a `part` of `self`; shared states are compared as words.
+    /// The same for a `part` of `self`; shared states are compared for equality.
     ///
-    /// This is [`Config::covers`] for models whose words are plain states.
+    /// This is [`Config::covers`] for models whose states are singletons.
     pub fn includes(&self, part: &Config, model: &dyn Model) -> bool {
         self.shared == part.shared && self.includes_threads(&part.threads, model)
     }

@@ -5,20 +5,20 @@
 //! are all of this one form. What the bystanders do meanwhile is [`Bystanders`]. [`semantics`] is the only place
 //! that says what firing a step means; a [`Model`] only lists steps, when asked.
 //!
-//! # States are words, and may stand for sets
+//! # States are opaque codes, and may stand for sets
 //!
-//! [`Shared`] and [`Local`] are opaque words that only their model can read. A word may stand for a *set* of
+//! [`Shared`] and [`Local`] are opaque codes that only their model can decode. A state may stand for a *set* of
 //! concrete states: a Boolean program leaves a variable open (`*`) until a statement reads it, so 2ⁿ values of
-//! n variables that nobody has looked at are one state. A configuration then stands for the product of its
-//! sets. Steps are exact on sets (reference 2.7: every `*` is an independent choice), so a search that treats words
-//! as plain states still answers the question exactly; [`Model::meets_local`] and its kin are the only places where
-//! the difference shows. Tables and nets have only singletons and keep the defaults.
+//! n variables that have not been read are one state. A configuration then stands for the product of its
+//! sets. Steps are exact on sets (reference 2.7: every `*` is an independent choice), so a search that treats them
+//! as plain states still answers the question exactly; [`SetStates::meets_local`] and its siblings are the only places where
+//! the difference shows. Tables and nets have only singletons, and no [`Model::sets`].
 //!
 //! # Laws
 //!
-//! Tested on every front door by [`throng_dev::laws`]: `pre` and `post` list the same steps up to inclusion of sets;
+//! Tested on every front end by `throng_dev::laws`: `pre` and `post` list the same steps up to inclusion of sets;
 //! every configuration of [`semantics::unfire`] fires into something that covers the one it was asked about;
-//! larger configurations can do at least as much, unless [`Model::blocking`] says otherwise; the same call gives the same list.
+//! larger configurations can do at least as much, unless [`Traits::blocking`] says otherwise; the same call gives the same list.
 
 pub mod bag;
 pub mod concrete;
@@ -69,7 +69,7 @@ pub struct Step {
     pub others: Bystanders,
     /// Where it came from.
     pub edge: Edge,
-    /// Tells apart steps of one edge that look alike but treat bystanders differently; only the model reads it.
+    /// Distinguishes steps of one edge that look alike but treat bystanders differently; only the model reads it.
     pub choice: u64,
 }
 
@@ -85,9 +85,9 @@ impl Step {
 pub enum Bystanders {
     /// Nothing.
     Stay,
-    /// Each meets one of the fates that [`Model::bystander`] lists; independently of the others.
+    /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the others.
     Transfer,
-    /// If somebody waits ([`Model::woken`]), exactly one such thread is woken; else nothing happens.
+    /// If a thread waits ([`Transfers::woken`]), exactly one such thread is woken; else nothing happens.
     WakeOne,
 }
 
@@ -333,7 +333,7 @@ pub trait Persist {
     /// What the states given out so far mean, where they are numbers in a table that grows. Empty where a state says by itself what it means.
     fn export_states(&self) -> Vec<u8>;
 
-    /// Takes over what [`Persist::export_states`] said in an earlier process, so that states mean the same in this one. `false` if that is not
+    /// Restores what [`Persist::export_states`] wrote in an earlier process, so that states mean the same in this one. `false` if that is not
     /// possible, e.g. because a state that this process has given out means something else there.
     fn import_states(&self, states: &[u8]) -> bool;
 }

@@ -1,4 +1,4 @@
-//! When to stop: time, memory, and somebody saying so.
+//! When to stop: time, memory, and cancellation by the caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -85,7 +85,7 @@ impl Limits {
         if used_up { Err(Unknown::Work) } else { Ok(()) }
     }
 
-    /// `Err` once time or memory is up or somebody asked to stop: `limits.check()?`.
+    /// `Err` once time or memory is used up or the caller asked to stop: `limits.check()?`.
     ///
     /// Costs a system call or two; use a [`Ticker`] in inner loops.
     pub fn check(&self) -> Result<(), Unknown> {

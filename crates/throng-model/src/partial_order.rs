@@ -4,7 +4,7 @@
 //!
 //! Let t be a thread about to execute a statement that writes no variable which any other thread will ever read or write, and reads none
 //! that any other will ever write. Then only t's steps are explored here. The four sets are the model's
-//! ([`Model::footprint`]); this module applies the rule to the threads of a configuration.
+//! ([`crate::Footprints::footprint`]); this module applies the rule to the threads of a configuration.
 //!
 //! # Why nothing is lost
 //!
@@ -12,10 +12,10 @@
 //! front, since it is independent of everything the others do before. If t never moves in w, any move α of t can be put in front:
 //! the others neither see what it writes nor, since `assume` counts as a write, what it rules out. Either way the run that
 //! begins with t ends in the same target, provided that the target does not look at t while it stands still, or at a
-//! variable that α writes: so whoever is at a point named by a target never goes first, and variables that a target's
-//! shared state fixes count as read by somebody else. Creating and ending threads never goes first, so both runs have
+//! variable that α writes: so a thread at a point named by a target never goes first, and variables that a target's
+//! shared state fixes count as read by another thread. Creating and ending threads never goes first, so both runs have
 //! the same number of threads at every moment but shifted: *the fewest threads of a violation stay the same*. Its length may not.
-//! Points of t that may go first form no cycle, so after finitely many such steps everybody moves.
+//! Points of t that may go first form no cycle, so after finitely many such steps all threads are explored again.
 //!
 //! Where states are sets, t must be able to move for each value of the shared variables; its own variables may rule some
 //! values of *themselves* out.
@@ -38,7 +38,7 @@ impl Reduction {
         Reduction::new(&*problem.model, &problem.targets)
     }
 
-    /// For evidence about one target, whatever else was looked for: who may go first where more targets count may do so here too.
+    /// For evidence about one target, whatever else was looked for: a thread that may go first where more targets count may do so here too.
     pub fn for_target(problem: &Problem, target: &Target) -> Option<Reduction> {
         Reduction::new(&*problem.model, [target])
     }

@@ -5,7 +5,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::quotient::Contraction;
+use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 
 /// Model + initial configurations + targets + thread bound.
@@ -48,7 +48,7 @@ pub struct Target {
 pub enum Bound {
     /// Any number.
     Any,
-    /// At most this many at any time; at the bound, a step creates nobody.
+    /// At most this many at any time; at the bound, a step creates no thread.
     Threads(u32),
     /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least number, if that is more); firing
     /// is not bounded.
@@ -74,12 +74,12 @@ impl Problem {
 }
 
 impl Initial {
-    /// The family of a smaller model.
-    pub fn merged(&self, contraction: &Contraction) -> Initial {
-        let mut any: Vec<Local> = self.any.iter().filter_map(|&l| contraction.merge_one(l)).collect();
+    /// The image of the family in the quotient.
+    pub fn merged(&self, map: &QuotientMap) -> Initial {
+        let mut any: Vec<Local> = self.any.iter().filter_map(|&l| map.merge_one(l)).collect();
         any.sort_unstable();
         any.dedup();
-        Initial { threads: contraction.merge(&self.threads), any, ..self.clone() }
+        Initial { threads: map.merge(&self.threads), any, ..self.clone() }
     }
 
     /// The family as one configuration with ω counts.

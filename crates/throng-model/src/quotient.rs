@@ -1,10 +1,10 @@
-//! A smaller model: some local states are taken for others, and some shared states are only passed through.
+//! The quotient of a model: equivalent local states are merged, and transient shared states are skipped.
 //!
 //! # Merged local states
 //!
-//! Let h say what each local state is taken for: another one, or nobody. Whatever the original can do, the model with every step ⟨take → put⟩ replaced by
-//! ⟨h(take) → h(put)⟩ can do to the images of its configurations, whatever h is. So what is not coverable there is not coverable in the original. (That the converse
-//! holds as well is up to who chooses h, `contract/equivalent.rs`.)
+//! Let h map each local state to another one, or to none: the thread is removed. For any h, the model with every step ⟨take → put⟩ replaced by
+//! ⟨h(take) → h(put)⟩ simulates the original on the images of its configurations. So what is not coverable there is not coverable in the original. (That the converse
+//! holds as well depends on the choice of h, made in `throng::quotient`.)
 //!
 //! # Skipped shared states
 //!
@@ -14,9 +14,9 @@
 //! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself. What is coverable at the other shared states is the
 //! same in both models, for any number of threads. (In nets this is called agglomeration, Berthelot 1986.)
 //!
-//! The steps into and out of them become one.
+//! The steps into and out of a skipped state become one step.
 //!
-//! The checker rebuilds this model from a [`Contraction`], so that is all that evidence has to name.
+//! The checker rebuilds this model from a [`QuotientMap`], so that is all that a certificate has to state.
 
 use std::sync::Arc;
 
@@ -31,22 +31,22 @@ use super::{
 /// By the place of a step, the places of others that become the same when local states are merged.
 type Alike = HashMap<u32, Vec<u32>>;
 
-/// How a smaller model is made.
+/// Which states of a model its quotient merges and skips.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Contraction {
-    /// Shared states that are only passed through. Nothing starts in them and nothing bad is in them.
+pub struct QuotientMap {
+    /// Skipped shared states. No initial and no target configuration has one.
     pub skipped: Vec<Shared>,
-    /// Local states that are taken for another, or for nobody at all; sorted.
+    /// Merged local states with their representatives; `None`: the thread is removed. Sorted.
     pub merged: Vec<(Local, Option<Local>)>,
 }
 
-impl Contraction {
-    /// Who is there, if local states are merged.
+impl QuotientMap {
+    /// The image of a multiset of threads.
     pub fn merge(&self, threads: &Bag) -> Bag {
         threads.entries().iter().filter_map(|&(l, n)| Some((self.merge_one(l)?, n))).collect()
     }
 
-    /// What a local state is taken for.
+    /// The image of a local state.
     pub fn merge_one(&self, l: Local) -> Option<Local> {
         match self.merged.binary_search_by_key(&l, |e| e.0) {
             Ok(at) => self.merged[at].1,
@@ -54,7 +54,7 @@ impl Contraction {
         }
     }
 
-    /// A configuration of the smaller model.
+    /// The image of a configuration.
     pub fn merge_config(&self, config: &Config) -> Config {
         Config::new(config.shared, self.merge(&config.threads))
     }
@@ -87,7 +87,7 @@ pub struct QuotientModel {
     alike: Alike,
 }
 
-/// More steps than this are not built: passing through states is meant to make models smaller.
+/// More steps than this are not built: skipping states is meant to make models smaller.
 const MOST_STEPS: usize = 1 << 23;
 
 /// A step made of several.
@@ -129,21 +129,21 @@ fn without(a: &Bag, b: &Bag) -> Bag {
 }
 
 impl QuotientModel {
-    /// `model` made smaller; or why that is not possible.
+    /// The quotient of `model`, or why there is none.
     ///
-    /// Whoever asks sees to it that nothing starts and nothing bad is in a skipped state.
-    pub fn new(model: Arc<dyn Model>, contraction: &Contraction) -> Result<QuotientModel, String> {
+    /// The caller guarantees that no initial and no target configuration has a skipped state.
+    pub fn new(model: Arc<dyn Model>, map: &QuotientMap) -> Result<QuotientModel, String> {
         let Some(listed) = model.listed() else { return Err("the model does not list its steps".into()) };
         if listed.iter().any(|s| s.others != Bystanders::Stay) {
             return Err("a step moves bystanders".into());
         }
-        let skipped: HashSet<Shared> = contraction.skipped.iter().copied().collect();
-        let (merged, alike) = match contraction.merged.is_empty() {
+        let skipped: HashSet<Shared> = map.skipped.iter().copied().collect();
+        let (merged, alike) = match map.merged.is_empty() {
             true => (Vec::new(), Alike::default()),
-            false => contraction.merge_steps(listed),
+            false => map.merge_steps(listed),
         };
         // Copied only if they are changed: there may be many.
-        let numbered: Vec<(u32, &Step)> = match contraction.merged.is_empty() {
+        let numbered: Vec<(u32, &Step)> = match map.merged.is_empty() {
             true => (0..).zip(listed).collect(),
             false => merged.iter().map(|(i, step)| (*i, step)).collect(),
         };
@@ -316,34 +316,34 @@ mod tests {
         ls.iter().map(|&l| Local(l)).collect()
     }
 
-    fn skip(states: &[u64]) -> Contraction {
-        Contraction { skipped: states.iter().map(|&s| Shared(s)).collect(), merged: Vec::new() }
+    fn skip(states: &[u64]) -> QuotientMap {
+        QuotientMap { skipped: states.iter().map(|&s| Shared(s)).collect(), merged: Vec::new() }
     }
 
     #[test]
     fn merged_states_share_their_steps() {
         let steps = [(0, 1, 1, 2), (0, 3, 1, 4), (1, 2, 0, 5), (1, 6, 2, 6)];
         let merged = vec![(Local(3), Some(Local(1))), (Local(4), Some(Local(2))), (Local(5), None)];
-        let contraction = Contraction { skipped: vec![Shared(1), Shared(2)], merged };
-        let through = QuotientModel::new(model(&steps), &contraction).unwrap();
-        let [step] = through.table.steps() else { panic!("one path") };
-        assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "5 is nobody");
-        let options: Vec<usize> = through.options(step).map(Iterator::count).collect();
+        let map = QuotientMap { skipped: vec![Shared(1), Shared(2)], merged };
+        let quotient = QuotientModel::new(model(&steps), &map).unwrap();
+        let [step] = quotient.table.steps() else { panic!("one path") };
+        assert_eq!((&step.take, &step.put), (&bag(&[1]), &bag(&[])), "threads at 5 are removed");
+        let options: Vec<usize> = quotient.options(step).map(Iterator::count).collect();
         assert_eq!(options, [2, 1]);
     }
 
     #[test]
     fn a_path_takes_what_it_does_not_bring_itself() {
         let rendezvous = model(&[(0, 1, 5, 2), (5, 3, 6, 4), (6, 2, 0, 7)]);
-        let through = QuotientModel::new(rendezvous, &skip(&[5, 6])).unwrap();
-        let [step] = through.table.steps() else { panic!("one path") };
+        let quotient = QuotientModel::new(rendezvous, &skip(&[5, 6])).unwrap();
+        let [step] = quotient.table.steps() else { panic!("one path") };
         assert_eq!((step.from, step.to), (Shared(0), Shared(0)));
         assert_eq!(
             (&step.take, &step.put),
             (&bag(&[1, 3]), &bag(&[4, 7])),
             "the thread put at 2 is taken again"
         );
-        assert_eq!(through.options(step).count(), 3);
+        assert_eq!(quotient.options(step).count(), 3);
     }
 
     #[test]
@@ -372,8 +372,8 @@ mod tests {
             (7, 4, 0, 3),
             (8, 4, 1, 4),
         ];
-        let through = QuotientModel::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
-        assert_eq!(through.table.steps().len(), 2, "only over 8, which is not skipped");
+        let quotient = QuotientModel::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
+        assert_eq!(quotient.table.steps().len(), 2, "only over 8, which is not skipped");
     }
 
     #[test]

@@ -170,7 +170,7 @@ fn unmove(
     complete
 }
 
-/// A step that creates a thread brings two at once, the thread that acts and the new one. Where words stand for sets, `pre` was told
+/// A step that creates a thread brings two at once, the thread that acts and the new one. Where states stand for sets, `pre` was given
 /// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
 fn with_child(
     model: &dyn Model,
@@ -217,7 +217,7 @@ fn wake(model: &dyn Model, rest: &Bag, mut found: impl FnMut(Bag)) {
     }
 }
 
-/// Signal, backward: somebody among `need` was woken; or, if nobody there still waits, the signal may have been lost
+/// Signal, backward: one of the threads in `need` was woken; or, if none of them still waits, the signal may have been lost
 /// (a waiting thread that we do not ask for makes no difference); else some further waiting thread was woken.
 fn unwake(model: &dyn Model, back: &dyn Predecessors, need: &Bag, mut found: impl FnMut(Bag)) {
     let mut origins = Vec::new();
@@ -337,6 +337,39 @@ mod tests {
         fn sets(&self) -> Option<&dyn SetStates> {
             None
         }
+
+        fn predecessors(&self) -> Option<&dyn Predecessors> {
+            Some(self)
+        }
+    }
+
+    impl Predecessors for Toy {
+        fn pre(&self, _: Shared, _: Local, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn pre_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+            Ok(())
+        }
+
+        fn bystander_back(&self, _: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+            match l.0 {
+                6 | 7 => out.extend([Local(5), l]),
+                5 => {}
+                _ => out.push(l),
+            }
+            Ok(())
+        }
+
+        fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
+            if l.0 == 2 {
+                out.push(Local(1));
+            }
+        }
+
+        fn waiting(&self, out: &mut Vec<Local>) {
+            out.push(Local(1));
+        }
     }
 
     impl Transfers for Toy {
@@ -411,7 +444,7 @@ mod tests {
     fn a_step_moves_one_thread_and_spawns_one() {
         let s = step(&[3], &[4], &[3], Bystanders::Stay);
         assert_eq!(fired(&[3, 3], &s, None), [config(&[3, 3, 4])]);
-        assert_eq!(fired(&[3, 3], &s, Some(2)), [config(&[3, 4])], "at the bound nobody is created");
+        assert_eq!(fired(&[3, 3], &s, Some(2)), [config(&[3, 4])], "at the bound no thread is created");
         assert!(fired(&[4], &s, None).is_empty());
         assert_eq!(unfired(&[3, 4], &s), [config(&[3])]);
         assert_eq!(unfired(&[10], &s), [config(&[3, 10])]);
@@ -423,7 +456,7 @@ mod tests {
         assert_eq!(fired(&[3, 3], &net, Some(3)), [config(&[3, 4, 4])]);
         assert!(fired(&[3, 3, 3], &net, Some(3)).is_empty());
         let reset = step(&[3], &[4, 4], &[], Bystanders::Transfer);
-        assert_eq!(fired(&[3, 8], &reset, Some(2)), [config(&[4, 4])], "who vanishes does not count");
+        assert_eq!(fired(&[3, 8], &reset, Some(2)), [config(&[4, 4])], "vanishing threads do not count");
         assert!(fired(&[3, 6], &reset, Some(2)).is_empty());
     }
 
@@ -433,7 +466,11 @@ mod tests {
         assert_eq!(fired(&[1, 1, 3], &s, None), [config(&[1, 2, 4])]);
         assert_eq!(fired(&[3, 6], &s, None), [config(&[4, 6])]);
         assert_eq!(unfired(&[2, 4], &s), [config(&[1, 3]), config(&[2, 3])]);
-        assert_eq!(unfired(&[1, 4], &s), [config(&[1, 1, 3])], "who still waits was not alone");
+        assert_eq!(
+            unfired(&[1, 4], &s),
+            [config(&[1, 1, 3])],
+            "a thread that still waits was not the only one"
+        );
     }
 
     #[test]
@@ -449,11 +486,11 @@ mod tests {
     #[test]
     fn too_many_ways_are_no_ways() {
         let s = step(&[3], &[4], &[], Bystanders::Transfer);
-        let crowd = |n: u32| Config::new(Shared(0), [(Local(3), 1), (Local(5), n)].into_iter().collect());
+        let many = |n: u32| Config::new(Shared(0), [(Local(3), 1), (Local(5), n)].into_iter().collect());
         let mut out = Vec::new();
-        assert!(fire(&Toy, &crowd(1 << 16), &s, None, &mut out).is_err());
+        assert!(fire(&Toy, &many(1 << 16), &s, None, &mut out).is_err());
         assert!(out.is_empty());
-        assert_eq!(fire(&Toy, &crowd(1 << 10), &s, None, &mut out), Ok(()));
+        assert_eq!(fire(&Toy, &many(1 << 10), &s, None, &mut out), Ok(()));
         assert_eq!(out.len(), (1 << 10) + 1);
         let need = |n: u32| Config::new(Shared(0), [(Local(4), 1), (Local(6), n)].into_iter().collect());
         out.clear();

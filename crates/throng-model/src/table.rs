@@ -27,7 +27,7 @@ pub struct Table {
     shared: Names,
     locals: Names,
     steps: Vec<Step>,
-    /// For each step, what it does to bystanders, sorted; who is not listed stays.
+    /// For each step, what it does to bystanders, sorted; those not listed stay.
     fates: Vec<Vec<(Local, Fate)>>,
     /// Where each step is written.
     places: Vec<Origin>,
@@ -86,13 +86,13 @@ impl Names {
 /// Numbers of steps by what one looks for; built when first asked.
 #[derive(Clone, Debug, Default)]
 struct Index {
-    /// (from, leader) of steps that take somebody.
+    /// (from, leader) of steps that take a thread.
     by_leader: Vec<(Shared, Local, u32)>,
-    /// `from` of steps that take nobody.
+    /// `from` of steps that take no thread.
     leaderless: Vec<(Shared, u32)>,
     /// (to, l) for every l that is put, spawned, or may be moved to.
     by_arrival: Vec<(Shared, Local, u32)>,
-    /// `to` of steps that change the shared state or take nobody.
+    /// `to` of steps that change the shared state or take no thread.
     by_shared: Vec<(Shared, u32)>,
 }
 
@@ -154,7 +154,7 @@ impl Table {
         &self.steps
     }
 
-    /// What a step does to bystanders, sorted by where they are; who is not listed stays.
+    /// What a step does to bystanders, sorted by where they are; those not listed stay.
     pub fn fates(&self, edge: Edge) -> &[(Local, Fate)] {
         &self.fates[edge.0 as usize]
     }
@@ -203,7 +203,7 @@ impl Table {
         fates[from..].iter().take_while(move |f| f.0 == l).map(|f| f.1)
     }
 
-    fn pairs(&self, list: &[(Shared, u32)], s: Shared, out: &mut Vec<Step>) {
+    fn listed_at(&self, list: &[(Shared, u32)], s: Shared, out: &mut Vec<Step>) {
         let from = list.partition_point(|e| e.0 < s);
         out.extend(list[from..].iter().take_while(|e| e.0 == s).map(|e| self.steps[e.1 as usize].clone()));
     }
@@ -222,7 +222,7 @@ impl Model for Table {
     }
 
     fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.pairs(&self.index().leaderless, s, out);
+        self.listed_at(&self.index().leaderless, s, out);
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Predecessors for Table {
     }
 
     fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.pairs(&self.index().by_shared, s, out);
+        self.listed_at(&self.index().by_shared, s, out);
         Ok(())
     }
 

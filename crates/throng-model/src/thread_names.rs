@@ -1,10 +1,10 @@
-//! Who is who: gives the threads of a counter-abstracted run names that stay with them.
+//! Thread identities: gives the threads of a counter-abstracted run names that stay with them.
 //!
-//! Engines count threads and never tell them apart; people want to follow one. A [`ThreadNames`] starts with
-//! T1 … Tn and is led through the steps of a run. Any thread in the right local state may play a part, so a
-//! choice is made for the reader: who acted last goes on if possible, else the lowest number acts. Threads
+//! Engines count threads and do not distinguish them; a reader wants to follow one. A [`ThreadNames`] starts with
+//! T1 … Tn and replays the steps of a run. Any thread in the right local state may take part in a step, so a
+//! choice is made for the reader: the thread that acted last if possible, else the one with the lowest number. Threads
 //! that a step takes keep their names in what it puts; bystanders are matched to their fates so that the
-//! counts come out as the run says.
+//! counts agree with the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -46,9 +46,9 @@ pub enum Role {
 /// What one step does to one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// Whom.
+    /// The thread.
     pub thread: ThreadId,
-    /// In what part.
+    /// Its part in the step.
     pub role: Role,
     /// Where it was; `None` if it did not exist.
     pub before: Option<Local>,
@@ -65,7 +65,7 @@ pub struct ThreadNames {
 }
 
 impl ThreadNames {
-    /// Beyond this many threads, names help nobody (nets may start with millions of tokens).
+    /// Beyond this many threads, names are of no use (nets may start with millions of tokens).
     pub const LARGEST: u32 = 10_000;
 
     /// Names for the threads of a first configuration; `None` if there are too many.
@@ -73,13 +73,13 @@ impl ThreadNames {
         if threads.size() > Self::LARGEST {
             return None;
         }
-        let mut crowd = ThreadNames::default();
+        let mut names = ThreadNames::default();
         for &(l, n) in threads.entries() {
             for _ in 0..n {
-                crowd.create(l);
+                names.create(l);
             }
         }
-        Some(crowd)
+        Some(names)
     }
 
     /// Every thread and where it is, by name.
@@ -95,14 +95,14 @@ impl ThreadNames {
         self.by_local.get(&l).into_iter().flatten().copied()
     }
 
-    /// Who would act if `step` fired now.
+    /// The threads that would act if `step` fired now.
     pub fn actors(&self, step: &Step) -> Vec<ThreadId> {
         self.clone().take(&step.take).map_or_else(Vec::new, |taken| taken.into_iter().map(|t| t.0).collect())
     }
 
-    /// Fires `step`, which leads to `after`, and says what it does to whom: the threads that act first.
+    /// Fires `step`, which leads to `after`, and returns what it does to each thread; the acting threads come first.
     ///
-    /// `None` if the step is not enabled or does not lead there, or if there are too many threads; the crowd is then of no further use.
+    /// `None` if the step is not enabled or does not lead there, or if there are too many threads; `self` must not be used any more then.
     pub fn step(
         &mut self,
         model: &dyn Model,
@@ -162,7 +162,7 @@ impl ThreadNames {
         self.by_local.iter().map(|(&l, ids)| (l, ids.len() as u32)).collect()
     }
 
-    /// Removes the threads that take part; who acted last goes first.
+    /// Removes the threads that take part, preferring the one that acted last.
     fn take(&mut self, take: &Bag) -> Option<Vec<(ThreadId, Local)>> {
         let mut taken = Vec::new();
         for l in flatten(take) {
@@ -175,7 +175,7 @@ impl ThreadNames {
         Some(taken)
     }
 
-    /// Puts the taken threads back: first who stays, then the others in order; the surplus ends or is created.
+    /// Puts the taken threads back: first those that stay where they were, then the others in order; surplus threads end, missing ones are created.
     fn put(&mut self, taken: Vec<(ThreadId, Local)>, put: &Bag) -> Vec<Change> {
         let mut places: Vec<Local> = flatten(put).collect();
         let mut fates: Vec<Option<Local>> = vec![None; taken.len()];
@@ -246,7 +246,7 @@ impl ThreadNames {
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
         // Where a fate stands for a set of states, the run may have chosen some of them. But only if need be: a thread that is known to be in
-        // a part must not be taken for one that may be anywhere in the whole.
+        // a part must not be identified with one that may be anywhere in the whole.
         let fit: [&dyn Fn(Local, Local) -> bool; 3] =
             [&|f, l| f == l, &|f, l| model.within_local(l, f), &|f, l| model.meets_local(f, l)];
         let given = fit.iter().find_map(|fit| {
@@ -272,43 +272,43 @@ fn flatten(bag: &Bag) -> impl Iterator<Item = Local> + '_ {
     bag.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l))
 }
 
-/// Gives each of `wanted` places to somebody of its own whom it `fits`, and a place to everybody who `must` have one.
+/// Bipartite matching: gives each of `wanted` places a thread of its own that `fits`, and each thread that `must` have a place one.
 ///
-/// Augmenting paths, first from the people, then from the places: an augmenting path never unseats anybody,
-/// so both demands can be met one after the other if each can be met alone.
+/// Augmenting paths, first from the threads, then from the places: an augmenting path never leaves a matched thread or place
+/// unmatched, so both demands can be met one after the other if each can be met alone.
 pub fn assign(
     must: &[bool],
     wanted: usize,
     fits: &dyn Fn(usize, usize) -> bool,
 ) -> Option<Vec<Option<usize>>> {
-    let mut seats = Seats { place_of: vec![None; must.len()], owner_of: vec![None; wanted] };
-    for person in (0..must.len()).filter(|&p| must[p]) {
-        if seats.place_of[person].is_none() && !seats.seat(person, fits, &mut vec![false; wanted]) {
+    let mut matching = Matching { place_of: vec![None; must.len()], owner_of: vec![None; wanted] };
+    for thread in (0..must.len()).filter(|&p| must[p]) {
+        if matching.place_of[thread].is_none() && !matching.place(thread, fits, &mut vec![false; wanted]) {
             return None;
         }
     }
     for place in 0..wanted {
-        if seats.owner_of[place].is_none() && !seats.fill(place, fits, &mut vec![false; must.len()]) {
+        if matching.owner_of[place].is_none() && !matching.fill(place, fits, &mut vec![false; must.len()]) {
             return None;
         }
     }
-    Some(seats.place_of)
+    Some(matching.place_of)
 }
 
-struct Seats {
+struct Matching {
     place_of: Vec<Option<usize>>,
     owner_of: Vec<Option<usize>>,
 }
 
-impl Seats {
-    fn seat(&mut self, person: usize, fits: &dyn Fn(usize, usize) -> bool, seen: &mut [bool]) -> bool {
+impl Matching {
+    fn place(&mut self, thread: usize, fits: &dyn Fn(usize, usize) -> bool, seen: &mut [bool]) -> bool {
         for place in 0..self.owner_of.len() {
-            if seen[place] || !fits(person, place) {
+            if seen[place] || !fits(thread, place) {
                 continue;
             }
             seen[place] = true;
-            if self.owner_of[place].is_none_or(|owner| self.seat(owner, fits, seen)) {
-                self.give(person, place);
+            if self.owner_of[place].is_none_or(|owner| self.place(owner, fits, seen)) {
+                self.give(thread, place);
                 return true;
             }
         }
@@ -316,22 +316,22 @@ impl Seats {
     }
 
     fn fill(&mut self, place: usize, fits: &dyn Fn(usize, usize) -> bool, seen: &mut [bool]) -> bool {
-        for person in 0..self.place_of.len() {
-            if seen[person] || !fits(person, place) {
+        for thread in 0..self.place_of.len() {
+            if seen[thread] || !fits(thread, place) {
                 continue;
             }
-            seen[person] = true;
-            if self.place_of[person].is_none_or(|other| self.fill(other, fits, seen)) {
-                self.give(person, place);
+            seen[thread] = true;
+            if self.place_of[thread].is_none_or(|other| self.fill(other, fits, seen)) {
+                self.give(thread, place);
                 return true;
             }
         }
         false
     }
 
-    fn give(&mut self, person: usize, place: usize) {
-        self.place_of[person] = Some(place);
-        self.owner_of[place] = Some(person);
+    fn give(&mut self, thread: usize, place: usize) {
+        self.place_of[thread] = Some(place);
+        self.owner_of[place] = Some(thread);
     }
 }
 
@@ -356,27 +356,27 @@ mod tests {
     #[test]
     fn a_thread_keeps_its_name_and_goes_on_acting() {
         let model = Table::new(Names::Numbers(1), Names::Numbers(9));
-        let mut crowd = ThreadNames::new(&bag(&[0, 0])).unwrap();
-        let there = crowd.step(&model, &thread_step(0, 0, 0, 1), &config(0, &[0, 1]), None);
+        let mut names = ThreadNames::new(&bag(&[0, 0])).unwrap();
+        let there = names.step(&model, &thread_step(0, 0, 0, 1), &config(0, &[0, 1]), None);
         assert_eq!(there, Some(vec![change(1, Role::Acts, Some(0), Some(1))]));
-        let back = crowd.step(&model, &thread_step(0, 1, 0, 0), &config(0, &[0, 0]), None);
+        let back = names.step(&model, &thread_step(0, 1, 0, 0), &config(0, &[0, 0]), None);
         assert_eq!(back, Some(vec![change(1, Role::Acts, Some(1), Some(0))]));
         let step = Step { put: Bag::new(), ..thread_step(0, 0, 0, 0) };
-        let gone = crowd.step(&model, &step, &config(0, &[0]), None);
+        let gone = names.step(&model, &step, &config(0, &[0]), None);
         assert_eq!(gone, Some(vec![change(1, Role::Acts, Some(0), None)]));
         let step = Step { spawn: bag(&[5]), ..thread_step(0, 0, 0, 2) };
-        let born = crowd.step(&model, &step, &config(0, &[2, 5]), None);
+        let born = names.step(&model, &step, &config(0, &[2, 5]), None);
         let expected = vec![change(2, Role::Acts, Some(0), Some(2)), change(3, Role::Created, None, Some(5))];
         assert_eq!(born, Some(expected), "names are never used again");
-        assert_eq!(crowd.threads(), [(ThreadId(2), Local(2)), (ThreadId(3), Local(5))]);
+        assert_eq!(names.threads(), [(ThreadId(2), Local(2)), (ThreadId(3), Local(5))]);
     }
 
     #[test]
-    fn at_the_bound_nobody_is_created() {
+    fn at_the_bound_no_thread_is_created() {
         let model = Table::new(Names::Numbers(1), Names::Numbers(9));
         let step = Step { spawn: bag(&[5]), ..thread_step(0, 0, 0, 2) };
-        let mut crowd = ThreadNames::new(&bag(&[0])).unwrap();
-        let changes = crowd.step(&model, &step, &config(0, &[2]), Some(1));
+        let mut names = ThreadNames::new(&bag(&[0])).unwrap();
+        let changes = names.step(&model, &step, &config(0, &[2]), Some(1));
         assert_eq!(changes, Some(vec![change(1, Role::Acts, Some(0), Some(2))]));
     }
 
@@ -393,18 +393,18 @@ mod tests {
         ];
         model.add(thread_step(0, 0, 0, 0), fates, Place::default());
         let step = model.steps()[0].clone();
-        let crowd = ThreadNames::new(&bag(&[0, 1, 1, 4, 5, 5])).unwrap();
+        let names = ThreadNames::new(&bag(&[0, 1, 1, 4, 5, 5])).unwrap();
         for after in [[0, 2, 2, 3].as_slice(), &[0, 2, 2, 3, 3, 3], &[0, 2, 3, 3, 3]] {
-            let mut crowd = crowd.clone();
-            let changes = crowd.step(&model, &step, &config(0, after), None).unwrap();
-            assert_eq!(crowd.bag(), bag(after));
+            let mut names = names.clone();
+            let changes = names.step(&model, &step, &config(0, after), None).unwrap();
+            assert_eq!(names.bag(), bag(after));
             assert_eq!(changes.iter().filter(|c| c.role == Role::Carried).count(), 5);
         }
-        assert!(crowd.clone().step(&model, &step, &config(0, &[0, 2, 2, 2, 2]), None).is_none());
+        assert!(names.clone().step(&model, &step, &config(0, &[0, 2, 2, 2, 2]), None).is_none());
     }
 
     #[test]
-    fn everybody_who_must_is_seated_and_every_place_filled() {
+    fn every_thread_that_must_is_placed_and_every_place_filled() {
         let fits = |i: usize, j: usize| [[true, true], [true, false], [true, true]][i][j];
         assert_eq!(assign(&[true, true, false], 2, &fits), Some(vec![Some(1), Some(0), None]));
         assert_eq!(assign(&[true, true, true], 2, &fits), None);

@@ -1,12 +1,12 @@
 //! Any model, written out as a table: every thread state that may occur, with dense numbers.
 //!
-//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared and a local state
+//! Models may compute their steps when asked. This asks for all of them, for every thread state
 //! in the closure of *1-views*: if a step is possible in shared state s with threads that may each occur in s, whatever it leaves
 //! may occur in the shared state it leads to. Counts are ignored, so the closure may hold thread states that cannot be reached;
-//! their steps are harmless. Words that stand for sets of states are taken as plain states, which is exact (see
-//! [`crate`]); a target is met by every word that meets one of its own.
+//! their steps are harmless. States that stand for sets are taken as plain states, which is exact (see
+//! [`crate`]); a target is met by every state that meets one of its own.
 //!
-//! This is neither a reader nor an engine: it lives between problems and whoever writes them down.
+//! This is neither a reader nor an engine: writers of the tabular formats use it.
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -60,7 +60,7 @@ fn not_for_this(why: Incomplete) -> Unknown {
 
 /// Every shared state that may occur, with the local states that may occur in it: the closure of 1-views.
 ///
-/// More than `most` pairs are [`Unknown::NotForThisModel`], and so are signals.
+/// More than `most` thread states are [`Unknown::NotForThisModel`], and so are signals.
 pub fn thread_states(
     model: &dyn Model,
     initial: &[Initial],
@@ -177,7 +177,7 @@ fn explore(
     Ok(arrivals)
 }
 
-/// The dense numbers of words.
+/// The dense numbers of states.
 #[derive(Default)]
 struct Numbers {
     shared: Set<Shared>,
@@ -255,7 +255,7 @@ impl Numbers {
         }
     }
 
-    /// Every combination of words that meets one of the target's configurations.
+    /// Every combination of states that meets one of the target's configurations.
     fn target(&self, target: &Target, model: &dyn Model, views: &Views) -> Result<Target, Unknown> {
         let mut configs: Set<Config> = Set::default();
         for bad in &target.configs {
@@ -310,7 +310,7 @@ fn spread(bases: &[Bag], places: &[Local], n: u32) -> Result<Vec<Bag>, Unknown> 
     Ok(found.into_iter().collect())
 }
 
-/// Names that are there and unique: the number fills in, and tells equal ones apart.
+/// Names that are there and unique: missing names are numbered, and equal ones are made different by their numbers.
 fn names(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen: FxHashMap<String, ()> = FxHashMap::default();
     names

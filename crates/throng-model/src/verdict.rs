@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Incomplete;
-use crate::quotient::Contraction;
+use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -17,7 +17,7 @@ pub enum Verdict {
     Safe(Certificate),
     /// It can: here is how.
     Unsafe(Trace),
-    /// Nobody knows yet, and why.
+    /// Not decided, and why.
     Unknown(Unknown),
 }
 
@@ -53,12 +53,12 @@ pub enum Certificate {
     Views(Arc<Views>),
     /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
     Relative(Arc<Relative>),
-    /// Evidence about a smaller model ([`crate::quotient`]).
-    QuotientModel(Arc<Contraction>, Box<Certificate>),
+    /// Evidence about the quotient model ([`crate::quotient`]).
+    Quotient(Arc<QuotientMap>, Box<Certificate>),
 }
 
 /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
-/// as [`throng::engine::views`] says.
+/// as `throng::engine::views` says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Views {
     /// The views, as blocks.
@@ -212,7 +212,7 @@ impl Certificate {
                 let Relative { views, vectors, basis } = &**relative;
                 ("relative", views.len() + vectors.len() + basis.len())
             }
-            Certificate::QuotientModel(_, proof) => proof.measure(),
+            Certificate::Quotient(_, proof) => proof.measure(),
         }
     }
 
@@ -226,13 +226,13 @@ impl Certificate {
             Certificate::Views(views) => Arc::as_ptr(views).addr(),
             Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),
-            Certificate::QuotientModel(_, inner) => return inner.identity(),
+            Certificate::Quotient(_, inner) => return inner.identity(),
         };
         (discriminant(self), address)
     }
 }
 
-/// A set of products of sets of states, each set a list of words that are together its members.
+/// A set of products of sets of states; each set is given as a list of states whose union it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Products {
     /// Sets of shared states.
@@ -251,10 +251,10 @@ impl Products {
         let shared = self.shared.get(product.shared as usize)?;
         let mut bags = vec![Bag::new()];
         for &(set, n) in &product.threads {
-            let words = self.locals.get(set as usize)?;
+            let states = self.locals.get(set as usize)?;
             let mut next = Vec::new();
             for bag in &bags {
-                spread(words, n, bag.clone(), &mut next, most)?;
+                spread(states, n, bag.clone(), &mut next, most)?;
             }
             bags = next;
         }
@@ -265,9 +265,9 @@ impl Products {
     }
 }
 
-/// Every way to put `n` threads into the states `words`.
-fn spread(words: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
-    let Some((&first, later)) = words.split_first() else {
+/// Every way to put `n` threads into the states `states`.
+fn spread(states: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
+    let Some((&first, later)) = states.split_first() else {
         return if n == 0 {
             found.push(base);
             (found.len() <= most).then_some(())
@@ -306,7 +306,7 @@ pub struct Trace {
 pub struct RunNode {
     /// The configuration before, as place in a list; none at the start.
     pub parent: Option<usize>,
-    /// Who leads the step.
+    /// The thread that leads the step.
     pub by: Option<Local>,
     /// The configuration.
     pub config: Config,
@@ -341,13 +341,13 @@ pub enum Unknown {
     Time(Duration),
     /// The memory limit, in bytes, was hit.
     Memory(u64),
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     Cancelled,
     /// The share of work it was given is used up.
     Work,
     /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
     Bound(u32),
-    /// Everything was explored, but nothing was asked ([`throng::engine::exhaust`]).
+    /// Everything was explored, but nothing was asked (`throng::engine::exhaust`).
     Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),

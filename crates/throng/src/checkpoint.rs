@@ -1,8 +1,8 @@
-//! A search that is put away and gone on with: what engines write and read, and who keeps it for them.
+//! Checkpoints: how engines save the state of a search and resume it, and the trait of what stores it for them.
 //!
-//! An engine that can be gone on with writes its whole state as numbers ([`Writer`]), at a moment when it is consistent, and a later
+//! An engine that can be resumed writes its whole state as numbers ([`Writer`]), at a moment when it is consistent, and a later
 //! process reads it back ([`Reader`]) and does what this one would have done: same verdicts, same runs. What states *are* only their model knows
-//! ([`Model::words`](throng_model::Model::words)).
+//! ([`throng_model::Persist`]).
 //!
 //! Engines do no input or output: a [`Keeper`], which they get from [`Watch::keeper`](crate::engine::Watch::keeper), says when it is time and where it goes. It also
 //! sees to it that what comes back is what was written, for the same question. So a reader meets only what a writer wrote; it still
@@ -19,8 +19,8 @@ pub trait Keeper: Sync {
     /// Keeps what `write` writes, instead of what was kept before.
     fn keep(&self, write: &dyn Fn(&mut Writer<'_>));
 
-    /// Shows what was kept before this process began, if anything was, and says whether so. `Err`: it was no good, which the keeper tells whoever
-    /// has to know; the search need not begin.
+    /// Shows what was kept before this process began, if anything was, and says whether so. `Err`: it was damaged, which the keeper reports
+    /// to the user; the search need not begin.
     fn recall(&self, read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Damaged>) -> Result<bool, Damaged>;
 }
 

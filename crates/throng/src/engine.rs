@@ -1,5 +1,5 @@
 //! Engines: each answers a [`Problem`], with evidence. They do no input or output; they know neither where a
-//! model came from nor who will read the answer.
+//! model came from nor what the answer is used for.
 
 pub mod auto;
 pub mod backward;
@@ -41,7 +41,7 @@ pub struct Answer {
     pub verdicts: Vec<Verdict>,
     /// What the search did; if several engines searched, what the one did that answered.
     pub statistics: Statistics,
-    /// Who answered, per target, if several engines searched.
+    /// The engine that answered, per target, if several engines searched.
     pub by: Vec<Option<&'static str>>,
     /// Per target, whether its run, if there is one, was looked for with fewer threads first, without finding any; see [`Answer::has_fewest`].
     pub fewest: Vec<bool>,
@@ -81,14 +81,14 @@ impl Answer {
         let starts = problem.initial.iter().map(|family| family.threads.size()).min();
         let ends = problem.targets[target].configs.iter().map(|config| config.threads.size()).min();
         let mut wanted = problem.targets[target].configs.iter().flat_map(|c| c.threads.entries());
-        // Levels of tokens are about initial markings; and a token that marks that a target was hit is nobody.
+        // Levels of tokens are about initial markings; and a token that only marks that a target was hit is not a thread.
         let counts = !matches!(problem.bound, Bound::Tokens(_)) && !wanted.any(|e| is_mark(problem, e.0));
         let searched = self.fewest.get(target).is_some_and(|&searched| searched);
         searched && counts || Some(trace.threads()) <= starts.max(ends)
     }
 }
 
-/// Whether a local state only says that something was hit: every step into it is blocked by whoever is there.
+/// Whether a local state only says that something was hit: every step into it is blocked by a thread that is there already.
 fn is_mark(problem: &Problem, l: Local) -> bool {
     let mut out = Vec::new();
     let mut is_blocked = |step: &Step| {
@@ -105,7 +105,7 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
 pub struct Attempt {
     /// The engine.
     pub engine: &'static str,
-    /// How its last share ended, in words.
+    /// How its last share ended, as text.
     pub outcome: String,
     /// Seconds that all its shares took.
     pub seconds: f64,
@@ -147,14 +147,14 @@ impl Statistics {
     }
 }
 
-/// What thread-state equations said where they rule nothing out (TSE, section 5), over all targets.
+/// What thread-state equations yielded where they rule nothing out (TSE, section 5), over all targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlowStatistics {
     /// Integer programs solved.
     pub programs: u64,
     /// Those of them that were too hard.
     pub too_hard: u64,
-    /// Cuts: solutions whose steps do not hang together (C_C).
+    /// Cuts: solutions whose steps are not connected (C_C).
     pub cuts: u64,
     /// By how many threads cuts raised the least number with which there is a solution.
     pub raised: u64,
@@ -231,7 +231,7 @@ impl Serialize for Occupied {
     }
 }
 
-/// Who is told how far a search has come.
+/// An observer of a search.
 pub trait Watch: Sync {
     /// Called now and then.
     fn progress(&self, _now: &Progress) {}
@@ -239,7 +239,7 @@ pub trait Watch: Sync {
     /// Called when a target is decided while the search for others goes on.
     fn found(&self, _target: usize, _verdict: &Verdict) {}
 
-    /// Who keeps the state of the search, so that it can be gone on with; for engines that can.
+    /// Saves the state of the search, so that it can be resumed; for engines that support it.
     fn keeper(&self) -> Option<&dyn Keeper> {
         None
     }
@@ -265,7 +265,7 @@ pub struct Progress {
     pub frontier: u64,
 }
 
-/// Tells how far a search is but not what it has found.
+/// Passes on progress but no verdicts.
 struct Quiet<'w>(&'w dyn Watch);
 
 impl Watch for Quiet<'_> {

@@ -5,7 +5,7 @@
 //! assert!(outcome.is_safe());
 //! let outcome = crate::verify("examples/spinlock-broken.bp")?;
 //! assert_eq!(outcome.trace().map(|run| run.threads()), Some(2));
-//! println!("{outcome}"); // who did what on which line, and which values changed
+//! println!("{outcome}"); // which thread did what on which line, and which values changed
 //! # Ok::<(), crate::verify::Error>(())
 //! ```
 //!
@@ -37,15 +37,15 @@
 //! the critical section. The others do not matter.
 //!
 //! **Why any number is decidable.** Two facts. *Monotonicity*: a larger configuration can do whatever a smaller one can, and ends up at least as large; a
-//! bystander never blocks anybody. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element covers
+//! bystander never blocks a step. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element covers
 //! an earlier one. So the configurations from which the target can be covered form a set that is closed upwards, and such a set has
 //! finitely many minimal elements. Start with the target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the question is
 //! whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay 1996; Finkel and Schnoebelen 2001.) Systems that test for the
-//! absence of threads are not monotone; they say so ([`model::Model::blocking`]), and only bounded search takes them.
+//! absence of threads are not monotone; they say so ([`model::Traits::blocking`]), and only bounded search takes them.
 //!
 //! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never met. No table of steps is made first: an engine asks
 //! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
-//! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
+//! A program's state stands for a *set* of values as long as a variable has not been read.
 //!
 //! **Engines** ([`engine`]).
 //!

@@ -1,10 +1,10 @@
-//! Smaller models: what a search need not tell apart or only passes through, and how its answers become answers about the original.
+//! Quotients: which states of a model are merged or skipped, and how verdicts about the quotient are lifted to the original.
 //!
-//! Local states that can do the same are one (`equivalent`).
+//! Bisimilar local states are merged (`equivalent`).
 //!
 //! Thread-transition systems made from nets or from programs are full of shared states that exist only between two halves of one move. A
-//! state is passed through ([`QuotientModel`]) if that does not make more steps of fewer: if it has `i` steps in and `o` steps
-//! out, `i·o ≤ i + o`. One that nothing enters, or nothing leaves, disappears.
+//! state is skipped ([`QuotientModel`]) if that does not increase the number of steps: if it has `i` steps in and `o` steps
+//! out, `i·o ≤ i + o`. One without steps in or without steps out disappears.
 
 mod equivalent;
 
@@ -15,29 +15,29 @@ use rustc_hash::FxHashMap;
 
 use self::equivalent::equivalent;
 use throng_model::problem::{Bound, Initial, Problem};
-use throng_model::quotient::{Contraction, QuotientModel};
+use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
 use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// A smaller problem, and the way back.
+/// The quotient of a problem, and how verdicts are lifted back.
 pub struct Quotient {
-    /// The smaller problem: same targets.
+    /// The quotient problem: same targets.
     pub problem: Problem,
     original: Problem,
-    through: Arc<QuotientModel>,
-    contraction: Arc<Contraction>,
+    model: Arc<QuotientModel>,
+    map: Arc<QuotientMap>,
     /// States that threads leave by themselves, always, and the state that comes then.
     alias: FxHashMap<Local, Local>,
 }
 
-/// Runs longer than this are not written out: each of a million threads may have to go on by itself.
+/// Runs longer than this are not written out: each of a million threads may have to take its own steps.
 const MOST_STEPS: usize = 1 << 20;
 
 /// Paths longer than this are not made into one step.
 const LONGEST: u32 = 64;
 
 impl Quotient {
-    /// The smaller problem, if the model can be made smaller.
+    /// The quotient problem, if it is smaller.
     pub fn of(problem: &Problem) -> Option<Quotient> {
         let listed = problem.model.listed()?;
         if problem.bound != Bound::Any || listed.iter().any(|s| s.others != Bystanders::Stay) {
@@ -48,42 +48,42 @@ impl Quotient {
         let starts: Vec<Shared> = problem.initial.iter().map(|family| family.shared).collect();
         let equivalent = equivalent(listed, &named, &starts);
         let keep = starts.into_iter().chain(bad().map(|c| c.shared)).collect();
-        let mut contraction = Contraction { skipped: Vec::new(), merged: equivalent.merged };
-        let through = |contraction: &Contraction| QuotientModel::new(problem.model.clone(), contraction).ok();
-        // Fewer steps are left between merged states, so more shared states are worth passing through.
-        contraction.skipped = match contraction.merged.is_empty() {
+        let mut map = QuotientMap { skipped: Vec::new(), merged: equivalent.merged };
+        let quotient = |map: &QuotientMap| QuotientModel::new(problem.model.clone(), map).ok();
+        // Fewer steps are left between merged states, so more shared states are worth skipping.
+        map.skipped = match map.merged.is_empty() {
             true => choose(listed, &keep),
-            false => choose((&through(&contraction)? as &dyn Model).listed()?, &keep),
+            false => choose((&quotient(&map)? as &dyn Model).listed()?, &keep),
         };
-        if contraction.skipped.is_empty() && contraction.merged.is_empty() {
+        if map.skipped.is_empty() && map.merged.is_empty() {
             return None;
         }
-        let through = Arc::new(through(&contraction)?);
-        let initial = problem.initial.iter().map(|family| family.merged(&contraction)).collect();
+        let model = Arc::new(quotient(&map)?);
+        let initial = problem.initial.iter().map(|family| family.merged(&map)).collect();
         Some(Quotient {
-            problem: Problem { model: through.clone(), initial, ..problem.clone() },
+            problem: Problem { model: model.clone(), initial, ..problem.clone() },
             original: problem.clone(),
-            through,
-            contraction: Arc::new(contraction),
+            model,
+            map: Arc::new(map),
             alias: equivalent.alias,
         })
     }
 
-    /// How many shared states are gone.
+    /// How many shared states are skipped.
     pub fn skipped(&self) -> usize {
-        self.contraction.skipped.len()
+        self.map.skipped.len()
     }
 
-    /// How many local states are gone.
+    /// How many local states are merged.
     pub fn merged(&self) -> usize {
-        self.contraction.merged.len()
+        self.map.merged.len()
     }
 
-    /// A verdict about the smaller problem as one about the original.
+    /// Lifts a verdict about the quotient to the original.
     pub fn lift(&self, verdict: &Verdict) -> Verdict {
         match verdict {
             Verdict::Safe(proof) => {
-                Verdict::Safe(Certificate::QuotientModel(self.contraction.clone(), Box::new(proof.clone())))
+                Verdict::Safe(Certificate::Quotient(self.map.clone(), Box::new(proof.clone())))
             }
             Verdict::Unsafe(trace) => self.expand(trace).map_or_else(
                 || {
@@ -100,10 +100,10 @@ impl Quotient {
     /// A run of the original, step by step, unless it is very long. If there were none, the checker would say so.
     fn expand(&self, trace: &Trace) -> Option<Trace> {
         let start = self.start(&trace.start);
-        let mut run = Run { contracted: self, now: start.clone(), steps: Vec::new() };
+        let mut run = Run { quotient: self, now: start.clone(), steps: Vec::new() };
         run.settle();
         for taken in &trace.steps {
-            for mut options in self.through.options(&taken.step) {
+            for mut options in self.model.options(&taken.step) {
                 // Equivalent states can do the same, so one of the steps is possible.
                 let there = |step: &&Step| step.from == run.now.shared && run.now.threads.covers(&step.take);
                 if let Some(step) = options.find(there) {
@@ -115,11 +115,11 @@ impl Quotient {
         (run.steps.len() <= MOST_STEPS).then_some(Trace { start, steps: run.steps })
     }
 
-    /// An initial configuration of the original that is taken for `start`.
+    /// An initial configuration of the original whose image is `start`.
     fn start(&self, start: &Config) -> Config {
-        let merge = |l: Local| self.contraction.merge_one(l);
+        let merge = |l: Local| self.map.merge_one(l);
         let more = |family: &Initial| {
-            let rest = start.threads.minus(&self.contraction.merge(&family.threads))?;
+            let rest = start.threads.minus(&self.map.merge(&family.threads))?;
             let mut threads = family.threads.clone();
             for &(l, n) in rest.entries() {
                 threads.insert(*family.any.iter().find(|&&m| merge(m) == Some(l))?, n);
@@ -133,7 +133,7 @@ impl Quotient {
 
 /// A run of the original model in the making.
 struct Run<'a> {
-    contracted: &'a Quotient,
+    quotient: &'a Quotient,
     now: Config,
     steps: Vec<Taken>,
 }
@@ -142,22 +142,22 @@ impl Run<'_> {
     fn take(&mut self, step: &Step) {
         let mut after = Vec::new();
         // Bystanders stay, so there is one way.
-        let fired = semantics::fire(&*self.contracted.original.model, &self.now, step, None, &mut after);
+        let fired = semantics::fire(&*self.quotient.original.model, &self.now, step, None, &mut after);
         if let (Some(after), Ok(())) = (after.pop(), fired) {
             self.now = after;
             self.steps.push(Taken { step: step.clone(), after: self.now.clone() });
         }
     }
 
-    /// Lets all threads go on that are taken for where they are going.
+    /// Moves all threads on that the quotient identifies with a later state.
     fn settle(&mut self) {
-        let alias = &self.contracted.alias;
+        let alias = &self.quotient.alias;
         while self.steps.len() <= MOST_STEPS
             && let Some((l, next)) =
                 self.now.threads.entries().iter().find_map(|&(l, _)| Some((l, *alias.get(&l)?)))
         {
             let mut steps = Vec::new();
-            Incomplete::irrelevant(self.contracted.original.model.post(self.now.shared, l, &mut steps));
+            Incomplete::irrelevant(self.quotient.original.model.post(self.now.shared, l, &mut steps));
             let before = self.steps.len();
             let goes = |s: &&Step| s.take == Bag::one(l) && s.to == s.from && s.put == Bag::one(next);
             if let Some(step) = steps.iter().find(goes) {

@@ -16,7 +16,7 @@ fn values(names: impl Iterator<Item = String>, masks: &[u8]) -> BTreeMap<String,
     known.map(|(name, &m)| (name, m >> 1)).collect()
 }
 
-/// Who knows the names of a model's states.
+/// A source of names for a model's states.
 pub trait Namer {
     /// The name of a shared state.
     fn shared(&self, s: Shared) -> SharedName;
@@ -57,7 +57,7 @@ impl<'a> ProgramNames<'a> {
 
 impl ProgramNames<'_> {
     /// The states with these names, as far as the program has them.
-    pub fn words(&self, shared: &[SharedName], locals: &[LocalName]) -> (Found<Shared>, Found<Local>) {
+    pub fn states(&self, shared: &[SharedName], locals: &[LocalName]) -> (Found<Shared>, Found<Local>) {
         let program = self.program();
         let points: HashMap<String, u32> =
             (0..program.points.len() as u32).map(|p| (self.at(p), p)).collect();

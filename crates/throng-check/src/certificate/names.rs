@@ -26,7 +26,7 @@ pub enum SharedName {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedValues {
-    /// Whether somebody is inside an atomic section.
+    /// Whether a thread is inside an atomic section.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
     /// Values; a variable that is not mentioned may have either.

@@ -1,7 +1,7 @@
 //! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
 //!
-//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pairs of threads where single
-//! threads prove as much, invariants that nobody needs, elements of a relative basis that an invariant rules out or another element
+//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pair views where views of single
+//! threads prove as much, redundant invariants, elements of a relative basis that an invariant rules out or another element
 //! covers, and what the numbers of a vector have in common.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -45,17 +45,16 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
             if stands(&single) { single } else { certificate.clone() }
         }
         Certificate::Relative(relative) => shrunk_relative(relative, stands),
-        Certificate::QuotientModel(skipped, proof) => {
-            let inside = |inner: &Certificate| {
-                stands(&Certificate::QuotientModel(skipped.clone(), Box::new(inner.clone())))
-            };
-            Certificate::QuotientModel(skipped.clone(), Box::new(shrunk(proof, &inside)))
+        Certificate::Quotient(map, proof) => {
+            let inside =
+                |inner: &Certificate| stands(&Certificate::Quotient(map.clone(), Box::new(inner.clone())));
+            Certificate::Quotient(map.clone(), Box::new(shrunk(proof, &inside)))
         }
         certificate => certificate.clone(),
     }
 }
 
-/// The same views without pairs.
+/// The same views without pair views.
 fn singles(views: &Views) -> Views {
     let mut there: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
     for block in &views.blocks {

@@ -18,7 +18,7 @@ use crate::rules::cutoff::CutoffProof;
 use throng_lang::load::{self, Loaded, Reading};
 use throng_model::concrete::concretise;
 use throng_model::problem::{Bound, Problem, Target};
-use throng_model::quotient::Contraction;
+use throng_model::quotient::QuotientMap;
 use throng_model::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
@@ -57,9 +57,9 @@ impl Numbers {
                     self.local.extend(vector.locals.iter().map(|e| e.0));
                 }
             }
-            Certificate::QuotientModel(contraction, proof) => {
-                self.shared.extend(kept(model, &contraction.skipped));
-                self.local.extend(contraction.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
+            Certificate::Quotient(map, proof) => {
+                self.shared.extend(kept(model, &map.skipped));
+                self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
             }
         }
@@ -257,7 +257,7 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
             numbers.see(&taken.after);
         }
     }
-    // A program's targets are given in words.
+    // A program's targets are given as text.
     if throng_lang::bp::program::program_of(&*problem.model).is_none() {
         problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
     }
@@ -269,7 +269,7 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     numbers
 }
 
-/// The shared states between which there are steps, without those that are only passed through.
+/// The shared states between which there are steps, without those that are skipped.
 fn kept(model: &dyn Model, skipped: &[Shared]) -> Vec<Shared> {
     let skipped: HashSet<&Shared> = skipped.iter().collect();
     let steps = model.listed().unwrap_or_default().iter();
@@ -303,9 +303,9 @@ fn set<'a>(
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
-        Certificate::QuotientModel(contraction, proof) => Evidence::QuotientModel {
-            kept: kept(model, &contraction.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
-            merged: classes(contraction, numbers),
+        Certificate::Quotient(map, proof) => Evidence::Quotient {
+            kept: kept(model, &map.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
+            merged: classes(map, numbers),
             proof: Box::new(set(model, proof, numbers)?),
         },
         Certificate::Products(products) if !products.reduced => {
@@ -320,10 +320,10 @@ fn set<'a>(
     })
 }
 
-/// What is taken for the same, once for all.
-fn classes(contraction: &Contraction, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
+/// The classes of merged local states, each with its representative.
+fn classes(map: &QuotientMap, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
     let mut classes: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
-    for &(l, to) in &contraction.merged {
+    for &(l, to) in &map.merged {
         classes.entry(to.map(|to| numbers.local(to))).or_default().push(numbers.local(l));
     }
     classes.into_iter().collect()
@@ -373,7 +373,7 @@ fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<P
     if let load::Input::System(_) = origin.loaded.input {
         return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }
-    Property::of_name(&target.name).ok_or_else(|| format!("certificates have no words for `{}`", target.name))
+    Property::of_name(&target.name).ok_or_else(|| format!("certificates cannot express `{}`", target.name))
 }
 
 fn states(loaded: &Loaded, numbers: &Numbers) -> States {

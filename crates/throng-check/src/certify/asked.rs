@@ -98,7 +98,7 @@ impl Decoder<'_> {
             None => Ok(asked.configs.clone()),
             Some(program) => match Property::of_name(&asked.name) {
                 Some(property) => program.bad(&property).map_err(Fault::Invalid),
-                None => another(format!("certificates have no words for target `{}`", asked.name)),
+                None => another(format!("certificates cannot express target `{}`", asked.name)),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Puts the question of a certificate together again and lets the rules decide.
+//! Decodes a certificate: its names become states, its question a problem, and the rules decide.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,7 +17,7 @@ use crate::rules::{self, Flaw};
 use throng_lang::load::{Input, Loaded};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem, Target};
-use throng_model::quotient::Contraction;
+use throng_model::quotient::QuotientMap;
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
@@ -92,10 +92,11 @@ impl<'a> Decoder<'a> {
         let problem =
             Problem { model, initial: Vec::new(), initial_text: String::new(), targets: Vec::new(), bound };
         let most = most_threads(&*problem.model);
-        let mut court = Decoder { document, problem, shared, locals, program, lenient: false, most };
-        court.problem.initial = court.initial()?;
-        court.problem.targets = document.targets.iter().map(|t| court.target(t)).collect::<Result<_, _>>()?;
-        Ok(court)
+        let mut decoder = Decoder { document, problem, shared, locals, program, lenient: false, most };
+        decoder.problem.initial = decoder.initial()?;
+        decoder.problem.targets =
+            document.targets.iter().map(|t| decoder.target(t)).collect::<Result<_, _>>()?;
+        Ok(decoder)
     }
 
     fn initial(&self) -> Result<Vec<Initial>, Fault> {
@@ -149,7 +150,7 @@ impl<'a> Decoder<'a> {
         let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
         let numbered: Vec<(usize, &Verdict)> = verdicts.clone().enumerate().collect();
         rules::check_all(&self.problem, &numbered, limits).map_err(|(target, flaw)| fault(&target, flaw))?;
-        let told = |(i, verdict): (usize, &Verdict)| {
+        let certified = |(i, verdict): (usize, &Verdict)| {
             let (kind, elements) = verdict.evidence().unwrap_or_default();
             let Answered { property, verdict, .. } = &self.document.targets[i];
             CertifiedAnswer {
@@ -161,10 +162,10 @@ impl<'a> Decoder<'a> {
                 asked: asked[i],
             }
         };
-        Ok(verdicts.enumerate().map(told).collect())
+        Ok(verdicts.enumerate().map(certified).collect())
     }
 
-    /// Checks what is said about a cutoff.
+    /// Checks the claim about a cutoff.
     pub(super) fn cutoff(&self, limits: &Limits) -> Result<Option<CertifiedCutoff>, Fault> {
         let Some(claim) = &self.document.cutoff else { return Ok(None) };
         if self.problem.bound != Bound::Any {
@@ -243,26 +244,26 @@ impl<'a> Decoder<'a> {
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
-            Evidence::QuotientModel { kept, merged, proof } => {
+            Evidence::Quotient { kept, merged, proof } => {
                 let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
                 let steps = self.problem.model.listed().unwrap_or_default().iter();
                 let skipped: HashSet<Shared> =
                     steps.flat_map(|s| [s.from, s.to]).filter(|s| !kept.contains(s)).collect();
-                let mut pairs = Vec::new();
+                let mut merged_states = Vec::new();
                 for (to, members) in merged {
                     let to = to.map(|l| self.local(l)).transpose()?;
-                    pairs.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
+                    merged_states.extend(self.each(members, |l| Ok((self.local(l)?, to)))?);
                 }
-                pairs.sort_unstable();
-                if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
-                    return invalid("a state is taken for two others");
+                merged_states.sort_unstable();
+                if merged_states.windows(2).any(|two| two[0].0 == two[1].0) {
+                    return invalid("a state is merged into two others");
                 }
-                let contraction = Contraction { skipped: skipped.into_iter().collect(), merged: pairs };
+                let map = QuotientMap { skipped: skipped.into_iter().collect(), merged: merged_states };
                 match self.verdict(proof)? {
-                    Verdict::Safe(proof) if !matches!(proof, Certificate::QuotientModel(..)) => {
-                        Certificate::QuotientModel(Arc::new(contraction), Box::new(proof))
+                    Verdict::Safe(proof) if !matches!(proof, Certificate::Quotient(..)) => {
+                        Certificate::Quotient(Arc::new(map), Box::new(proof))
                     }
-                    _ => return invalid("a model is made smaller once, and for a proof"),
+                    _ => return invalid("a quotient is taken once, and for a proof"),
                 }
             }
         }))
@@ -362,7 +363,7 @@ fn fault(target: &str, flaw: Flaw) -> Fault {
 
 fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W, Fault> {
     match states.get(i as usize) {
-        Some(Ok(word)) => Ok(*word),
+        Some(Ok(state)) => Ok(*state),
         Some(Err(why)) => invalid(format!("{kind} state number {i}: {why}")),
         None => invalid(format!("there is no {kind} state number {i} in the list of states")),
     }

@@ -1,8 +1,8 @@
 //! Executes Boolean programs, slowly and simply, for the checker.
 //!
 //! A thread is a stack of (function, statement) and a value for each variable of each call. Statements are executed on values:
-//! whoever reads a variable that may be either is told so, the state is split in two, and the statement is executed again on
-//! each half (`Interpreter::solve`). A variable that nobody reads stays open, so thirty unread variables are one state.
+//! a read of a variable that may have either value fails, the state is split in two, and the statement is executed again on
+//! each half (`Interpreter::solve`). A variable that is not read stays open, so thirty unread variables are one state.
 //! Backward, the same execution runs from the states that agree with the result on what the statement does not assign, and
 //! keeps those that lead there. Nothing here is compiled, and nothing is shared with the model of the engines
 //! but the parser and the meaning of names ([`Resolved`]).
@@ -37,20 +37,20 @@ pub struct Interpreter {
     /// Where lines begin in the text.
     lines: LineIndex,
     keep_ended: bool,
-    shared: Words<(bool, Cube)>,
-    local: Words<(u32, Cube)>,
+    shared: Numbering<(bool, Cube)>,
+    local: Numbering<(u32, Cube)>,
     /// What a step was: the move, and the values that bystanders see.
-    deeds: Words<(u32, Values)>,
+    edges: Numbering<(u32, Values)>,
     index: model::Index,
     gave_up: OnceLock<String>,
 }
 
 /// Values and the numbers that stand for them.
-struct Words<T>(Mutex<IndexSet<T, FxBuildHasher>>);
+struct Numbering<T>(Mutex<IndexSet<T, FxBuildHasher>>);
 
-impl<T: Hash + Eq + Clone> Words<T> {
-    fn new() -> Words<T> {
-        Words(Mutex::new(IndexSet::default()))
+impl<T: Hash + Eq + Clone> Numbering<T> {
+    fn new() -> Numbering<T> {
+        Numbering(Mutex::new(IndexSet::default()))
     }
 
     fn number(&self, value: T) -> u64 {
@@ -63,8 +63,8 @@ impl<T: Hash + Eq + Clone> Words<T> {
 
     /// Compares two values.
     fn compare<R>(&self, a: u64, b: u64, how: impl Fn(&T, &T) -> R) -> R {
-        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        how(&words[a as usize], &words[b as usize])
+        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        how(&values[a as usize], &values[b as usize])
     }
 }
 
@@ -225,9 +225,9 @@ impl Interpreter {
             index: model::Index::default(),
             lines: LineIndex::new(text),
             keep_ended,
-            shared: Words::new(),
-            local: Words::new(),
-            deeds: Words::new(),
+            shared: Numbering::new(),
+            local: Numbering::new(),
+            edges: Numbering::new(),
             gave_up: OnceLock::new(),
         };
         interpreter.index = model::Index::new(&interpreter);
@@ -368,7 +368,7 @@ impl Interpreter {
         }
     }
 
-    /// What bystanders see of the acting thread: nothing else tells steps of a move apart for them.
+    /// What bystanders see of the acting thread: nothing else distinguishes steps of a move for them.
     fn seen(plan: &Plan, values: &Values) -> Values {
         let free = |cube: &Cube| std::iter::repeat_n(FREE, cube.len()).collect::<Cube>();
         let mut seen = Values {
@@ -388,7 +388,7 @@ impl Interpreter {
         seen
     }
 
-    /// The acting thread's part. Backward, a new value that may be anything and that nobody reads need not be computed.
+    /// The acting thread's part. Backward, a new value that may be anything and is never read need not be computed.
     fn act(&self, m: &Move, plan: &Plan, values: &mut Values, backward: bool) -> Result<bool, Slot> {
         if let Some((e, value)) = plan.guard
             && eval(e, &|r| Self::read(plan, values, r, plan.base, None))? & mask(value) == 0
@@ -544,7 +544,7 @@ impl Interpreter {
                 found.iter().map(|v| Config::new(self.shared_word(false, &v.shared), Bag::new())).collect()
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
-            Property::Covers(_) => return Err("a program's targets are given in words".into()),
+            Property::Covers(_) => return Err("a program's targets are given as text".into()),
         })
     }
 

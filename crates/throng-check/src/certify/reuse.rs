@@ -8,15 +8,15 @@ use throng_lang::load::{Input, Loaded};
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::Verdict;
 
-/// The answers of a certificate in the words of `problem`, for those targets that ask for the same. Elements with states that the input no longer
+/// The answers of a certificate in the states of `problem`, for those targets that ask for the same. Elements with states that the input no longer
 /// has are left out.
 pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
     let (shared, locals) = (&document.states.shared, &document.states.local);
     let (shared, locals) = match &loaded.input {
         Input::System(system) => system_states(&system.table, shared, locals),
-        Input::Program(jit) => ProgramNames::new(jit).words(shared, locals),
+        Input::Program(jit) => ProgramNames::new(jit).states(shared, locals),
     };
-    let court = Decoder {
+    let decoder = Decoder {
         document,
         problem: Problem { targets: Vec::new(), ..problem.clone() },
         shared,
@@ -28,16 +28,16 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
     let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
     let of = |target: &Target| {
         let same = |a: &&Answered| match &a.property {
-            Property::Covers(configs) => court.configs(configs, false).is_ok_and(|c| c == target.configs),
-            words => {
+            Property::Covers(configs) => decoder.configs(configs, false).is_ok_and(|c| c == target.configs),
+            property => {
                 matches!(loaded.input, Input::Program(_))
-                    && Property::of_name(&target.name).as_ref() == Some(words)
+                    && Property::of_name(&target.name).as_ref() == Some(property)
             }
         };
         let answered = document.targets.iter().find(same)?;
         let verdict = decoded.entry(answered.evidence).or_insert_with(|| {
             let evidence = document.evidence.get(answered.evidence as usize)?;
-            court.verdict(evidence).ok()
+            decoder.verdict(evidence).ok()
         });
         verdict.clone()
     };

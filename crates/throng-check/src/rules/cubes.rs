@@ -15,7 +15,7 @@ const MOST_PARTS: u32 = 1 << 12;
 pub(super) struct Parts<'a> {
     cubes: Option<&'a dyn Cubes>,
     /// The states that members have.
-    words: Box<dyn Fn() -> (Vec<Shared>, Vec<Local>) + 'a>,
+    states: Box<dyn Fn() -> (Vec<Shared>, Vec<Local>) + 'a>,
     known: OnceCell<Known>,
 }
 
@@ -26,8 +26,15 @@ struct Known {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(model: &'a dyn Model, words: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a) -> Parts<'a> {
-        Parts { cubes: model.sets().map(|sets| sets.cubes()), words: Box::new(words), known: OnceCell::new() }
+    pub(super) fn new(
+        model: &'a dyn Model,
+        states: impl Fn() -> (Vec<Shared>, Vec<Local>) + 'a,
+    ) -> Parts<'a> {
+        Parts {
+            cubes: model.sets().map(|sets| sets.cubes()),
+            states: Box::new(states),
+            known: OnceCell::new(),
+        }
     }
 
     /// Whether `config`, or else each of its parts, passes the test.
@@ -47,7 +54,7 @@ impl<'a> Parts<'a> {
     }
 
     fn split(&self, cubes: &dyn Cubes, config: &Config) -> Option<Vec<Config>> {
-        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.states)()));
         let (inside, masks) = cubes.shared_cube(config.shared);
         if let Some(i) = open(&masks, &known.shared) {
             let half = |value| {
@@ -66,7 +73,7 @@ impl<'a> Parts<'a> {
     /// A local state in two, if some member knows a value that it does not.
     pub(super) fn halves(&self, l: Local) -> Option<[Local; 2]> {
         let cubes = self.cubes?;
-        let known = self.known.get_or_init(|| Known::new(cubes, (self.words)()));
+        let known = self.known.get_or_init(|| Known::new(cubes, (self.states)()));
         let (point, masks) = cubes.local_cube(l);
         let i = open(&masks, known.local.get(&point)?)?;
         let half = |value| {

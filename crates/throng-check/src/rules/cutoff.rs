@@ -1,6 +1,6 @@
 //! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
 //!
-//! Moments at which a thread is inside an atomic section do not count (LANGUAGE 7.1).
+//! Moments at which a thread is inside an atomic section do not count (reference 7.1).
 
 use super::forward::{Kind, check_forward};
 use super::run::{countable, is_initial, led_by};

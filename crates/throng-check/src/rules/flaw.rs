@@ -1,11 +1,11 @@
-//! What is wrong with evidence, in words.
+//! What is wrong with evidence, as text.
 
 use std::fmt;
 
 use throng_model::Incomplete;
 use throng_model::verdict::Unknown;
 
-/// What is wrong with a piece of evidence. Configurations are in words.
+/// What is wrong with a piece of evidence. Configurations are given as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Flaw {
     /// A run starts where the system does not.

@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Within,
     /// With counts up to ω, configurations that cover all that any number of threads can reach. That needs no more than that larger
     /// configurations can do at least as much; firing handles ω exactly, or by its least upper bound. A thread bound removes
-    /// only behaviour: where a step creates nobody, what it leads to is covered by what it leads to without the bound.
+    /// only behaviour: where a step creates no thread, what it leads to is covered by what it leads to without the bound.
     Downward,
 }
 

@@ -85,7 +85,7 @@ impl Member<'_> {
     ) -> bool {
         let model = &*problem.model;
         let footprint =
-            |(words, n): &(Vec<Local>, u32)| Some((model.footprints()?.footprint(*words.first()?), *n));
+            |(states, n): &(Vec<Local>, u32)| Some((model.footprints()?.footprint(*states.first()?), *n));
         let Some(threads) = self.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
         else {
             return false;

@@ -45,7 +45,7 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
     if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-/// Appends the steps that a thread at `by` leads from a configuration; nobody leads a step that takes no thread.
+/// Appends the steps that a thread at `by` leads from a configuration; a step that takes no thread has no leader.
 pub(crate) fn led_by(
     model: &dyn Model,
     from: &Config,
@@ -69,7 +69,7 @@ impl<'a> Led<'a> {
         Led { model, known: FxHashMap::default() }
     }
 
-    /// Appends what the steps that a thread at `by` leads make of a configuration; nobody leads a step that takes no thread.
+    /// Appends what the steps that a thread at `by` leads make of a configuration; a step that takes no thread has no leader.
     pub(super) fn fire(
         &mut self,
         from: &Config,

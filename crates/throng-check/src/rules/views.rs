@@ -17,9 +17,9 @@ use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, St
 
 /// The views of one shared state. Local states are given by number.
 pub(super) struct Group {
-    /// Who may be there.
+    /// The local states that may occur.
     all: Bits,
-    /// Who may be there together with each: a place in `rows`.
+    /// The local states that may occur together with each: an index into `rows`.
     row_of: FxHashMap<u32, usize>,
     rows: Vec<Bits>,
 }
@@ -74,7 +74,7 @@ impl<'a> Closed<'a> {
         let mut locals: Vec<Local> = views.blocks.iter().flat_map(Block::locals).collect();
         locals.sort_unstable();
         locals.dedup();
-        let words = || {
+        let states = || {
             (
                 views.blocks.iter().map(|b| b.shared).collect(),
                 views.blocks.iter().flat_map(Block::locals).collect(),
@@ -85,7 +85,7 @@ impl<'a> Closed<'a> {
             groups: FxHashMap::default(),
             numbers: locals.iter().copied().zip(0..).collect(),
             locals,
-            parts: Parts::new(model, words),
+            parts: Parts::new(model, states),
             vectors,
         };
         let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
@@ -133,12 +133,12 @@ impl<'a> Closed<'a> {
         Ok(group)
     }
 
-    /// The numbers of these; nobody may be where no view is.
+    /// The numbers of these; a state without a view cannot occur.
     fn numbers(&self, threads: &[Local]) -> Option<Vec<u32>> {
         threads.iter().map(|l| self.numbers.get(l).copied()).collect()
     }
 
-    /// Who may be there with a shared state.
+    /// The local states that may occur with a shared state.
     pub(super) fn singles(&self, group: &Group) -> impl Iterator<Item = Local> {
         group.all.iter().map(|n| self.locals[n as usize])
     }
@@ -212,7 +212,7 @@ impl<'a> Closed<'a> {
     }
 
     /// The same as [`Closed::arrive`] where bystanders may be taken for any known states that hold at least as much: an interpreter that reads a bystander's variable
-    /// has two states where the views have one pair of larger ones. A bystander and its fate are always taken for the same, whoever else is there, so
+    /// has two states where the views have one pair of larger ones. A bystander and its fate are always rounded to the same state, whatever other threads are there, so
     /// that views of one configuration are about the same states.
     fn settle(&self, arrival: &Arrival, ticker: &mut Ticker) -> Result<bool, Unknown> {
         let &Arrival { step, group, bystanders, to, arrived } = arrival;
@@ -221,7 +221,7 @@ impl<'a> Closed<'a> {
         if !self.vectors.allow_step(step, to, arrived) {
             return Ok(false);
         }
-        // For each bystander and fate, whom it may be taken for.
+        // For each bystander and fate, the states to which it may be rounded.
         let mut options: Vec<Vec<u32>> = Vec::new();
         let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for b in bystanders.iter() {
@@ -231,7 +231,7 @@ impl<'a> Closed<'a> {
                 let wider = |&n: &u32| self.holds(self.locals[b as usize], fate, self.locals[n as usize]);
                 let with = |&n: &u32| numbers.iter().all(|&p| after.pair(p, n));
                 let found: Vec<u32> = after.all.iter().filter(wider).filter(with).collect();
-                // Nobody holds all of it: perhaps somebody holds each half.
+                // No known state holds all of it: perhaps one holds each half.
                 if let (true, Some(halves)) = (found.is_empty(), self.parts.halves(fate)) {
                     todo.extend(halves);
                     continue;
@@ -324,7 +324,7 @@ impl<'a> Closed<'a> {
         if !self.vectors.allow_step(step, to, arrived) {
             return Err(grows());
         }
-        // Where states are sets, who stays may have to be rounded as well.
+        // Where states are sets, a bystander that stays may have to be rounded as well.
         let stay = step.others == Bystanders::Stay
             && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
         let moved = |set: &Bits| -> Result<Bits, Flaw> {
@@ -341,19 +341,19 @@ impl<'a> Closed<'a> {
             }
             self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
         };
-        let everybody = moved(bystanders)?;
-        if let Some(b) = everybody.beyond(&after.all) {
+        let all_moved = moved(bystanders)?;
+        if let Some(b) = all_moved.beyond(&after.all) {
             return self.missing(to, &[self.locals[b as usize]]);
         }
         let with = |p: u32, others: &Bits| match others.beyond(after.row(p).unwrap_or(&Bits::default())) {
             Some(b) => self.missing(to, &[self.locals[p as usize], self.locals[b as usize]]),
             None => Ok(()),
         };
-        numbers.iter().try_for_each(|&p| with(p, &everybody))?;
+        numbers.iter().try_for_each(|&p| with(p, &all_moved))?;
         if step.from == to && stay {
             return Ok(());
         }
-        // Whoever may be there together must still be allowed to.
+        // States that may occur together before the step must be allowed together after it.
         let mut partners: FxHashMap<usize, Bits> = FxHashMap::default();
         let mut seen: FxHashSet<(usize, usize)> = FxHashSet::default();
         for b in bystanders.iter() {

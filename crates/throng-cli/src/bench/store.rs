@@ -30,7 +30,7 @@ impl Store {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let runs = parse(&text[..whole]).map_err(|why| format!("{}: {why}", path.display()))?;
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;
-        // Whoever was killed while writing left half a line: it is run again.
+        // A process that was killed while writing left half a line: that run is repeated.
         file.set_len(whole as u64).map_err(wrong)?;
         Ok(Store { file, runs })
     }

@@ -1,4 +1,4 @@
-//! Tables: what each tool solved, per family; who disagrees; how pairs of tools compare. Markdown, for terminals and files alike.
+//! Tables: what each tool solved, per family; which tools disagree; how pairs of tools compare. Markdown, for terminals and files alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -86,7 +86,7 @@ pub struct Output<'a> {
     pub err: &'a str,
 }
 
-/// What a tool said.
+/// The answer of a tool.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Said {
     /// The verdict or why there is none; none if the output explains nothing.
@@ -152,7 +152,7 @@ impl Tool {
         }
     }
 
-    /// Reads what it said.
+    /// Reads its answer.
     pub fn read(&self, output: &Output) -> Said {
         match &self.kind {
             Kind::Own(_) => read_own(output),
@@ -222,7 +222,7 @@ fn fill(described: &Described, instance: &Instance, throng: &Path, timeout: f64,
     words
 }
 
-/// What `throng check --json` said.
+/// The answer of `throng check --json`.
 fn read_own(output: &Output) -> Said {
     let first_complaint =
         || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();

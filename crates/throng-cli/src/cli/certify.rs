@@ -40,7 +40,7 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let size = bytes.len();
     let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
     drop(bytes);
-    let reading = args.input.reading();
+    let reading = args.question.question().reading(args.input.reading());
     let loaded = load(&args.input.file, &reading)?;
     console.has_read();
     let done = judged(args, &document, &loaded, &reading, console, &limits)?;
@@ -180,7 +180,7 @@ fn json(
     format!("{document:#}\n")
 }
 
-/// Writes the certificate of these verdicts, and checks it unless told not to: one that does not stand is a bug. Nothing is written if nothing is
+/// Writes the certificate of these verdicts, and checks it unless that is turned off: one that does not stand is a bug. Nothing is written if nothing is
 /// decided.
 pub(super) fn save(
     path: &Path,

@@ -116,7 +116,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(outcome.word().status())
 }
 
-/// What is said if a search that was asked to stop does not come to an end soon, or reading the input does not.
+/// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.
 fn last_words(args: &CheckArgs) -> LastWords {
     let (file, json) = (args.input.file.display().to_string(), args.json);
     Arc::new(move |why| match json {
@@ -146,7 +146,7 @@ fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
     })
 }
 
-/// Whether to leave out interleavings. What is left out would have to be believed by whoever checks a certificate.
+/// Whether to leave out interleavings. What is left out would have to be trusted by the reader of a certificate.
 pub(super) fn por(args: &CheckArgs) -> bool {
     !args.search.no_por && args.certificate.is_none()
 }

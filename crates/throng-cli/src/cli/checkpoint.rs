@@ -1,4 +1,4 @@
-//! `--checkpoint FILE`: the state of a search, written now and then, so that the same command goes on after it was stopped or killed.
+//! `--checkpoint FILE`: the state of a search, written now and then, so that the same command resumes after it was stopped or killed.
 //!
 //! The file is one line of JSON ([`Header`]), the state as the engine writes it, and a checksum over both (CRC-32, four bytes). It is written beside
 //! and renamed once it is safely on disk: at any moment there is the old state or the new one. A file that is no checkpoint of the same
@@ -114,7 +114,7 @@ impl Checkpoint {
         })
     }
 
-    /// What is gone on with, if anything.
+    /// What is resumed, if anything.
     pub(super) fn earlier(&self) -> Option<String> {
         let Checkpoint { path, header, .. } = self;
         self.found.then(|| format!("going on from {}, after {:.0} s", path.display(), header.seconds))
@@ -136,7 +136,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// When everything has been said and written: the state has done its duty, or this says how to go on.
+    /// When everything has been printed and written: the state is no longer needed, or this says how to resume.
     pub(super) fn end(&self, unanswered: bool) -> Option<String> {
         let path = self.path.display();
         if unanswered {

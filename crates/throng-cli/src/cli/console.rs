@@ -52,7 +52,7 @@ pub struct Console {
     said: Arc<Mutex<Said>>,
     doing: Arc<Mutex<Doing>>,
     checkpoint: OnceLock<Checkpoint>,
-    /// Whether it is being written; shared with whoever loses patience.
+    /// Whether it is being written; shared with the watchdog that ends the process.
     writing: Arc<OnceLock<Arc<AtomicBool>>>,
 }
 
@@ -68,14 +68,14 @@ enum Doing {
     Searching,
 }
 
-/// Who has written to standard output: never both.
+/// What has been written to standard output: never both.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Said {
     #[default]
     Nothing,
     /// The command.
     Answer,
-    /// Whoever lost patience with a command that was asked to stop.
+    /// The watchdog, because a command that was asked to stop did not.
     LastWords,
 }
 
@@ -180,7 +180,7 @@ impl Console {
                 // A search that is writing down how far it has come has noticed.
                 let busy = writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst));
                 match limits.check() {
-                    // Somebody else sees to that.
+                    // The interrupt handler takes care of that.
                     Err(Unknown::Cancelled) => return,
                     Err(why) if !busy => {
                         let since = over.get_or_insert_with(Instant::now).elapsed();
@@ -230,7 +230,7 @@ impl Console {
         }
     }
 
-    /// Writes to standard output. Nobody listening any more (`| head`) is not an error.
+    /// Writes to standard output. A closed pipe (`| head`) is not an error.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.has_answer();
         self.meter.stop();
@@ -350,7 +350,7 @@ pub fn forgive_closed_pipe(done: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// A line on standard error; if that is closed, there is nobody left to tell.
+/// A line on standard error; if that is closed, the line is lost.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
 }

@@ -91,7 +91,7 @@ pub(super) fn needs_prover(problem: &Problem) -> bool {
     problem.model.moves_bystanders() || problem.model.blocking().is_some()
 }
 
-/// Who decides whether a thread state can be reached by any number of threads, if this engine can.
+/// The engine that decides whether a thread state can be reached by any number of threads, if this one can.
 pub(super) fn prover(
     engine: EngineName,
     problem: &Problem,

@@ -1,11 +1,11 @@
-//! `throng explain`: what a code of an error or warning means, with an example. The entries are those of docs/errors.md.
+//! `throng explain`: what a code of an error or warning means, with an example. The entries are those of docs/errors.md, of which `errors.md` is a copy.
 
 use super::ExplainArgs;
 use super::console::{Console, Failure};
 
-const PAGE: &str = include_str!("../../../../docs/errors.md");
+const PAGE: &str = include_str!("errors.md");
 
-/// What is said about one code.
+/// The explanation of one code.
 struct Entry {
     code: &'static str,
     text: &'static str,

@@ -101,7 +101,7 @@ fn allowed(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a temporary file beside it and renames that: nobody ever sees half a file, and an old one stays if this fails.
+/// Writes a temporary file beside it and renames that: no reader ever sees half a file, and an old one stays if this fails.
 pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     stream(path, |out| out.write_all(text.as_bytes()))
 }

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Columns of the line on a terminal.
 const WIDTH: usize = 79;
 
-/// What an engine said that has been silent for this long is old news.
+/// The last report of an engine that has been silent for this long is not shown any more.
 const FRESH: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
 
 const THRONG = resolve(process.env.THRONG);
-const EXAMPLES = resolve("../../examples");
+const EXAMPLES = resolve("../../../../examples");
 const shots = process.argv[2] === "--screenshots" ? resolve(process.argv[3]) : null;
 const dir = mkdtempSync(join(tmpdir(), "throng-browser-"));
 
 function throng(file, ...options) {
-  const ran = spawnSync(THRONG, ["check", file, ...options], { encoding: "utf8", maxBuffer: 1 << 28, cwd: resolve("../..") });
+  const ran = spawnSync(THRONG, ["check", file, ...options], { encoding: "utf8", maxBuffer: 1 << 28, cwd: resolve("../../../..") });
   assert.ok([0, 1, 10].includes(ran.status), ran.stderr);
   return ran;
 }

@@ -1,6 +1,6 @@
-//! Many cases, by several threads, with counts that can be kept and gone on from.
+//! Many cases, by several threads, with counts that can be saved and resumed.
 //!
-//! Cases are numbered; number and seed make a case, whoever runs it. Threads take the next number and send what came of it to the
+//! Cases are numbered; number and seed determine a case. Threads take the next number and send what came of it to the
 //! one place that counts. A case whose result was not counted when the process ended is simply run again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use super::compare::{Effort, Failure, Kind, Tally, compare, processor_time};
 use super::coverage::constructs;
 use super::generate::generate;
 use super::known::Known;
-use super::oracles::Contestant;
+use super::oracles::Oracle;
 use super::shrink::shrink;
 use crate::programs::Rng;
 
@@ -42,8 +42,8 @@ pub struct Campaign {
     pub effort: Effort,
     /// A case that takes longer hangs.
     pub patience: Duration,
-    /// Who answers.
-    pub oracles: Arc<Vec<Contestant>>,
+    /// The oracles to compare.
+    pub oracles: Arc<Vec<Oracle>>,
 }
 
 /// All that was counted.
@@ -55,9 +55,9 @@ pub struct State {
     pub cases: BTreeMap<String, u64>,
     /// In how many cases a construct occurred.
     pub constructs: BTreeMap<String, u64>,
-    /// What was said about any number of threads.
+    /// Claims about any number of threads.
     pub any: Tally,
-    /// What was said with `--threads`.
+    /// Claims with `--threads`.
     pub bounded: Tally,
     /// Failures, each with how often it was met.
     pub failures: BTreeMap<String, u64>,
@@ -139,11 +139,11 @@ pub struct Found {
 impl Found {
     /// What failures of this kind are called.
     pub fn title(&self) -> String {
-        format!("{:?}: {}", self.failure.kind, self.failure.who.join(" against "))
+        format!("{:?}: {}", self.failure.kind, self.failure.oracles.join(" against "))
     }
 }
 
-/// What a campaign tells while it runs.
+/// What a campaign reports while it runs.
 pub enum News<'a> {
     /// Something is wrong; it should be kept.
     Found(&'a Found),
@@ -158,7 +158,7 @@ struct Done {
     took: Duration,
 }
 
-/// Numbers of cases that nobody has run.
+/// Numbers of cases that have not been run.
 struct Numbers {
     progress: Progress,
     next: u64,
@@ -194,12 +194,12 @@ impl Campaign {
         generate(base.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95)), self.size)
     }
 
-    /// Runs cases until there are enough, time is up or `stop` says so; `state` is gone on from.
+    /// Runs cases until there are enough, time is up or `stop` says so; `state` is resumed.
     pub fn run(
         self: &Arc<Campaign>,
         mut state: State,
         stop: &Arc<dyn Fn() -> bool + Send + Sync>,
-        tell: &mut dyn FnMut(News<'_>),
+        report: &mut dyn FnMut(News<'_>),
     ) -> State {
         let progress = state.seeds.get(&self.name()).cloned().unwrap_or_default();
         let numbers = Arc::new(Mutex::new(Numbers { next: progress.next, progress, left: self.count }));
@@ -220,21 +220,21 @@ impl Campaign {
         let mut alike = BTreeMap::new();
         loop {
             match receive.recv_timeout(Duration::from_secs(1)) {
-                Ok(done) => self.count(&mut state, &done, &mut alike, tell),
+                Ok(done) => self.count(&mut state, &done, &mut alike, report),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if kept.elapsed() > Duration::from_secs(10) {
                 if let Some(done) = busy.iter().find_map(|busy| self.hangs(busy)) {
-                    self.count(&mut state, &done, &mut alike, tell);
-                    // Nobody can end that thread; the process will.
+                    self.count(&mut state, &done, &mut alike, report);
+                    // A thread cannot be ended; the end of the process ends it.
                     break;
                 }
-                tell(News::Counted(&state, false));
+                report(News::Counted(&state, false));
                 kept = Instant::now();
             }
         }
-        tell(News::Counted(&state, true));
+        report(News::Counted(&state, true));
         state
     }
 
@@ -243,15 +243,15 @@ impl Campaign {
         state: &mut State,
         done: &Done,
         alike: &mut BTreeMap<String, usize>,
-        tell: &mut dyn FnMut(News<'_>),
+        report: &mut dyn FnMut(News<'_>),
     ) {
         state.add(self, done);
         let Err(found) = &done.result else { return };
         let kept = alike.entry(found.title()).or_default();
         *kept += 1;
         if *kept <= MOST_ALIKE {
-            tell(News::Found(found));
-            tell(News::Counted(state, false));
+            report(News::Found(found));
+            report(News::Counted(state, false));
         }
     }
 
@@ -314,7 +314,7 @@ impl Campaign {
         let case = self.case(number);
         let what = format!("the case does not come to an end within {} s", self.patience.as_secs());
         let failure =
-            Failure { kind: Kind::Overrun, who: vec!["somebody".into()], what, sort: String::new() };
+            Failure { kind: Kind::Overrun, oracles: vec!["an oracle".into()], what, sort: String::new() };
         let Campaign { seed, size, .. } = *self;
         let found = Found { seed, number, size, failure, case: case.clone(), original: case.clone() };
         Some(Done { number, case, result: Err(Box::new(found)), took: since.elapsed() })

@@ -8,7 +8,7 @@ use super::threads::Threads;
 use throng_lang::load::{Format, Reading};
 use throng_lang::question::Question;
 
-/// A case: everything that must be said to run it again.
+/// A case: everything that is needed to run it again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Case {
     /// The input.

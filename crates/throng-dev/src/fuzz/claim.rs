@@ -1,6 +1,6 @@
-//! What somebody says about a target, so that any two can be compared.
+//! What an oracle claims about a target, so that any two can be compared.
 
-/// What is said about a target. Two answers fit together unless one has a run that the other rules out.
+/// A claim about a target. Two claims fit together unless one has a run that the other rules out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Claim {
     /// There is a run in which so many threads exist at once; [`Claim::UNCOUNTED`] where threads are not what is counted.

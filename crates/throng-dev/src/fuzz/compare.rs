@@ -1,4 +1,4 @@
-//! Asks oracles about a case, and compares what they say.
+//! Asks all oracles about a case, and compares their claims.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 use super::claim::Claim;
-use super::oracles::Contestant;
+use super::oracles::Oracle;
 use throng_lang::load::{Loaded, Reading};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -31,7 +31,7 @@ pub struct Asked<'a> {
 pub enum Kind {
     /// The input, which is correct, was refused.
     Refused,
-    /// Somebody panicked.
+    /// An oracle panicked.
     Panic,
     /// Evidence does not stand.
     Evidence,
@@ -43,7 +43,7 @@ pub enum Kind {
     ThreadStates,
     /// Two answers contradict each other.
     Disagreement,
-    /// Somebody worked much longer than allowed.
+    /// An oracle worked much longer than allowed.
     Overrun,
 }
 
@@ -68,32 +68,33 @@ impl Trouble {
 pub struct Failure {
     /// What kind of thing.
     pub kind: Kind,
-    /// Whose answer it is about; two, if they disagree.
-    pub who: Vec<String>,
+    /// The oracle whose answer it is about; two, if they disagree.
+    #[serde(alias = "who")]
+    pub oracles: Vec<String>,
     /// What exactly.
     pub what: String,
-    /// What it is about, if that matters for telling failures apart.
+    /// What it is about, if that matters for distinguishing failures.
     #[serde(default)]
     pub sort: String,
 }
 
 impl Failure {
-    fn new(who: &str, trouble: Trouble) -> Failure {
+    fn new(oracle: &str, trouble: Trouble) -> Failure {
         let Trouble { kind, what } = trouble;
         let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect();
         let sort = if kind == Kind::Panic { letters(&what) } else { String::new() };
-        Failure { kind, who: vec![who.into()], what, sort }
+        Failure { kind, oracles: vec![oracle.into()], what, sort }
     }
 
     /// Whether it is the same failure, on another case.
     pub fn is_like(&self, other: &Failure) -> bool {
-        self.kind == other.kind && self.who == other.who && self.sort == other.sort
+        self.kind == other.kind && self.oracles == other.oracles && self.sort == other.sort
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}: {}", self.kind, self.who.join(" against "), self.what)
+        write!(f, "{:?}: {}: {}", self.kind, self.oracles.join(" against "), self.what)
     }
 }
 
@@ -114,11 +115,12 @@ impl Default for Effort {
     }
 }
 
-/// How often things were said.
+/// How often each claim was made.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
-    /// For oracles: how often safe, unsafe, unknown; targets with a bound and without are counted alike.
-    pub said: BTreeMap<String, [u64; 3]>,
+    /// For each oracle: how often safe, unsafe, unknown; targets with a bound and without are counted alike.
+    #[serde(alias = "said")]
+    pub claims: BTreeMap<String, [u64; 3]>,
     /// For each pair: on how many targets both decided, and alike.
     pub agreed: BTreeMap<String, u64>,
 }
@@ -131,8 +133,8 @@ impl Tally {
 
     /// Adds another count.
     pub fn add(&mut self, other: &Tally) {
-        for (who, counts) in &other.said {
-            let own = self.said.entry(who.clone()).or_default();
+        for (oracle, counts) in &other.claims {
+            let own = self.claims.entry(oracle.clone()).or_default();
             own.iter_mut().zip(counts).for_each(|(own, more)| *own += more);
         }
         for (pair, count) in &other.agreed {
@@ -141,19 +143,19 @@ impl Tally {
     }
 }
 
-/// Asks oracles; what they said, or the first thing that is wrong.
-pub fn compare(case: &Case, oracles: &[Contestant], effort: &Effort) -> Result<Tally, Failure> {
+/// Asks all oracles; what they claim, or the first thing that is wrong.
+pub fn compare(case: &Case, oracles: &[Oracle], effort: &Effort) -> Result<Tally, Failure> {
     let asked = guarded(|| Asked::with(case, |asked| Ok(compare_asked(asked, oracles, effort))));
     asked.map_err(|trouble| Failure::new("reader", trouble))?
 }
 
-fn compare_asked(asked: &Asked<'_>, oracles: &[Contestant], effort: &Effort) -> Result<Tally, Failure> {
+fn compare_asked(asked: &Asked<'_>, oracles: &[Oracle], effort: &Effort) -> Result<Tally, Failure> {
     let mut all: Vec<(&str, Vec<Claim>)> = Vec::new();
-    for contestant in oracles {
-        let trouble = |trouble: Trouble| Failure::new(contestant.name, trouble);
+    for oracle in oracles {
+        let trouble = |trouble: Trouble| Failure::new(oracle.name, trouble);
         let limits = Limits::none().work(effort.work).timeout(effort.time);
         let began = processor_time();
-        let said = guarded(|| (contestant.ask)(asked, &limits)).map_err(trouble)?;
+        let claims = guarded(|| (oracle.ask)(asked, &limits)).map_err(trouble)?;
         let took = processor_time().saturating_sub(began);
         if took > effort.overrun {
             let why = format!(
@@ -163,19 +165,19 @@ fn compare_asked(asked: &Asked<'_>, oracles: &[Contestant], effort: &Effort) -> 
             );
             return Err(trouble(Trouble::new(Kind::Overrun, why)));
         }
-        all.extend(said.map(|said| (contestant.name, said)));
+        all.extend(claims.map(|claims| (oracle.name, claims)));
     }
     let mut tally = Tally::default();
-    for (who, said) in &all {
-        let counts = tally.said.entry(who.to_string()).or_default();
+    for (oracle, claims) in &all {
+        let counts = tally.claims.entry(oracle.to_string()).or_default();
         // The last is about all targets together.
-        let about = if said.len() > 1 && !said[..said.len() - 1].iter().all(|s| *s == Claim::UNKNOWN) {
-            &said[..said.len() - 1]
+        let about = if claims.len() > 1 && !claims[..claims.len() - 1].iter().all(|s| *s == Claim::UNKNOWN) {
+            &claims[..claims.len() - 1]
         } else {
-            &said[said.len() - 1..]
+            &claims[claims.len() - 1..]
         };
-        for said in about {
-            counts[said.safe().map_or(2, |safe| usize::from(!safe))] += 1;
+        for claim in about {
+            counts[claim.safe().map_or(2, |safe| usize::from(!safe))] += 1;
         }
     }
     for (i, (a, first)) in all.iter().enumerate() {
@@ -198,7 +200,7 @@ fn compare_two(
             let what = format!("about {target}: {a} says {one:?}, {b} says {other:?}");
             // Verdicts that differ are not to be shrunk to numbers that differ.
             let sort = format!("{:?} {:?}", one.safe(), other.safe());
-            return Err(Failure { kind: Kind::Disagreement, who: vec![a.into(), b.into()], what, sort });
+            return Err(Failure { kind: Kind::Disagreement, oracles: vec![a.into(), b.into()], what, sort });
         }
         if one.safe().is_some() && other.safe().is_some() {
             *tally.agreed.entry(Tally::pair(a, b)).or_default() += 1;
@@ -219,14 +221,14 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
     }
 }
 
-/// Processor time of this thread so far; on systems that do not tell, time on the wall.
+/// Processor time of this thread so far; wall-clock time where the system does not provide it.
 #[cfg(unix)]
 pub(super) fn processor_time() -> Duration {
     use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// Processor time of this thread so far; on systems that do not tell, time on the wall.
+/// Processor time of this thread so far; wall-clock time where the system does not provide it.
 #[cfg(not(unix))]
 pub(super) fn processor_time() -> Duration {
     use std::sync::OnceLock;

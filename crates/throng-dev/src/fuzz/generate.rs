@@ -235,7 +235,7 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
     Case { body: Body::Program(asked), threads, known }
 }
 
-/// With so many further variables that states do not fit into one word; some of them are assigned instead of skipping.
+/// With so many further variables that states do not fit into 64 bits; some of them are assigned instead of skipping.
 fn padded(rng: &mut Rng, text: &str) -> String {
     let mut declared = |name: &str| {
         let count = 20 + rng.below(40);
@@ -279,7 +279,7 @@ fn synonyms(rng: &mut Rng, text: &str) -> String {
     ];
     let mut text = text.to_string();
     for (word, other) in words {
-        // `!=` is one word.
+        // `!=` is one token.
         if rng.one_in(12) && !(word == "!" && text.contains("!=")) {
             text = text.replace(word, other);
         }

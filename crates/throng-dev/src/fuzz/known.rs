@@ -55,37 +55,37 @@ pub struct Walk {
 
 impl Known {
     /// What is known about each target, the order being that of the problem; `None` if it no longer stands.
-    pub fn said(&self, case: &Case, names: &[String]) -> Option<Vec<Claim>> {
-        let mut said = vec![Claim::UNKNOWN; names.len()];
+    pub fn claims(&self, case: &Case, names: &[String]) -> Option<Vec<Claim>> {
+        let mut claims = vec![Claim::UNKNOWN; names.len()];
         match (self, &case.body) {
             (Known::Weights { shared, local }, Body::Threads(threads)) => {
-                *said.first_mut()? = threads_weigh_less(threads, shared, local).then_some(Claim::SAFE)?;
+                *claims.first_mut()? = threads_weigh_less(threads, shared, local).then_some(Claim::SAFE)?;
             }
             (Known::Weights { local, .. }, Body::Net(net)) => {
-                *said.first_mut()? = net_weighs_less(net, local).then_some(Claim::SAFE)?;
+                *claims.first_mut()? = net_weighs_less(net, local).then_some(Claim::SAFE)?;
             }
-            (Known::Run(run), Body::Threads(threads)) => *said.first_mut()? = along(threads, run, case)?,
+            (Known::Run(run), Body::Threads(threads)) => *claims.first_mut()? = along(threads, run, case)?,
             (Known::Run(run), Body::Net(net)) => {
-                let told = along(net, run, case)?;
-                *said.first_mut()? = if net.counts() { told } else { told.uncounted() };
+                let claim = along(net, run, case)?;
+                *claims.first_mut()? = if net.counts() { claim } else { claim.uncounted() };
             }
             (Known::Invariant(kept), Body::Program(program)) => {
                 kept.holds(program).then_some(())?;
                 let safe = |name: &String| name == "assertions" || name.starts_with("invariant ");
-                said = names.iter().map(|n| if safe(n) { Claim::SAFE } else { Claim::UNKNOWN }).collect();
+                claims = names.iter().map(|n| if safe(n) { Claim::SAFE } else { Claim::UNKNOWN }).collect();
             }
             (Known::Walk(walk), Body::Program(program)) => {
                 let met = walk.again(program, case.threads)?;
-                for (said, name) in said.iter_mut().zip(names) {
+                for (claim, name) in claims.iter_mut().zip(names) {
                     if met_target(&met, program, name) {
-                        *said = Claim::hit(met.threads as u32);
+                        *claim = Claim::hit(met.threads as u32);
                     }
                 }
-                said.iter().any(|s| s.hit.is_some()).then_some(())?;
+                claims.iter().any(|s| s.hit.is_some()).then_some(())?;
             }
             _ => return None,
         }
-        Some(said)
+        Some(claims)
     }
 }
 
@@ -178,8 +178,8 @@ fn along(system: &dyn Steps, run: &[State], case: &Case) -> Option<Claim> {
     };
     let steps = |pair: &[State]| system.after(&pair[0], None).contains(&pair[1]);
     let stands = starts.contains(first) && run.windows(2).all(steps) && system.hits(last, 0);
-    let said = if is_net && case.threads.is_some() { Claim::UNCOUNTED } else { most };
-    stands.then(|| Claim::hit(said))
+    let threads = if is_net && case.threads.is_some() { Claim::UNCOUNTED } else { most };
+    stands.then(|| Claim::hit(threads))
 }
 
 // ── programs ──

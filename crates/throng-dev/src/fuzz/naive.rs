@@ -1,6 +1,6 @@
-//! The search that oracles is compared with: over plain lists of numbers, one size after another, in a few lines.
+//! The search that all other oracles are compared with: over plain lists of numbers, one size after another, in a few lines.
 //!
-//! Systems and nets say what their states and steps are ([`Steps`]), each in its own words and without any code of the
+//! Systems and nets say what their states and steps are ([`Steps`]), each by itself and without any code of the
 //! engines or readers. Programs have an interpreter of their own, see [`crate::interpreter`].
 
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ pub trait Steps {
     fn starts_of_tokens(&self, most: u32) -> Vec<State>;
     /// The size of the largest initial state; none if any number may start.
     fn largest_start(&self) -> Option<u32>;
-    /// All states that are one step away; with `bound` threads, nobody is created.
+    /// All states that are one step away; with `bound` threads, no thread is created.
     fn after(&self, state: &State, bound: Option<u32>) -> Vec<State>;
     /// How many threads or tokens there are.
     fn size(&self, state: &State) -> u32;
@@ -33,26 +33,26 @@ const MOST_STATES: usize = 4_000;
 
 /// What is true about each target: for `bound` threads or any number, looking at runs of at most `most` at once.
 pub fn by_size(system: &dyn Steps, bound: Option<u32>, most: u32) -> Vec<Claim> {
-    let mut said = vec![Claim::UNKNOWN; system.targets()];
+    let mut claims = vec![Claim::UNKNOWN; system.targets()];
     let last = bound.map_or(most, |bound| bound.min(most));
     for size in 0..=last {
         let starts: Vec<State> = (0..=size).flat_map(|n| system.starts(n)).collect();
         let Some(found) = search(system, starts, bound, Some(size)) else { break };
         // Nothing larger can start, and nothing became larger: later sizes are the same.
         let closed = !found.left_out && system.largest_start().is_some_and(|largest| largest <= size);
-        for (said, hit) in said.iter_mut().zip(&found.hit) {
+        for (claim, hit) in claims.iter_mut().zip(&found.hit) {
             match hit {
-                _ if said.hit.is_some() => {}
-                Some(steps) => *said = Claim::fewest(size, Some(*steps)),
-                None if closed || bound == Some(size) => *said = Claim::SAFE,
-                None => *said = Claim::none_up_to(size),
+                _ if claim.hit.is_some() => {}
+                Some(steps) => *claim = Claim::fewest(size, Some(*steps)),
+                None if closed || bound == Some(size) => *claim = Claim::SAFE,
+                None => *claim = Claim::none_up_to(size),
             }
         }
         if closed {
             break;
         }
     }
-    said
+    claims
 }
 
 /// What is true about each target if each place that is open starts with at most `most` tokens.
@@ -60,8 +60,8 @@ pub fn by_tokens(system: &dyn Steps, most: u32) -> Vec<Claim> {
     match search(system, system.starts_of_tokens(most), None, None) {
         None => vec![Claim::UNKNOWN; system.targets()],
         Some(found) => {
-            let said = |hit: &Option<usize>| hit.map_or(Claim::SAFE, |_| Claim::hit(Claim::UNCOUNTED));
-            found.hit.iter().map(said).collect()
+            let claim = |hit: &Option<usize>| hit.map_or(Claim::SAFE, |_| Claim::hit(Claim::UNCOUNTED));
+            found.hit.iter().map(claim).collect()
         }
     }
 }

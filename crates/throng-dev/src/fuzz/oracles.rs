@@ -1,4 +1,4 @@
-//! Everybody who answers: engines in all their variants, naive searches, the checker's interpreter, translations.
+//! All oracles: engines in all their variants, naive searches, the checker's interpreter, translations.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,50 +39,50 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// What somebody answers: about each target, then about all of them together. Who does not take such cases says nothing.
+/// What an oracle answers: about each target, then about all of them together. `None`: it does not apply to the case.
 pub type Answers = Result<Option<Vec<Claim>>, Trouble>;
 
-/// How somebody answers.
+/// How an oracle answers.
 pub type Ask = dyn Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync;
 
-/// Somebody who answers.
-pub struct Contestant {
-    /// Who.
+/// One source of answers.
+pub struct Oracle {
+    /// Its name.
     pub name: &'static str,
-    /// What they say about a case.
+    /// What it answers about a case.
     pub ask: Box<Ask>,
 }
 
-impl Contestant {
-    /// Whoever answers like this.
+impl Oracle {
+    /// An oracle that answers like this.
     pub fn new(
         name: &'static str,
         ask: impl Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync + 'static,
-    ) -> Contestant {
-        Contestant { name, ask: Box::new(ask) }
+    ) -> Oracle {
+        Oracle { name, ask: Box::new(ask) }
     }
 }
 
-/// Everybody.
-pub fn oracles() -> Vec<Contestant> {
-    let mut all: Vec<Contestant> = engines().into_iter().map(Entry::contestant).collect();
+/// Every oracle.
+pub fn oracles() -> Vec<Oracle> {
+    let mut all: Vec<Oracle> = engines().into_iter().map(Entry::oracle).collect();
     for por in [false, true] {
         let name = if por { "plain, reduced" } else { "plain" };
-        all.push(Contestant::new(name, move |asked, limits| plain(asked, limits, por)));
+        all.push(Oracle::new(name, move |asked, limits| plain(asked, limits, por)));
     }
-    all.push(Contestant::new("naive", |asked, _| Ok(naive(asked))));
-    all.push(Contestant::new("hidden answer", |asked, _| {
+    all.push(Oracle::new("naive", |asked, _| Ok(naive(asked))));
+    all.push(Oracle::new("hidden answer", |asked, _| {
         let names: Vec<String> = asked.problem.targets.iter().map(|t| t.name.clone()).collect();
-        Ok(asked.case.known.as_ref().and_then(|known| known.said(asked.case, &names)).map(with_overall))
+        Ok(asked.case.known.as_ref().and_then(|known| known.claims(asked.case, &names)).map(with_overall))
     }));
-    all.push(Contestant::new("interpreter", interpreted));
+    all.push(Oracle::new("interpreter", interpreted));
     for (name, format) in TRANSLATIONS {
-        all.push(Contestant::new(name, move |asked, limits| translated(asked, limits, format)));
+        all.push(Oracle::new(name, move |asked, limits| translated(asked, limits, format)));
     }
-    all.push(Contestant::new("very many tokens", scaled));
-    all.push(Contestant::new("certificate, renamed", renamed));
-    all.push(Contestant::new("certificate of another", of_another));
-    all.push(Contestant::new(states::NAME, states::compare));
+    all.push(Oracle::new("very many tokens", scaled));
+    all.push(Oracle::new("certificate, renamed", renamed));
+    all.push(Oracle::new("certificate of another", of_another));
+    all.push(Oracle::new(states::NAME, states::compare));
     all
 }
 
@@ -111,16 +111,16 @@ pub fn engines() -> Vec<Entry> {
         Entry::new("symbolic, reduced", Symbolic { por: true, ..symbolic.clone() }).shortest().reduced(),
         Entry::new("symbolic", symbolic).shortest(),
         Entry::new("karp-miller", KarpMiller::default()),
-        Entry::new("karp-miller, contracted", OnQuotient(KarpMiller::default())),
+        Entry::new("karp-miller, on the quotient", OnQuotient(KarpMiller::default())),
         Entry::new("backward, plain", Backward),
         Entry::new("backward", Pruned::default()),
-        Entry::new("backward, contracted", OnQuotient(Pruned::default())),
+        Entry::new("backward, on the quotient", OnQuotient(Pruned::default())),
         Entry::new("views", Views::default()),
-        Entry::new("views, contracted", OnQuotient(Views::default())),
+        Entry::new("views, on the quotient", OnQuotient(Views::default())),
         Entry::new("equations", Equations::default()),
-        Entry::new("equations, contracted", OnQuotient(Equations::default())),
+        Entry::new("equations, on the quotient", OnQuotient(Equations::default())),
         Entry::new("guided", Guided::default()),
-        Entry::new("guided, contracted", OnQuotient(Guided::default())),
+        Entry::new("guided, on the quotient", OnQuotient(Guided::default())),
         Entry::new("auto", Auto { por: false, ..Auto::default() }),
         Entry::new("auto, 2 jobs", Auto { por: false, jobs: 2, ..Auto::default() }),
         Entry::new("auto, reduced", Auto::default()).reduced(),
@@ -136,21 +136,21 @@ impl Entry {
         Entry { shortest: true, ..self }
     }
 
-    /// Whoever leaves out interleavings has evidence that a file cannot prove.
+    /// An engine that leaves out interleavings has evidence that cannot be written to a file.
     fn reduced(self) -> Entry {
         Entry { certificates: false, ..self }
     }
 
-    fn contestant(self) -> Contestant {
-        Contestant::new(self.name, move |asked, limits| {
+    fn oracle(self) -> Oracle {
+        Oracle::new(self.name, move |asked, limits| {
             let answered = answers(&*self.engine, asked.problem, limits)?;
             let verdicts = &answered.verdicts;
             if self.certificates && verdicts.iter().any(|v| !matches!(v, Verdict::Unknown(_))) {
                 certified(asked, verdicts)?;
             }
-            // Whoever ran out of time may have had none left to look for a shorter run.
+            // An engine that ran out of time may have had none left to look for a shorter run.
             let shortest = self.shortest && limits.check().is_ok();
-            Ok(Some(answered.said(asked, shortest)))
+            Ok(Some(answered.claims(asked, shortest)))
         })
     }
 }
@@ -158,7 +158,7 @@ impl Entry {
 /// What an engine says; its evidence stands.
 struct Answered {
     verdicts: Vec<Verdict>,
-    /// Per target, whether its run is said to have the fewest threads.
+    /// Per target, whether its run is claimed to have the fewest threads.
     fewest: Vec<bool>,
     /// With so many threads or fewer, nothing that is open can be reached.
     complete: Option<u32>,
@@ -166,8 +166,8 @@ struct Answered {
 
 impl Answered {
     /// What it says about each target, and overall.
-    fn said(&self, asked: &Asked<'_>, shortest: bool) -> Vec<Claim> {
-        let said = |(verdict, &fewest): (&Verdict, &bool)| match (verdict, self.complete) {
+    fn claims(&self, asked: &Asked<'_>, shortest: bool) -> Vec<Claim> {
+        let claim = |(verdict, &fewest): (&Verdict, &bool)| match (verdict, self.complete) {
             (Verdict::Safe(_), _) => Claim::SAFE,
             (Verdict::Unsafe(_), _) if !asked.counts() => Claim::hit(Claim::UNCOUNTED),
             (Verdict::Unsafe(trace), _) if fewest => {
@@ -177,7 +177,7 @@ impl Answered {
             (Verdict::Unknown(_), Some(most)) if asked.counts() => Claim::none_up_to(most),
             (Verdict::Unknown(_), _) => Claim::UNKNOWN,
         };
-        with_overall(self.verdicts.iter().zip(&self.fewest).map(said).collect())
+        with_overall(self.verdicts.iter().zip(&self.fewest).map(claim).collect())
     }
 }
 
@@ -218,9 +218,9 @@ fn patience() -> Limits {
     Limits::none().timeout(Duration::from_secs(5))
 }
 
-fn with_overall(mut said: Vec<Claim>) -> Vec<Claim> {
-    said.push(Claim::overall(&said));
-    said
+fn with_overall(mut claims: Vec<Claim>) -> Vec<Claim> {
+    claims.push(Claim::overall(&claims));
+    claims
 }
 
 /// The evidence goes into a file and comes back, and the other checker looks at it: it answers what was asked.
@@ -267,7 +267,7 @@ fn written(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<Document, Trouble>
 
 // ── certificates that lie ──
 
-/// The certificate of a true answer, in which targets have the names of others: whoever reads what `certify` prints must not be misled.
+/// The certificate of a true answer, in which targets have the names of others: what `certify` prints must not mislead.
 fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let verdicts = answers(&Auto { por: false, ..Auto::default() }, asked.problem, limits)?.verdicts;
     if !answers_all(&verdicts) {
@@ -282,7 +282,7 @@ fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
     document.targets.iter_mut().for_each(|t| t.name = other(&t.name));
     document.undecided = vec!["\u{1b}[2K\rVALID".into()];
     document.input.name = "\u{1b}[2K\rVALID".into();
-    read_aloud(asked, &document)
+    printed(asked, &document)
 }
 
 /// The certificate of a similar case shown to this one: if it is accepted, what it says must be true here.
@@ -298,24 +298,24 @@ fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
         });
         // Not every smaller case is a correct input, and its own troubles are not the matter here.
         let Ok(Some(document)) = document else { continue };
-        if let Some(said) = read_aloud(asked, &document)? {
-            return Ok(Some(said));
+        if let Some(claims) = printed(asked, &document)? {
+            return Ok(Some(claims));
         }
     }
     Ok(None)
 }
 
 /// What `certify` says of a certificate, by the names that it prints; nothing if it does not accept it.
-fn read_aloud(asked: &Asked<'_>, document: &Document) -> Answers {
+fn printed(asked: &Asked<'_>, document: &Document) -> Answers {
     let Ok(certified) = certify::certify(&asked.for_certificates(), document, &patience()) else {
         return Ok(None);
     };
-    let mut told =
+    let mut texts =
         certified.answers.iter().map(|a| &a.name).chain(&certified.notes).chain([&certified.initial]);
-    if let Some(odd) = told.find(|text| text.chars().any(char::is_control)) {
+    if let Some(odd) = texts.find(|text| text.chars().any(char::is_control)) {
         return Err(Trouble::new(Kind::Certificate, format!("control characters are printed: {odd:?}")));
     }
-    let said = |target: &Target| {
+    let claim = |target: &Target| {
         let answer = certified.answers.iter().find(|a| a.name == target.name);
         match answer.map(|a| a.verdict) {
             Some(certificate::Claim::Safe) => Claim::SAFE,
@@ -323,14 +323,14 @@ fn read_aloud(asked: &Asked<'_>, document: &Document) -> Answers {
             None => Claim::UNKNOWN,
         }
     };
-    Ok(Some(with_overall(asked.problem.targets.iter().map(said).collect())))
+    Ok(Some(with_overall(asked.problem.targets.iter().map(claim).collect())))
 }
 
 fn plain(asked: &Asked<'_>, limits: &Limits, por: bool) -> Answers {
     let Bound::Threads(bound) = asked.problem.bound else { return Ok(None) };
     let Ok(outcome) = (UncountedSymbolic { por }).search(asked.problem, limits) else { return Ok(None) };
-    let said = |hit: &bool| if *hit { Claim::hit(bound) } else { Claim::SAFE };
-    Ok(Some(with_overall(outcome.hit.iter().map(said).collect())))
+    let claim = |hit: &bool| if *hit { Claim::hit(bound) } else { Claim::SAFE };
+    Ok(Some(with_overall(outcome.hit.iter().map(claim).collect())))
 }
 
 // ── naive searches ──
@@ -340,16 +340,16 @@ const MOST_THREADS: u32 = 4;
 const MOST_TOKENS: u32 = 6;
 
 fn naive(asked: &Asked<'_>) -> Option<Vec<Claim>> {
-    let said = match (&asked.case.body, asked.case.threads) {
+    let claims = match (&asked.case.body, asked.case.threads) {
         (Body::Threads(threads), bound) => by_size(threads, bound, MOST_THREADS),
         (Body::Net(net), Some(most)) => by_tokens(net, most),
         (Body::Net(net), None) => {
-            let said = by_size(net, None, MOST_TOKENS);
-            if net.counts() { said } else { said.into_iter().map(Claim::uncounted).collect() }
+            let claims = by_size(net, None, MOST_TOKENS);
+            if net.counts() { claims } else { claims.into_iter().map(Claim::uncounted).collect() }
         }
         (Body::Program(program), bound) => naive_program(asked, program, bound),
     };
-    Some(with_overall(said))
+    Some(with_overall(claims))
 }
 
 fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Vec<Claim> {
@@ -362,13 +362,13 @@ fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Ve
         limit: 1_500,
     };
     let targets = &asked.problem.targets;
-    let mut said = vec![Claim::UNKNOWN; targets.len()];
+    let mut claims = vec![Claim::UNKNOWN; targets.len()];
     let last = bound.unwrap_or(3).min(3);
     for within in 0..=last {
         let (label, invariant) = (program.label.as_deref(), program.invariant.as_deref());
         let Some(found) = naive.search_within(&question, within as usize, label, invariant) else { break };
         let closed = !found.left_out && program.initial.is_some_and(|n| n <= within);
-        for (said, target) in said.iter_mut().zip(targets) {
+        for (claim, target) in claims.iter_mut().zip(targets) {
             let steps = match target.name.split(' ').next() {
                 Some("assertions") => found.violated,
                 Some("error") => found.error_label,
@@ -376,17 +376,17 @@ fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Ve
                 _ => found.invariant,
             };
             match steps {
-                _ if said.hit.is_some() => {}
-                Some(steps) => *said = Claim::fewest(within, Some(steps)),
-                None if closed || bound == Some(within) => *said = Claim::SAFE,
-                None => *said = Claim::none_up_to(within),
+                _ if claim.hit.is_some() => {}
+                Some(steps) => *claim = Claim::fewest(within, Some(steps)),
+                None if closed || bound == Some(within) => *claim = Claim::SAFE,
+                None => *claim = Claim::none_up_to(within),
             }
         }
         if closed {
             break;
         }
     }
-    said
+    claims
 }
 
 /// The checker's interpreter as the model.
@@ -411,7 +411,7 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         model,
     };
     let engine = Explicit { max_threads: Some(4), por: false, ..Explicit::default() };
-    Ok(Some(answers(&engine, &own, limits)?.said(asked, false)))
+    Ok(Some(answers(&engine, &own, limits)?.claims(asked, false)))
 }
 
 // ── translations ──
@@ -446,7 +446,7 @@ pub fn reread(written: &Written, format: write::Format) -> Result<(Loaded, Probl
         write::Format::Ntts => load::Format::Ntts,
         write::Format::Spec => load::Format::Spec,
         write::Format::Pnml => load::Format::Pnml,
-        write::Format::Dot => return Err("nobody reads drawings".into()),
+        write::Format::Dot => return Err("there is no reader for drawings".into()),
     };
     let loaded = load::read(source, format, &Reading::default())
         .map_err(|r| format!("{:?}\n{}", r.diagnostics, written.text))?;
@@ -502,23 +502,23 @@ fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
     elsewhere(asked, &problem, &written.text, limits)
 }
 
-/// What is said if somebody asks in another way: about each target where formats have one for each, and about all of them together.
+/// What is answered if the question is posed in another way: about each target where formats have one for each, and about all of them together.
 fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
     let answered = answers(&Auto::default(), problem, limits)
         .map_err(|t| Trouble::new(t.kind, format!("{}\n{text}", t.what)))?;
-    let said = answered.verdicts.iter().map(|v| match v {
+    let claims = answered.verdicts.iter().map(|v| match v {
         Verdict::Safe(_) => Claim::SAFE,
         Verdict::Unsafe(_) => Claim::hit(Claim::UNCOUNTED),
         Verdict::Unknown(_) => Claim::UNKNOWN,
     });
-    let said: Vec<Claim> = said.collect();
+    let claims: Vec<Claim> = claims.collect();
     // Some formats have a line for each configuration.
     let single = |problem: &Problem| problem.targets.iter().all(|t| t.configs.len() == 1);
-    if single(problem) && single(asked.problem) && said.len() == asked.problem.targets.len() {
-        return Ok(Some(with_overall(said)));
+    if single(problem) && single(asked.problem) && claims.len() == asked.problem.targets.len() {
+        return Ok(Some(with_overall(claims)));
     }
     let mut all = vec![Claim::UNKNOWN; asked.problem.targets.len()];
-    all.push(Claim::overall(&said));
+    all.push(Claim::overall(&claims));
     Ok(Some(all))
 }
 
@@ -528,7 +528,7 @@ impl Asked<'_> {
         certify::Asked::Check(Origin { loaded: self.loaded, reading: &self.reading, problem: self.problem })
     }
 
-    /// Whether numbers of threads mean the same to oracles.
+    /// Whether numbers of threads mean the same to all oracles.
     fn counts(&self) -> bool {
         let net_counts = !matches!(&self.case.body, Body::Net(net) if !net.counts());
         net_counts && !matches!(self.problem.bound, Bound::Tokens(_))

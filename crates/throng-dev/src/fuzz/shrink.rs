@@ -1,4 +1,4 @@
-//! Smaller cases: lines and words of programs, edges, rules and numbers of systems and nets are dropped while the failure stays the same.
+//! Smaller cases: lines and tokens of programs, edges, rules and numbers of systems and nets are dropped while the failure stays the same.
 
 use std::time::{Duration, Instant};
 
@@ -188,7 +188,7 @@ fn smaller_questions(program: &Program) -> Vec<Program> {
     found
 }
 
-/// Programs that are a little shorter: lines are missing, words are simpler. Not all are correct.
+/// Programs that are a little shorter: lines are missing, tokens are simpler. Not all are correct.
 pub fn smaller_programs(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut candidates = Vec::new();

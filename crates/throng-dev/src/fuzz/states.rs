@@ -1,4 +1,4 @@
-//! What is said about thread states: the lists and the dead code of `reach`, and cutoffs, against a naive search with growing numbers of threads.
+//! Claims about thread states: the lists and the dead code of `reach`, and cutoffs, against a naive search with growing numbers of threads.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use throng_model::Model;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 
-/// What the contestant is called. It says nothing about targets.
+/// The name of the oracle. It makes no claims about targets.
 pub const NAME: &str = "thread states";
 
 /// Runs with more threads are not looked for.
@@ -77,8 +77,12 @@ fn lists(problem: &Problem, limits: &Limits, naive: Option<Answer>) -> Result<()
     }
     same_states(model, &outside_atomic(model, found.clone()), &naive.reached, "reach lists")?;
     let positions: HashSet<(u32, u32)> = naive.positions.into_iter().collect();
-    let (said, really) = (dead(model, &places(model, &found)), dead(model, &positions));
-    if said == really { Ok(()) } else { Err(trouble(format!("dead code: {said:?}; in truth {really:?}"))) }
+    let (claimed, actual) = (dead(model, &places(model, &found)), dead(model, &positions));
+    if claimed == actual {
+        Ok(())
+    } else {
+        Err(trouble(format!("dead code: {claimed:?}; in truth {actual:?}")))
+    }
 }
 
 /// Every way to find a cutoff: its evidence stands, a naive search with so many threads reaches the same, with fewer less, with one more no more.
@@ -129,12 +133,12 @@ fn stands(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<(), Trou
 
 fn same_states(
     model: &dyn Model,
-    words: &[ThreadState],
+    thread_states: &[ThreadState],
     naive: &BTreeSet<State>,
     what: &str,
 ) -> Result<(), Trouble> {
     let mut found = BTreeSet::new();
-    words.iter().for_each(|&(s, l)| states(model, s, l, &mut found));
+    thread_states.iter().for_each(|&(s, l)| states(model, s, l, &mut found));
     let Some(odd) = found.symmetric_difference(naive).next() else { return Ok(()) };
     let (own, other) = (found.len(), naive.len());
     Err(trouble(format!("{what} {own} thread states, {other} can be reached: they differ in {odd:?}")))

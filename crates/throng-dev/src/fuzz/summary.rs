@@ -6,17 +6,17 @@ use std::fmt::Write;
 use super::campaign::State;
 use super::compare::Tally;
 
-/// Who knew the answer beforehand.
+/// The oracle that knew the answer beforehand.
 const HIDDEN: &str = "hidden answer";
 
-/// The summary: cases, who said what, which pairs agreed how often, and which constructs occurred.
+/// The summary: cases, the claims of each oracle, which pairs agreed how often, and which constructs occurred.
 pub fn summary(state: &State) -> String {
     let mut text = String::new();
     let failures: u64 = state.failures.values().sum();
-    let word = if failures == 0 { "AGREED" } else { "FAILED" };
+    let status = if failures == 0 { "AGREED" } else { "FAILED" };
     let _ = writeln!(
         text,
-        "{word}  {} cases, {failures} failures, {:.0} s of processor time",
+        "{status}  {} cases, {failures} failures, {:.0} s of processor time",
         state.total(),
         state.processor_seconds
     );
@@ -31,8 +31,8 @@ pub fn summary(state: &State) -> String {
     for (making, count) in &state.cases {
         let _ = writeln!(text, "  {count:>9}  {making}");
     }
-    said(&mut text, "any number of threads", &state.any);
-    said(&mut text, "with a bound", &state.bounded);
+    claims(&mut text, "any number of threads", &state.any);
+    claims(&mut text, "with a bound", &state.bounded);
     pairs(&mut text, "any number of threads", &state.any);
     pairs(&mut text, "with a bound", &state.bounded);
     let _ = writeln!(text, "\nconstructs, in how many cases:");
@@ -42,27 +42,28 @@ pub fn summary(state: &State) -> String {
     text
 }
 
-fn said(text: &mut String, title: &str, tally: &Tally) {
+fn claims(text: &mut String, title: &str, tally: &Tally) {
     let _ = writeln!(
         text,
         "\n{title}: {:>22} {:>9} {:>9}   confirms hidden answers",
         "safe", "unsafe", "unknown"
     );
-    for (who, [safe, hit, open]) in &tally.said {
-        let hidden = tally.agreed.get(&Tally::pair(who, HIDDEN)).copied().unwrap_or(0);
-        let _ = writeln!(text, "  {who:24} {safe:>17} {hit:>9} {open:>9}   {hidden}");
+    for (oracle, [safe, hit, open]) in &tally.claims {
+        let hidden = tally.agreed.get(&Tally::pair(oracle, HIDDEN)).copied().unwrap_or(0);
+        let _ = writeln!(text, "  {oracle:24} {safe:>17} {hit:>9} {open:>9}   {hidden}");
     }
 }
 
-/// How often each pair decided the same target, both alike: a triangle, oracles with those before.
+/// How often each pair decided the same target, both alike: a triangle, each oracle with those before it.
 fn pairs(text: &mut String, title: &str, tally: &Tally) {
-    let names: BTreeSet<&str> = tally.said.keys().map(String::as_str).collect();
+    let names: BTreeSet<&str> = tally.claims.keys().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let _ = writeln!(text, "\npairs that decided the same targets, {title}:");
-    for (i, who) in names.iter().enumerate() {
-        let _ = write!(text, "  {:>2} {who:24}", i + 1);
+    for (i, oracle) in names.iter().enumerate() {
+        let _ = write!(text, "  {:>2} {oracle:24}", i + 1);
         for other in &names[..i] {
-            let _ = write!(text, " {:>8}", tally.agreed.get(&Tally::pair(who, other)).copied().unwrap_or(0));
+            let _ =
+                write!(text, " {:>8}", tally.agreed.get(&Tally::pair(oracle, other)).copied().unwrap_or(0));
         }
         text.push('\n');
     }

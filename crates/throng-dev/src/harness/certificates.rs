@@ -1,4 +1,4 @@
-//! Certificates for tests: who finds an answer, what its certificate looks like, and what the checker says.
+//! Certificates for tests: the engines that find an answer, what its certificate looks like, and what the checker says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ use throng_model::verdict::Verdict;
 /// How long an engine may search.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Everybody who answers, without partial orders, so that certificates can be written.
+/// All engines, without partial orders, so that certificates can be written.
 pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
     let mut all: Vec<Box<dyn Engine>> = vec![
         Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
@@ -75,29 +75,6 @@ pub fn problem(loaded: &Loaded, path: &Path, question: &Question) -> Problem {
     posed.unwrap_or_else(|c| panic!("{}: {c:?}", path.display())).problem
 }
 
-/// A folder that is gone afterwards.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("throng-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a temporary folder");
-        Scratch(folder)
-    }
-
-    pub fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("written");
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A number from the environment.
 pub fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
@@ -112,13 +89,6 @@ pub fn examples() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = files.filter(known).collect();
     found.sort();
     found
-}
-
-/// Exit status, standard output and error of the command.
-pub fn throng(args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(crate::harness::program()).args(args).output().expect("it runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 /// What the second checker says, given the same arguments as `throng certify`; nothing if there is no Python.

@@ -1,6 +1,6 @@
 //! Forward and backward steps of a Boolean program are the same steps.
 //!
-//! Words stand for sets, so everything is said about concrete states: a step found backward must be possible from *every* concrete
+//! States stand for sets, so everything is stated about concrete states: a step found backward must be possible from *every* concrete
 //! state of the set it begins in, and every step from a concrete state must be found backward from every concrete state
 //! it can end in.
 

@@ -1,6 +1,6 @@
-//! The examples, the corpus where it is at hand, and what tests do with them all: read, pose, hunt.
+//! The examples, and what tests do with inputs: read, pose, hunt.
 
-#![allow(dead_code, clippy::print_stderr)] // no test uses all of it; it says what is skipped
+#![allow(dead_code)] // no test uses all of it
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,17 +23,6 @@ pub fn examples() -> Vec<PathBuf> {
     files(&Path::new(crate::ROOT).join("examples"), &mut found);
     found.retain(|path| extension(path) != "rs"); // those are run by tests/rust_examples.rs
     assert!(found.len() >= 17, "the examples are there");
-    found
-}
-
-/// The corpus: `THRONG_CORPUS`, or beside the project.
-pub fn corpus() -> Option<PathBuf> {
-    let beside = || Path::new(crate::ROOT).join("../shared/corpus");
-    let folder = std::env::var_os("THRONG_CORPUS").map_or_else(beside, PathBuf::from);
-    let found = folder.is_dir().then_some(folder);
-    if found.is_none() {
-        eprintln!("skipped: no corpus");
-    }
     found
 }
 

@@ -1,6 +1,4 @@
-//! The public corpus, where it is at hand. It is not part of the project: `THRONG_CORPUS` names it, else `../shared/corpus` is tried.
-
-#![allow(clippy::print_stderr)] // what was skipped
+//! Inputs with known answers: the project's own corpus, and the public one, which is not part of the project.
 
 use std::path::{Path, PathBuf};
 
@@ -23,15 +21,18 @@ pub struct Row {
     pub expected: String,
 }
 
-/// Where the corpus is.
-pub fn corpus() -> Option<PathBuf> {
-    let named = std::env::var_os("THRONG_CORPUS").map(PathBuf::from);
-    let beside = Path::new(crate::ROOT).join("../shared/corpus");
-    let found = named.or(Some(beside)).filter(|p| p.join("MANIFEST.csv").is_file());
-    if found.is_none() {
-        eprintln!("skipped: no corpus (set THRONG_CORPUS)");
-    }
-    found
+/// The project's own corpus: a few small inputs in every language.
+pub fn own_corpus() -> PathBuf {
+    Path::new(crate::ROOT).join("tests/corpus")
+}
+
+/// The public corpus: `THRONG_CORPUS`, or `../shared/corpus` beside the repository. Tests that need it are ignored where it is absent:
+/// `build.rs` sets `public_corpus` where it is there.
+pub fn public_corpus() -> PathBuf {
+    let beside = || Path::new(crate::ROOT).join("../shared/corpus");
+    let folder = std::env::var_os("THRONG_CORPUS").map_or_else(beside, PathBuf::from);
+    assert!(folder.join("MANIFEST.csv").is_file(), "there is no corpus in {}", folder.display());
+    folder
 }
 
 /// All questions.

@@ -38,8 +38,8 @@ pub fn search(
     label: Option<&str>,
     invariant: Option<&str>,
 ) -> Option<Answer> {
-    let (mut answer, words) = explore(jit, question, label, invariant)?;
-    words.into_iter().for_each(|(s, l)| states(jit, s, l, &mut answer.reached));
+    let (mut answer, thread_states) = explore(jit, question, label, invariant)?;
+    thread_states.into_iter().for_each(|(s, l)| states(jit, s, l, &mut answer.reached));
     Some(answer)
 }
 
@@ -59,7 +59,7 @@ pub fn explore(
     ];
     let mut distance = [None; 4];
     let mut seen: HashSet<Config> = HashSet::new();
-    let mut words: HashSet<(Shared, Local)> = HashSet::new();
+    let mut thread_states: HashSet<(Shared, Local)> = HashSet::new();
     let mut level = initial(jit, question);
     let mut depth = 0;
     while !level.is_empty() {
@@ -74,7 +74,7 @@ pub fn explore(
                 }
             }
             if !jit.inside_atomic(config.shared) {
-                words.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
+                thread_states.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
             }
             let mut successors = Vec::new();
             semantics::successors(jit, &config, Some(question.bound as u32), &mut successors)
@@ -90,5 +90,5 @@ pub fn explore(
     let [violated, error_label, mutex, invariant] = distance;
     let configurations = seen.len();
     let answer = Answer { violated, error_label, mutex, invariant, configurations, ..Answer::default() };
-    Some((answer, words))
+    Some((answer, thread_states))
 }

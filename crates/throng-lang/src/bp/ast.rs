@@ -39,7 +39,7 @@ pub struct Decl {
 pub struct DeclVar {
     /// Its name.
     pub name: Ident,
-    /// `:= 0`, `:= 1` or `:= *`; `None` if nothing is said (which means `*`, too).
+    /// `:= 0`, `:= 1` or `:= *`; `None` if there is no initial value (which means `*`, too).
     pub initial: Option<Initial>,
 }
 
@@ -57,7 +57,7 @@ pub enum Initial {
 /// `[dfs] void f(a, b) begin … end`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Whether the meaningless word `dfs` stands before it.
+    /// Whether the keyword `dfs`, which has no meaning, stands before it.
     pub dfs: bool,
     /// Number of results: `void` 0, `bool` 1, `bool<n>` n.
     pub results: u32,
@@ -69,7 +69,7 @@ pub struct Function {
     pub body: Vec<Stmt>,
     /// From the type to `end`.
     pub span: Span,
-    /// The word `end`.
+    /// The keyword `end`.
     pub end: Span,
 }
 
@@ -104,7 +104,7 @@ pub struct Stmt {
     pub labels: Vec<Ident>,
     /// What it does.
     pub kind: StmtKind,
-    /// From its first word (after the labels) to its end, without the `;`.
+    /// From its first token (after the labels) to its end, without the `;`.
     pub span: Span,
     /// The location in a C file that a `// file F line N function G` comment before this statement names.
     pub origin: Option<Origin>,

@@ -1,7 +1,7 @@
-//! States as words: a head (program point, or the atomic flag) and a two-bit mask per variable.
+//! The encoding of states as 64-bit codes: a head (program point, or the atomic flag) and a two-bit mask per variable.
 //!
-//! Where everything fits into 64 bits the word *is* the state: nothing is stored, nothing is locked. A wider state is kept in a
-//! table behind a lock, and the word is its number there.
+//! Where everything fits into 64 bits the code *is* the state: nothing is stored, nothing is locked. A wider state is kept in a
+//! table behind a lock, and the code is its number there.
 
 use std::sync::RwLock;
 
@@ -10,15 +10,15 @@ use rustc_hash::FxBuildHasher;
 
 use super::expr::{Cube, FREE};
 
-/// Translates between words and (head, masks) for states with a fixed number of variables.
+/// Translates between codes and (head, masks) for states with a fixed number of variables.
 #[derive(Debug)]
 pub enum StateCodec {
-    /// The word is the state: masks in the low bits, head above.
+    /// The code is the state: masks in the low bits, head above.
     Narrow {
         /// Number of variables.
         width: u32,
     },
-    /// The word is an index.
+    /// The code is an index.
     Wide(RwLock<States>),
 }
 
@@ -36,11 +36,11 @@ impl StateCodec {
         }
     }
 
-    /// The word of a state.
+    /// The code of a state.
     pub fn encode(&self, head: u32, cube: &[u8]) -> u64 {
         match self {
             StateCodec::Narrow { width } => {
-                let masks = cube.iter().rev().fold(0, |word, &m| word << 2 | u64::from(m));
+                let masks = cube.iter().rev().fold(0, |code, &m| code << 2 | u64::from(m));
                 if *width == 32 { masks } else { u64::from(head) << (2 * width) | masks }
             }
             StateCodec::Wide(table) => {
@@ -53,27 +53,27 @@ impl StateCodec {
         }
     }
 
-    /// The state of a word.
-    pub fn decode(&self, word: u64) -> (u32, Cube) {
+    /// The state of a code.
+    pub fn decode(&self, code: u64) -> (u32, Cube) {
         match self {
             StateCodec::Narrow { width } => {
-                let cube = (0..*width).map(|i| (word >> (2 * i) & 3) as u8).collect();
-                (self.head(word), cube)
+                let cube = (0..*width).map(|i| (code >> (2 * i) & 3) as u8).collect();
+                (self.head(code), cube)
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let (head, masks) = table.get_index(word as usize).expect("words come from encode");
+                let (head, masks) = table.get_index(code as usize).expect("codes come from encode");
                 (*head, masks.iter().copied().collect())
             }
         }
     }
 
-    /// The head of a word.
-    pub fn head(&self, word: u64) -> u32 {
+    /// The head of a code.
+    pub fn head(&self, code: u64) -> u32 {
         match self {
             StateCodec::Narrow { width: 32 } => 0,
-            StateCodec::Narrow { width } => (word >> (2 * width)) as u32,
-            StateCodec::Wide(_) => self.decode(word).0,
+            StateCodec::Narrow { width } => (code >> (2 * width)) as u32,
+            StateCodec::Wide(_) => self.decode(code).0,
         }
     }
 
@@ -117,26 +117,26 @@ impl StateCodec {
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let state = |word: u64| table.get_index(word as usize).expect("words come from encode");
+                let state = |code: u64| table.get_index(code as usize).expect("codes come from encode");
                 let ((ha, ca), (hb, cb)) = (state(a), state(b));
                 ha == hb && ca.iter().zip(cb).all(|(x, y)| x & y == *x)
             }
         }
     }
 
-    /// A number for which variables are open. If two words with the same head and the same number are different, neither is within
-    /// the other: for wide states the number may be shared by several sets of variables, so it is that of the word itself.
-    pub fn shape(&self, word: u64) -> u64 {
+    /// A number for which variables are open. If two codes with the same head and the same number are different, neither is within
+    /// the other: for wide states the number may be shared by several sets of variables, so it is that of the code itself.
+    pub fn shape(&self, code: u64) -> u64 {
         match self {
             StateCodec::Narrow { width } => {
                 let (masks, ones) = Self::low(*width);
-                word & word >> 1 & masks & ones
+                code & code >> 1 & masks & ones
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let (_, masks) = table.get_index(word as usize).expect("words come from encode");
+                let (_, masks) = table.get_index(code as usize).expect("codes come from encode");
                 if masks.len() > 64 {
-                    return word;
+                    return code;
                 }
                 masks.iter().fold(0, |bits, &m| bits << 1 | u64::from(m == FREE))
             }
@@ -187,48 +187,48 @@ mod tests {
     use super::*;
 
     fn check(heads: u64, width: usize) -> StateCodec {
-        let words = StateCodec::new(heads, width);
+        let codec = StateCodec::new(heads, width);
         let cubes: Vec<Cube> = (0..40u64)
             .map(|k| (0..width).map(|i| ((k * 7 + i as u64 * k) % 3) as u8 + 1).collect())
             .collect();
         for head in [0, 1, heads.saturating_sub(1) as u32] {
             for a in &cubes {
-                let word = words.encode(head, a);
-                assert_eq!(words.decode(word), (head, a.clone()));
-                assert_eq!(words.head(word), head);
+                let code = codec.encode(head, a);
+                assert_eq!(codec.decode(code), (head, a.clone()));
+                assert_eq!(codec.head(code), head);
                 for b in &cubes {
-                    let other = words.encode(head, b);
-                    assert_eq!(words.meets(word, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
-                    let meet = words.meet(word, other);
-                    assert_eq!(meet.is_some(), words.meets(word, other));
+                    let other = codec.encode(head, b);
+                    assert_eq!(codec.meets(code, other), a.iter().zip(b).all(|(x, y)| x & y != 0));
+                    let meet = codec.meet(code, other);
+                    assert_eq!(meet.is_some(), codec.meets(code, other));
                     if let Some(meet) = meet {
-                        assert!(words.within(meet, word) && words.within(meet, other));
+                        assert!(codec.within(meet, code) && codec.within(meet, other));
                     }
-                    assert_eq!(words.within(word, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
-                    let same_shape = words.shape(word) == words.shape(other);
-                    assert!(word == other || !same_shape || !words.within(word, other));
+                    assert_eq!(codec.within(code, other), a.iter().zip(b).all(|(x, y)| x & y == *x));
+                    let same_shape = codec.shape(code) == codec.shape(other);
+                    assert!(code == other || !same_shape || !codec.within(code, other));
                     assert!(
                         width > 64
                             || same_shape == a.iter().zip(b).all(|(x, y)| (*x == FREE) == (*y == FREE))
                     );
                     if head > 0 {
-                        assert!(!words.meets(word, words.encode(0, b)));
+                        assert!(!codec.meets(code, codec.encode(0, b)));
                     }
                 }
             }
         }
-        words
+        codec
     }
 
     #[test]
-    fn a_table_is_taken_over_by_another_process() {
+    fn a_table_is_imported_by_another_process() {
         let (heads, width) = (1000, 30);
         let before = check(heads, width);
         let mut bytes = Vec::new();
         before.write_table(&mut bytes);
-        let decoded = |words: &StateCodec, n: u64| (0..n).map(|w| words.decode(w)).collect::<Vec<_>>();
-        let take = |words: &StateCodec, mut bytes: &[u8]| {
-            words.import_states(heads as u32, width, &mut bytes) && bytes.is_empty()
+        let decoded = |codec: &StateCodec, n: u64| (0..n).map(|w| codec.decode(w)).collect::<Vec<_>>();
+        let take = |codec: &StateCodec, mut bytes: &[u8]| {
+            codec.import_states(heads as u32, width, &mut bytes) && bytes.is_empty()
         };
         let StateCodec::Wide(table) = &before else { panic!("wide") };
         let all = table.read().expect("no panic").len() as u64;
@@ -240,7 +240,7 @@ mod tests {
         }
         let other = StateCodec::new(heads, width);
         other.encode(before.decode(3).0, &before.decode(3).1);
-        assert!(!take(&other, &bytes), "a word means something else");
+        assert!(!take(&other, &bytes), "a code means something else");
         for end in [0, 7, 8, 100, bytes.len() - 1] {
             assert!(!take(&StateCodec::new(heads, width), &bytes[..end]), "{end}");
         }
@@ -248,7 +248,7 @@ mod tests {
             !StateCodec::new(2, width).import_states(2, width, &mut &bytes[..]),
             "heads that do not exist"
         );
-        assert!(!take(&StateCodec::new(2, 5), &bytes), "narrow words have no table");
+        assert!(!take(&StateCodec::new(2, 5), &bytes), "narrow codes have no table");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::source::{Diagnostic, LineIndex};
 /// More points than this are refused: nested calls multiply.
 const MOST_POINTS: usize = 1 << 20;
 
-/// A statement with `$` keeps what its bystanders read in the bits of one word.
+/// A statement with `$` keeps what its bystanders read in the bits of one `u64`.
 const MOST_READS: usize = 64;
 
 /// Builds the graph, or says why it cannot be built: recursion, or too many copies.

@@ -46,7 +46,7 @@ pub struct Jit {
     pub(super) patience: Patience,
 }
 
-/// What nobody can ever see again (see [`live`]).
+/// What can never be observed again (see [`live`]).
 #[derive(Debug)]
 struct Forgotten {
     /// For each point, the slots that can still matter.
@@ -182,7 +182,7 @@ impl Jit {
         Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
     }
 
-    /// Two threads are at this label, nobody inside an atomic section.
+    /// Two threads are at this label, no thread is inside an atomic section.
     pub fn mutex(&self, label: &str) -> Result<Target, String> {
         let points = self.labelled(label)?;
         let shared = self.shared_word(false, &self.free_shared());
@@ -196,7 +196,7 @@ impl Jit {
         Ok(Target { name: format!("mutex {label}"), configs })
     }
 
-    /// The shared variables can falsify the expression, nobody inside an atomic section.
+    /// The shared variables can falsify the expression, no thread is inside an atomic section.
     pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
@@ -208,7 +208,7 @@ impl Jit {
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
-    /// These threads are there, in this shared state, and nobody else is inside an atomic section; spans of diagnostics are into `text`. Where
+    /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
     /// variables of threads are mentioned, the program must have been read with [`Options::exact_copies`].
     pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
         let whole = Span::new(0, text.len());
@@ -350,7 +350,7 @@ impl Jit {
         }
     }
 
-    /// The step that a solution stands for, from the given words; with the values of what does not matter only if `in_full`.
+    /// The step that a solution stands for, from the given states; with the values of what does not matter only if `in_full`.
     fn step(&self, id: u32, env: &Env, from: Shared, take: Local, in_full: bool) -> Step {
         let edge = &self.program.edges[id as usize];
         let (shared, mut local) = self.after(id, env);
@@ -453,7 +453,7 @@ impl Jit {
         self.backward(id, flag, shared, (edge.to, &local), out);
     }
 
-    /// The values that the bystanders' part of a step reads, from the step's words and its choice.
+    /// The values that the bystanders' part of a step reads, from the step's states and its choice.
     pub(super) fn active_env(&self, step: &Step, others: &BystanderEffect) -> Env {
         let effect = &self.program.edges[step.edge.0 as usize].effect;
         let mut env = Env { shared: self.free_shared(), ..Env::default() };
@@ -834,12 +834,12 @@ impl Persist for Jit {
         bytes
     }
 
-    fn import_states(&self, mut words: &[u8]) -> bool {
+    fn import_states(&self, mut bytes: &[u8]) -> bool {
         // One point more: where threads are that have ended.
         let points = self.program.points.len() as u32 + 1;
-        self.shared.import_states(2, self.program.shared.len(), &mut words)
-            && self.local.import_states(points, self.program.slots, &mut words)
-            && words.is_empty()
+        self.shared.import_states(2, self.program.shared.len(), &mut bytes)
+            && self.local.import_states(points, self.program.slots, &mut bytes)
+            && bytes.is_empty()
     }
 }
 

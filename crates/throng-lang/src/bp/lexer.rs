@@ -2,8 +2,8 @@
 //!
 //! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no more
 //! memory than its tree. Tokens are kinds and spans; the parser looks at the text where the spelling matters.
-//! Which names are words of the language depends on their neighbours (`atomic`, `wait`, `print`, ...): those
-//! are plain identifiers here, and only the words that can never be names have kinds of their own.
+//! Some keywords are contextual (`atomic`, `wait`, `print`, ...): those
+//! are plain identifiers here, and only the reserved words, which can never be names, have kinds of their own.
 //!
 //! Two things need memory of the neighbourhood. `{x==1}` is one identifier, braces included, unless the word
 //! `atomic` stands before it. And a comment `// file F line N function G`, as SATABS writes it before a
@@ -141,7 +141,7 @@ impl Tok {
         }
     }
 
-    /// Whether this is a word that can never be a name.
+    /// Whether this is a reserved word, which can never be a name.
     pub fn is_reserved(self) -> bool {
         word(self.symbol().trim_matches('`')) != Tok::Ident
     }
@@ -323,7 +323,7 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// Whether the text goes on with a character that starts no token, blank or comment.
+/// Whether the text continues with a character that starts no token, blank or comment.
 fn is_junk(rest: &[u8]) -> bool {
     match rest {
         [] | [b'/', b'/' | b'*', ..] => false,

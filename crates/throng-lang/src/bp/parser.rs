@@ -1,9 +1,9 @@
-//! Tokens to tree: recursive descent that goes on after an error.
+//! Tokens to tree: recursive descent with error recovery.
 //!
-//! A method that cannot go on reports why and returns `Failed`; the statement list that called it skips to
+//! A method that cannot continue reports why and returns `Failed`; the statement list that called it skips to
 //! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many:
 //! at most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and
-//! a closing word is left to the block that it closes.
+//! a closing keyword is left to the block that it closes.
 //!
 //! Trees are consumed by recursive functions, here and in later stages, so their depth is limited on the way
 //! down (`depth`, which also counts parentheses) and on the way up (the height of expressions). Whatever the
@@ -45,13 +45,13 @@ pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
     (program, parser.finish())
 }
 
-/// The parser has reported why it cannot go on here.
+/// The parser has reported why it cannot continue here.
 #[derive(Debug)]
 struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// What a closing word can close.
+/// What a closing keyword can close.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Function,
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
         self.tok() == tok
     }
 
-    /// Whether the current token is this word, which is a name elsewhere.
+    /// Whether the current token is this contextual keyword, which is a name elsewhere.
     fn at_word(&self, word: &str) -> bool {
         self.at(Tok::Ident) && self.word() == word
     }
@@ -513,7 +513,7 @@ impl<'t> Parser<'t> {
         self.unexpected_hint("`begin`", hint)
     }
 
-    /// The statements of a block, up to its closing word.
+    /// The statements of a block, up to its closing keyword.
     fn block(&mut self, block: Block) -> Vec<Stmt> {
         self.take_origin(self.previous.span.end); // comments outside belong to no statement inside
         self.open.push(block);
@@ -523,7 +523,7 @@ impl<'t> Parser<'t> {
         statements
     }
 
-    /// The word that closes a block just left; supplies it if it is missing.
+    /// The keyword that closes a block just left; supplies it if it is missing.
     fn close(&mut self, closer: Tok, opener: Span, opening: Tok) -> Span {
         if let Some(token) = self.accept(closer) {
             return token.span;
@@ -534,12 +534,12 @@ impl<'t> Parser<'t> {
             Diagnostic::error("E118", self.span(), message).label(format!("expected {}", closer.symbol()));
         self.report(error.hint(format!("the {} of line {line} is still open", opening.symbol())));
         if self.stray_closer() {
-            self.bump(); // the wrong word for the right thing
+            self.bump(); // the wrong keyword in the right place
         }
         self.previous.span
     }
 
-    /// Whether a closing word stands here that closes nothing.
+    /// Whether there is a closing keyword here that closes nothing.
     fn stray_closer(&self) -> bool {
         let opener = match self.tok() {
             Tok::End => Block::Function,

@@ -8,7 +8,7 @@ use super::function::Resolved;
 use super::program::{BystanderEffect, Program};
 use crate::source::Diagnostic;
 
-/// Refuses statements of which it is unclear whom they are about.
+/// Refuses statements of which it is unclear which threads they are about.
 pub fn check(program: &Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let points = || 0..program.points.len() as u32;
     for point in &program.points {
@@ -56,7 +56,7 @@ mod tests {
     fn who_is_meant_must_be_clear() {
         for mixed in ["w$, a$ := 1, 0", "a := 0 constrain !w$ & !a$", "assume !w$ | !a$", "a$ := w$"] {
             assert!(refused(mixed, "start_thread f()"), "{mixed}");
-            assert!(!refused(mixed, "start_thread goto L"), "{mixed}: everybody has them");
+            assert!(!refused(mixed, "start_thread goto L"), "{mixed}: every thread has them");
         }
         for clear in ["w$ := 1", "a$ := 0", "a := 0 constrain !w$", "w := 0 constrain !a$ & w"] {
             assert!(!refused(clear, "start_thread f()"), "{clear}");

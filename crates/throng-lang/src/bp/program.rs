@@ -3,7 +3,7 @@
 //! # Slots
 //!
 //! A thread's variables live in *slots*: the thread-local ones first, then a frame for each active call, stacked. Calls that
-//! cannot be active together share slots; a slot that no active frame uses holds 0, so that equal states are equal words.
+//! cannot be active together share slots; a slot that no active frame uses holds 0, so that equal states have equal codes.
 //!
 //! # Effects
 //!
@@ -19,7 +19,7 @@ use self::expr::{Cube, Expr, FREE, Var, ZERO};
 use throng_model::Model;
 pub use throng_model::cubes::Cubes;
 
-/// A model whose words are cubes over the variables of a program: whoever knows the program can read and write them.
+/// A model whose states are cubes over the variables of a program, which can be decoded and encoded given the program.
 pub trait Coded: Cubes {
     /// The program.
     fn program(&self) -> &Program;
@@ -109,7 +109,7 @@ pub struct Effect {
     pub assigns: Vec<(Var, Expr)>,
     /// Must be able to be 1 over old and new values.
     pub constraints: Vec<Expr>,
-    /// Variables that must have one value before anything else looks at the result, because somebody else reads them too.
+    /// Variables that must have one value before anything else looks at the result, because another thread reads them too.
     pub resolve: Vec<Var>,
     /// For each assigned variable, whether a constraint or a bystander reads its new value.
     pub new_is_read: Vec<bool>,

@@ -1,7 +1,7 @@
 //! Executing statements, forward and backward, with one solver.
 //!
 //! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known about both sides, as masks, and
-//! lists cubes that together are exactly the pairs in the relation: going forward the old side is known and the new one free,
+//! lists cubes that together are exactly the relation: going forward the old side is known and the new one free,
 //! going backward the other way round. Wherever a condition is neither sure nor impossible it fixes one free variable that
 //! matters and tries both values; variables that the statement does not mention are never touched.
 //!
@@ -77,10 +77,10 @@ enum Condition<'a> {
 }
 
 /// How often one statement may be split into cases. An exclusive or of forty free variables has 2⁴⁰; a search that
-/// lists them is stuck, so it is told that it does not see everything.
+/// lists them is stuck, so it gets the error that the list is incomplete.
 const MOST_SPLITS: u32 = 1 << 13;
 
-/// Whether the search that asks has to stop: a statement with thousands of long cases takes longer than it may go on.
+/// Whether the search that asks has to stop: a statement with thousands of long cases may take longer than the limits allow.
 #[derive(Default)]
 pub struct Patience {
     over: RwLock<Option<Over>>,
@@ -131,7 +131,7 @@ impl Budget<'_> {
 /// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, or `patience` is over, so that
 /// some are missing.
 ///
-/// New values that nobody will see (`faint`, by assignment; none if empty) stay open.
+/// New values that are never observed (`faint`, by assignment; none if empty) stay open.
 pub fn solve(
     effect: &Effect,
     env: Env,

@@ -1,9 +1,9 @@
-//! StateCodec of a `.spec` file. Newlines and `#` comments only separate.
+//! Tokens of a `.spec` file. Newlines and `#` comments only separate.
 
 use crate::source::{Diagnostic, Span};
 use crate::system::Findings;
 
-/// One word.
+/// One token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token {
     Name,
@@ -18,7 +18,7 @@ pub(super) enum Token {
 const SYMBOLS: [&str; 10] = ["->", ">=", "=", "'", ",", ";", "+", "-", "[", "]"];
 pub(super) const SECTIONS: [&str; 5] = ["vars", "rules", "init", "target", "invariants"];
 
-/// All words with their places; the last is [`Token::End`].
+/// All tokens with their places; the last is [`Token::End`].
 pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(text.len() / 3);
@@ -38,8 +38,11 @@ pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> 
                 continue;
             }
             b if b.is_ascii_alphabetic() || b == b'_' => {
-                // Tools that compose nets call places `cell.3.full`.
-                at = while_(at, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+                // Tools that make nets call places `cell.3.full` or by Java classes, `util.Map$Entry[]`.
+                at = while_(at, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'));
+                while bytes[at..].starts_with(b"[]") {
+                    at += 2;
+                }
                 if SECTIONS.contains(&&text[start..at]) { Token::Section } else { Token::Name }
             }
             b'0'..=b'9' => {

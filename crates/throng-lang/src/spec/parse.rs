@@ -1,4 +1,4 @@
-//! The grammar of `.spec` files: words to sections, rules and conditions.
+//! The grammar of `.spec` files: tokens to sections, rules and conditions.
 
 use rustc_hash::FxHashMap;
 
@@ -58,13 +58,13 @@ pub(super) struct Update {
     pub span: Span,
 }
 
-/// `x=1, y=2`: one times x plus two times y is said to be constant.
+/// `x=1, y=2`: claims that x + 2·y is constant.
 pub(super) struct Invariant {
     pub weights: Vec<(u32, u32)>,
     pub span: Span,
 }
 
-/// Reads the sections; `None` if there is too little to go on.
+/// Reads the sections; `None` if too little could be read.
 pub(super) fn parse<'a>(text: &'a str, findings: &mut Findings) -> Option<Net<'a>> {
     let tokens = tokens(text, findings);
     let mut parser = Parser { text, tokens, at: 0, vars: FxHashMap::default(), findings };
@@ -92,7 +92,7 @@ impl<'a> Parser<'a, '_> {
         self.tokens[self.at].1
     }
 
-    /// The end of the last word read.
+    /// The end of the last token read.
     fn last(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].1
     }
@@ -189,7 +189,7 @@ impl<'a> Parser<'a, '_> {
         here
     }
 
-    /// Notes the error and goes on behind the next `;`, or at the next section.
+    /// Notes the error and continues behind the next `;`, or at the next section.
     fn recover(&mut self, d: Diagnostic) {
         self.findings.push(d);
         while !self.at_section() {

@@ -2,8 +2,8 @@
 //! move threads that are at other labels, the local state in bits as well.
 //!
 //! The one initial thread first creates all others (so the program has a `start_thread`, and one initial thread is the default
-//! reading), then leads the steps that take nobody. A target is one more step, which takes its threads and leaves one at an `assert(0)`; the
-//! shared states it passes through let nobody else move. A thread between two labels is merely late: it holds nothing up, so no
+//! reading), then leads the steps that take no thread. A target is one more step, which takes its threads and leaves one at an `assert(0)`; the
+//! shared states it passes through let no other thread move. A thread between two labels is merely late: it holds nothing up, so no
 //! verdict depends on it. Only a transfer would miss it.
 
 mod passive;

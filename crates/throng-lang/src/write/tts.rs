@@ -99,8 +99,8 @@ fn edges(
     shared: &dyn Fn(Shared) -> String,
     local: &dyn Fn(Local) -> String,
 ) {
-    // Where nobody moves, any local state that has a name will do.
-    let somebody = local(Local(super::states(system).1.first().copied().unwrap_or(0)));
+    // Where no thread moves, any local state that has a name will do.
+    let any = local(Local(super::states(system).1.first().copied().unwrap_or(0)));
     for step in system.table.steps() {
         let fates = system.table.fates(step.edge);
         let (from, to) = (shared(step.from), shared(step.to));
@@ -110,7 +110,7 @@ fn edges(
             (Some(l), None, Some(m), _) => write!(text, "{from} {} -> {to} {}", local(l), local(m.0)),
             (None, _, _, &[(l, Fate::To(m))]) => write!(text, "{from} {} ~> {to} {}", local(l), local(m)),
             _ if from == to => continue,
-            _ => write!(text, "{from} {somebody} ~> {to} {somebody}"),
+            _ => write!(text, "{from} {any} ~> {to} {any}"),
         };
         if !step.take.is_empty() {
             for &(l, fate) in fates {

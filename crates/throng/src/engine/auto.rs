@@ -1,8 +1,8 @@
-//! The default: several engines side by side, one side proving, the other refuting; the first *checked* answer wins.
+//! The default: a portfolio of engines, one side proving, the other refuting; the first *checked* answer wins.
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pairs), then `equations`, then `backward` pruned by what these two have found out, then `views` (triples) |
+//! | prove | `views` (pair views), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -52,10 +52,10 @@ impl Default for Auto {
 /// Ticks of the first round.
 const FIRST_SHARE: u64 = 1 << 18;
 
-/// The same if all take turns: a bug that is found at once does not wait for a proof that does not come.
+/// The same if all take turns: a bug that is found at once does not wait for a proof attempt that fails.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pairs either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and they share alike.
+/// Pair views either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and shares are equal.
 const WEIGHT_OF_PAIRS: u64 = 16;
 
 /// The same if all take turns.
@@ -73,7 +73,7 @@ impl Engine for Auto {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let board = Portfolio::new(problem, self, limits, watch);
+        let portfolio = Portfolio::new(problem, self, limits, watch);
         let explicit = Explicit {
             max_threads: self.max_threads,
             stop_at_first: self.stop_at_first,
@@ -87,49 +87,49 @@ impl Engine for Auto {
         let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
         let backward = Pruned { shelf: shelf.clone() };
         let guided = Guided { shelf };
-        let mut prove: Vec<Participant> = vec![player(&pairs)];
-        let mut refute: Vec<Participant> = vec![player(&explicit)];
+        let mut prove: Vec<Participant> = vec![participant(&pairs)];
+        let mut refute: Vec<Participant> = vec![participant(&explicit)];
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
-            prove.extend([player(&equations), player(&backward), player(&triples)]);
-            refute.extend([player(&guided), player(&karp_miller)]);
+            prove.extend([participant(&equations), participant(&backward), participant(&triples)]);
+            refute.extend([participant(&guided), participant(&karp_miller)]);
         }
         if self.jobs < 2 {
             let mut turns = Vec::new();
             for i in 0..prove.len().max(refute.len()) {
                 turns.extend(refute.get(i).into_iter().chain(prove.get(i)).copied());
             }
-            board.rounds(&turns, FIRST_TURN);
+            portfolio.rounds(&turns, FIRST_TURN);
         } else {
             thread::scope(|scope| {
-                // Work threads need deep stacks as little as the engines recurse; the default is plenty.
-                scope.spawn(|| board.rounds(&prove, FIRST_SHARE));
-                board.rounds(&refute, FIRST_SHARE);
+                // Engines hardly recurse, so the default stack size is enough.
+                scope.spawn(|| portfolio.rounds(&prove, FIRST_SHARE));
+                portfolio.rounds(&refute, FIRST_SHARE);
             });
         }
-        board.answer()
+        portfolio.answer()
     }
 }
 
-/// Who takes part, and how large its shares are.
+/// An engine of the portfolio, and how large its shares are.
 #[derive(Clone, Copy)]
 struct Participant<'a> {
     engine: &'a dyn Engine,
     weight: u64,
 }
 
-fn player(engine: &dyn Engine) -> Participant<'_> {
+fn participant(engine: &dyn Engine) -> Participant<'_> {
     Participant { engine, weight: 1 }
 }
 
-/// What is known so far, for all engines to see.
+/// What is known so far, shared by all engines.
 struct Portfolio<'a> {
     problem: &'a Problem,
     auto: &'a Auto,
     limits: Limits,
     watch: &'a dyn Watch,
-    /// The problem with fewer shared states, for those who need not report every step of the shortest run.
-    contracted: Option<Quotient>,
+    /// The quotient of the problem, for engines that need not report every step of the shortest run.
+    quotient: Option<Quotient>,
     state: Mutex<State>,
 }
 
@@ -174,7 +174,7 @@ impl State {
 impl<'a> Portfolio<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Portfolio<'a> {
         let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
-        // Checked as everything is; if that fails nobody else can prove it either, and there is nothing to find.
+        // Checked as everything is; if that fails no engine can prove it either, and there is nothing to find.
         let trivial = |t: &Target| {
             let verdict = || match check(problem, t, &nothing_bad) {
                 Ok(()) => nothing_bad.clone(),
@@ -190,24 +190,24 @@ impl<'a> Portfolio<'a> {
             withdrawn: Vec::new(),
             checking: Duration::ZERO,
         };
-        let contracted = Quotient::of(problem);
-        Portfolio { problem, auto, limits: limits.part(), watch, contracted, state: Mutex::new(state) }
+        let quotient = Quotient::of(problem);
+        Portfolio { problem, auto, limits: limits.part(), watch, quotient, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().expect("no engine panics while it holds the board")
+        self.state.lock().expect("no engine panics while it holds the lock")
     }
 
-    /// Lets engines take turns, with growing shares, until everything is decided or none of them can go on.
-    fn rounds(&self, players: &[Participant], mut share: u64) {
-        let mut running = players.to_vec();
+    /// Lets engines take turns, with growing shares, until everything is decided or none of them can make progress.
+    fn rounds(&self, participants: &[Participant], mut share: u64) {
+        let mut running = participants.to_vec();
         while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
             let last = running.len() == 1;
-            running.retain(|player| {
-                // Who is alone on its side need not share.
+            running.retain(|participant| {
+                // The last engine of a side need not share.
                 let limits = self.limits.part();
-                let limits = if last { limits } else { limits.work(share * player.weight) };
-                self.play(player.engine, &limits)
+                let limits = if last { limits } else { limits.work(share * participant.weight) };
+                self.ask(participant.engine, &limits)
             });
             share = share.saturating_mul(GROWTH);
         }
@@ -217,7 +217,7 @@ impl<'a> Portfolio<'a> {
     }
 
     /// Asks one engine about what is still open; whether more work might help it.
-    fn play(&self, engine: &dyn Engine, limits: &Limits) -> bool {
+    fn ask(&self, engine: &dyn Engine, limits: &Limits) -> bool {
         let open = self.open();
         if open.is_empty() {
             return false;
@@ -225,9 +225,9 @@ impl<'a> Portfolio<'a> {
         let targets = open.iter().map(|&i| self.problem.targets[i].clone()).collect();
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
-        let ear = Listener { board: self, open: &open, engine: engine.name() };
-        let contracted = self.contracted.as_ref().filter(|_| engine.name() != Explicit::default().name());
-        let answer = run_on(contracted, engine, &problem, limits, &ear);
+        let listener = Listener { portfolio: self, open: &open, engine: engine.name() };
+        let quotient = self.quotient.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let answer = run_on(quotient, engine, &problem, limits, &listener);
         let mut again = false;
         let mut outcome = "decided".to_string();
         let mut offers = Vec::new();
@@ -262,7 +262,7 @@ impl<'a> Portfolio<'a> {
             || self.auto.stop_at_first && state.verdicts.iter().any(found)
     }
 
-    /// Takes verdicts if they stand; stops everybody when nothing is open any more.
+    /// Accepts verdicts if they pass the check; stops all engines when no target is open any more.
     fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str) {
         let open = self.open();
         let offers: Vec<(usize, &Verdict)> = verdicts
@@ -284,8 +284,8 @@ impl<'a> Portfolio<'a> {
                 continue;
             }
             let target = &self.problem.targets[*i].name;
-            let told = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
-            self.state().flaw.get_or_insert(told);
+            let flaw = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
+            self.state().flaw.get_or_insert(flaw);
             return self.limits.stopper().stop();
         }
         for (i, verdict) in offers {
@@ -326,11 +326,11 @@ impl<'a> Portfolio<'a> {
     }
 
     fn answer(self) -> Answer {
-        let state = self.state.into_inner().expect("no engine panics while it holds the board");
+        let state = self.state.into_inner().expect("no engine panics while it holds the lock");
         let why = state.why.unwrap_or_else(|| {
-            let told: Vec<String> =
+            let outcomes: Vec<String> =
                 state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
-            Unknown::Inconclusive(told.join("; "))
+            Unknown::Inconclusive(outcomes.join("; "))
         });
         let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
         let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
@@ -339,9 +339,9 @@ impl<'a> Portfolio<'a> {
             .into_iter()
             .map(|d| d.map_or_else(|| Verdict::Unknown(why.clone()), |d| d.verdict))
             .collect();
-        let told = by.iter().flatten().next().copied().unwrap_or("explicit");
+        let decisive = by.iter().flatten().next().copied().unwrap_or("explicit");
         let of = |name: &str| state.attempts.iter().find(|a| a.engine == name);
-        let mut statistics = of(told).map_or_else(Statistics::default, |a| a.statistics.clone());
+        let mut statistics = of(decisive).map_or_else(Statistics::default, |a| a.statistics.clone());
         let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();
         statistics.complete_up_to = statistics.complete_up_to.max(complete);
         state.withdrawn.iter().for_each(|verdict| statistics.withdraw(verdict));
@@ -358,21 +358,21 @@ impl<'a> Portfolio<'a> {
     }
 }
 
-/// Hears what an engine finds on the way.
+/// Receives what an engine finds before it ends.
 struct Listener<'b, 'a> {
-    board: &'b Portfolio<'a>,
+    portfolio: &'b Portfolio<'a>,
     open: &'b [usize],
     engine: &'static str,
 }
 
 impl Watch for Listener<'_, '_> {
     fn progress(&self, now: &Progress) {
-        self.board.watch.progress(now);
+        self.portfolio.watch.progress(now);
     }
 
     fn found(&self, target: usize, verdict: &Verdict) {
         if let Some(&target) = self.open.get(target) {
-            self.board.offer(&[(target, verdict)], self.engine);
+            self.portfolio.offer(&[(target, verdict)], self.engine);
         }
     }
 }

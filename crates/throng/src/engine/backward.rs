@@ -9,16 +9,16 @@
 //! is UNSAFE, and a run is found by going forward along the chain of elements (`witness`). If nothing new appears, the
 //! basis is the certificate.
 //!
-//! Where words stand for sets of states, an element stands for the upward closure of every concrete configuration of its product, and it is
+//! Where states stand for sets, an element stands for the upward closure of every concrete configuration of its product, and it is
 //! covered by another if every one of them is. `pre` splits only on what a statement mentions, so elements are cubes over the
 //! variables and an assertion over many shared variables does not become exponentially many elements.
 //!
-//! Where the presence of threads blocks a step ([`Model::blocking`]), larger configurations may do less. Every predecessor is still above one that is found, so
+//! Where the presence of threads blocks a step ([`throng_model::Traits::blocking`]), larger configurations may do less. Every predecessor is still above one that is found, so
 //! SAFE holds; but to have found a start proves nothing, and the answer is UNKNOWN.
 //!
 //! # Termination
 //!
-//! Words are finitely many once the model is given (points × masks), and bags over a finite set are well-quasi-ordered.
+//! There are finitely many states once the model is given (points × masks), and bags over a finite set are well-quasi-ordered.
 
 mod basis;
 mod pruning;

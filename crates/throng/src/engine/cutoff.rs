@@ -5,19 +5,19 @@
 //! A thread state (s, l) is *reachable with n threads* if some run reaches a configuration with shared state s and a thread at l,
 //! and at most n threads exist at any time of this run: for programs that create threads, these count too, and so do the
 //! ones that have not moved. That is the reading without skipping: a `start_thread` beyond n threads is not a step of the run, rather than a step that
-//! creates nothing (LANGUAGE 2.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
+//! creates nothing (reference 2.5), whose thread states need not be reachable with more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are
 //! finitely many thread states, so they stop growing, and the *reachability cutoff* n₀ is the first n with Rₙ = R∞.
 //! That Rₙ = Rₙ₊₁ does not mean that n is the cutoff.
 //!
-//! Thread states are those that `reach` lists: concrete ones, at moments at which no thread is inside an atomic section (LANGUAGE 7.1).
-//! Where words stand for sets of states ([`throng_model`]), different words may have states in common, so sets are compared, never words
+//! Thread states are those that `reach` lists: concrete ones, at moments at which no thread is inside an atomic section (reference 7.1).
+//! Where a model's states stand for sets ([`throng_model`]), different ones may overlap, so sets are compared, never their codes
 //! ([`thread_states::without`]).
 //!
 //! # Two ways
 //!
 //! [`Method::Exact`] computes R∞ by `karp-miller` and then grows n until Rₙ is all of it. [`Method::Dynamic`] grows n without knowing R∞. When
 //! a level brings nothing new, it asks a prover whether any further thread state can be reached at all. The candidates are
-//! the thread states that views (pairs of threads if they can be had, else single ones) do not rule out. If none is
+//! the thread states that views (pair views if they can be computed, else views of single threads) do not rule out. If none is
 //! reachable, the last level that brought something is the cutoff; else the prover has a run to one, which will turn up at some later level.
 //! This way needs no acceleration, so it also serves models whose steps move other threads.
 
@@ -35,14 +35,14 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, Shared};
 
-/// A shared state, and a thread.
+/// A thread state: a shared state and the local state of a thread.
 pub type ThreadState = (Shared, Local);
 
 /// How to know that there is nothing more.
 pub enum Method<'e> {
     /// All reachable thread states are computed first.
     Exact(&'e KarpMiller),
-    /// Candidates are proved unreachable when nothing new has appeared; views are found on the shelf, or left there.
+    /// Candidates are proved unreachable when nothing new has appeared; views are taken from the store, or left there.
     Dynamic(&'e dyn Engine, &'e FactStore),
 }
 
@@ -53,10 +53,10 @@ pub struct Cutoff {
     pub threads: u32,
     /// The numbers of threads that bring something new, ascending.
     pub levels: Vec<Level>,
-    /// Every thread state that any number of threads can reach: disjoint words, as in [`canonical`].
+    /// Every thread state that any number of threads can reach, disjoint, as in [`canonical`].
     pub reachable: Vec<ThreadState>,
-    /// The same as the words that a search meets.
-    pub words: Vec<ThreadState>,
+    /// The same, as the thread states that a search meets.
+    pub search_states: Vec<ThreadState>,
     /// Why there are no others.
     pub closed: Closed,
 }
@@ -116,7 +116,7 @@ pub fn cutoff(
     };
     let levels: Vec<Level> = known.fresh.into_iter().zip(traces).map(level).collect();
     let threads = levels.last().map_or(0, |l| l.threads);
-    Ok(Cutoff { threads, levels, reachable: known.states, words: known.words, closed })
+    Ok(Cutoff { threads, levels, reachable: known.states, search_states: known.search_states, closed })
 }
 
 /// Every thread state that any number of threads can reach, also inside atomic sections, as in [`canonical`]: by growing n and proving that there
@@ -143,9 +143,9 @@ pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<Th
 /// The thread states reached so far.
 #[derive(Default)]
 struct Known {
-    /// Disjoint words.
+    /// Disjoint.
     states: Vec<ThreadState>,
-    words: Vec<ThreadState>,
+    search_states: Vec<ThreadState>,
     fresh: Vec<Fresh>,
 }
 
@@ -156,8 +156,8 @@ struct Fresh {
     example: ThreadState,
 }
 
-/// What a prover says about candidates.
-enum Told {
+/// What a prover finds out about candidates.
+enum Proved {
     /// None can be reached.
     Never(Certificate),
     /// This one can.
@@ -205,17 +205,17 @@ impl Search<'_> {
             // No need to ask while something that is reachable is still to come, or while new things appear anyway.
             if !open.is_empty() && awaited.is_none() && !is_new && !known.states.is_empty() {
                 match self.ask(prover, &open)? {
-                    Told::Never(why) => proved = Some(why),
-                    Told::Later(state) => awaited = Some(state),
+                    Proved::Never(why) => proved = Some(why),
+                    Proved::Later(state) => awaited = Some(state),
                 }
             }
             Ok(!open.is_empty() && proved.is_none())
         })?;
-        // Larger numbers of threads may be unable to differ before the prover was asked.
+        // The levels may have ended, because larger numbers of threads cannot differ, before the prover was asked.
         if !open.is_empty() && proved.is_none() {
             match self.ask(prover, &open)? {
-                Told::Never(why) => proved = Some(why),
-                Told::Later(_) => {
+                Proved::Never(why) => proved = Some(why),
+                Proved::Later(_) => {
                     let why = "internal error: a thread state that can be reached was not found";
                     return Err(Unknown::Inconclusive(why.into()));
                 }
@@ -232,13 +232,13 @@ impl Search<'_> {
     /// Adds all that is reached with so many threads; whether something is new.
     fn add(&self, known: &mut Known, threads: u32, reached: Vec<ThreadState>) -> Result<bool, Unknown> {
         let model = &*self.problem.model;
-        let words = self.visible(reached);
-        let new = self.without(&words, known)?;
+        let search_states = self.visible(reached);
+        let new = self.without(&search_states, known)?;
         let Some(&(s, l)) = new.first() else { return Ok(false) };
         let example = (model.sample_shared(s), model.sample_local(l));
         known.fresh.push(Fresh { threads, new: expanded(model, new).len(), example });
-        known.states = self.canonical(&words)?;
-        known.words = words;
+        known.states = self.canonical(&search_states)?;
+        known.search_states = search_states;
         Ok(true)
     }
 
@@ -255,13 +255,13 @@ impl Search<'_> {
     }
 
     /// Whether one of these thread states can be reached.
-    fn ask(&self, prover: &dyn Engine, states: &[ThreadState]) -> Result<Told, Unknown> {
+    fn ask(&self, prover: &dyn Engine, states: &[ThreadState]) -> Result<Proved, Unknown> {
         let model = &*self.problem.model;
         let target =
             Target { name: "candidates".into(), configs: states.iter().map(|&t| alone(t)).collect() };
         let asked = Problem { targets: vec![target], ..self.problem.clone() };
         match prover.run(&asked, self.limits, self.watch).verdicts.pop() {
-            Some(Verdict::Safe(why)) => Ok(Told::Never(why)),
+            Some(Verdict::Safe(why)) => Ok(Proved::Never(why)),
             Some(Verdict::Unsafe(trace)) => {
                 let end = trace.end();
                 let met = states.iter().find_map(|&(s, l)| {
@@ -269,7 +269,7 @@ impl Search<'_> {
                     let local = end.threads.entries().iter().find_map(|e| model.meet_local(e.0, l))?;
                     Some((model.sample_shared(shared), model.sample_local(local)))
                 });
-                met.map(Told::Later)
+                met.map(Proved::Later)
                     .ok_or_else(|| Unknown::Inconclusive("internal error: a run leads elsewhere".into()))
             }
             Some(Verdict::Unknown(why)) => Err(why),

@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //!
-//! Count how often each step is taken in a run. Then for every local state, those who start there plus those who arrive minus those who
+//! Count how often each step is taken in a run. Then for every local state, the threads that start there plus those that arrive minus those that
 //! leave cannot be negative, and must be enough for the target (C_L); for every shared state, it is entered as often as it is
 //! left, but for the first and the last one (C_F). If these equations have no solution the target cannot be reached, whatever the number
 //! of threads. The converse does not hold: a solution need not be a run.

@@ -19,12 +19,12 @@ impl Engine for Exhaust {
         let aimless = Problem { targets: Vec::new(), ..problem.clone() };
         let mut statistics = self.0.run(&aimless, limits, watch).statistics;
         let bound = problem.bound.threads();
-        // Taken away: nobody has looked for violations.
+        // Taken away: no violations were looked for.
         let complete = statistics.complete_up_to.take();
         let why = match bound {
             None => Unknown::NotForThisModel("without a question, a thread bound is needed".into()),
             Some(_) if complete >= bound => Unknown::Explored,
-            // Aimless searches tell no reason: there is no target to tell it for.
+            // Searches without targets give no reason: there is no target to give it for.
             Some(_) => {
                 limits.check().err().unwrap_or_else(|| Unknown::Inconclusive("the search gave up".into()))
             }

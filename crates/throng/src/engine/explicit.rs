@@ -20,18 +20,18 @@
 //! mean shorter runs. At the level of the bound nothing is left out, so the set stored there is the certificate: it holds every
 //! initial configuration within the bound and is closed.
 //!
-//! None of this needs larger configurations to be able to do more, so it also holds for models that [`throng_model::Model::blocking`] speaks of.
+//! None of this needs larger configurations to be able to do more, so it also holds for models that [`throng_model::Traits::blocking`] speaks of.
 //!
 //! # Partial-order reduction
 //!
-//! Where the model tells what threads read and write, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
+//! Where the model has footprints, [`throng_model::partial_order`] lets one thread go first where that loses nothing. The fewest
 //! threads stay the fewest; runs may get longer. So a violation found this way is looked for once more, when its level is done and
-//! without reduction, for a shortest run, and told only then; if time or memory run out meanwhile, the longer one is the answer.
+//! without reduction, for a shortest run, and reported only then; if time or memory run out meanwhile, the longer one is the answer.
 //!
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` tells threads apart
+//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` distinguishes threads
 //! instead of counting them, to measure what counting brings.
 
 mod batch;
@@ -170,7 +170,7 @@ pub fn explore<'p>(
         return Err(Unknown::NotForThisModel(why.into()));
     }
     let mut search = Search::exhaustive(problem, jobs, limits, watch);
-    // Nobody asks for the fewest threads here, so the last level is enough.
+    // The fewest threads do not matter here, so the last level is enough.
     let last = search.levels.last().unwrap_or(u32::MAX);
     match search.level(None, last, &mut |_| {}) {
         Ok(_) | Err(Stop::Decided) => {

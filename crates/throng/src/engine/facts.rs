@@ -1,6 +1,6 @@
-//! What is known about everything that any number of threads can reach, for engines to use and to tell each other.
+//! What is known about everything that any number of threads can reach, for engines to use and to exchange.
 //!
-//! First views (pairs if they could be had, else single threads), then linear invariants over the steps that the views leave possible.
+//! First views (pair views if they could be computed, else views of single threads), then linear invariants over the steps that the views leave possible.
 //! What they rule out need not be looked at, and both are evidence ([`throng_model::verdict::Relative`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -23,7 +23,7 @@ pub struct Facts {
     views: OnceLock<Arc<Views>>,
     /// The steps that are possible.
     steps: Vec<Step>,
-    /// In each shared state, who may be there.
+    /// For each shared state, the local states that may occur with it.
     singles: FxHashMap<Shared, Vec<Local>>,
     linear: Mutex<Arc<Vec<Linear>>>,
 }
@@ -47,7 +47,7 @@ pub struct Linear {
     most: i128,
 }
 
-/// Ticks that pairs may take when somebody else needs them; beyond that, single threads must do.
+/// Ticks that pair views may take when another engine needs them; beyond that, views of single threads must do.
 const WORK_FOR_PAIRS: u64 = 1 << 24;
 
 impl Facts {
@@ -90,14 +90,14 @@ impl Facts {
         &self.steps
     }
 
-    /// The shared states that may occur, with who may be there.
+    /// The shared states that may occur, with the local states that may occur there.
     pub fn singles(&self) -> impl Iterator<Item = (Shared, &[Local])> {
         self.singles.iter().map(|(&s, ls)| (s, &ls[..]))
     }
 
     /// The vectors known so far.
     pub fn linear(&self) -> Arc<Vec<Linear>> {
-        self.linear.lock().expect("nobody panics while holding vectors").clone()
+        self.linear.lock().expect("no engine panics while it holds the vectors").clone()
     }
 
     /// Whether nothing reachable covers a concrete configuration of `config`.
@@ -115,7 +115,7 @@ impl Facts {
         if !self.steps.iter().all(|step| self.is_kept(&linear, step)) {
             return None;
         }
-        let mut known = self.linear.lock().expect("nobody panics while holding vectors");
+        let mut known = self.linear.lock().expect("no engine panics while it holds the vectors");
         Arc::make_mut(&mut *known).push(linear.clone());
         Some(linear)
     }
@@ -221,7 +221,7 @@ pub struct FactStore(Mutex<Left>);
 struct Left {
     about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
     facts: Option<Arc<Facts>>,
-    /// Pairs that somebody had no time to finish.
+    /// Pair views that an engine had no time to finish.
     unfinished: Option<Closure>,
     triples: Option<Arc<Triples>>,
 }
@@ -229,7 +229,7 @@ struct Left {
 impl FactStore {
     /// What was left about `problem`.
     fn about(&self, problem: &Problem) -> MutexGuard<'_, Left> {
-        let mut left = self.0.lock().expect("nobody panics at the shelf");
+        let mut left = self.0.lock().expect("no engine panics while it holds the store");
         let Problem { model, initial, bound, .. } = problem;
         let same =
             left.about.as_ref().is_some_and(|(m, i, b)| Arc::ptr_eq(m, model) && i == initial && b == bound);
@@ -240,23 +240,23 @@ impl FactStore {
         left
     }
 
-    /// Pairs to go on with.
+    /// The unfinished closure of pair views, to be resumed.
     pub fn unfinished(&self, problem: &Problem) -> Closure {
         let left = self.about(problem).unfinished.take();
         left.unwrap_or_else(|| Closure::new(problem.model.clone()))
     }
 
-    /// How many views are among the pairs that are not finished.
+    /// How many views the unfinished closure has.
     pub fn views_so_far(&self, problem: &Problem) -> u64 {
         self.about(problem).unfinished.as_ref().map_or(0, Closure::len)
     }
 
-    /// Leaves pairs for whoever has time.
+    /// Leaves an unfinished closure for another engine.
     pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
         self.about(problem).unfinished = Some(closure);
     }
 
-    /// Views of three threads, if somebody has found them.
+    /// Views of three threads, if they have been found.
     pub fn triples(&self, problem: &Problem) -> Option<Arc<Triples>> {
         self.about(problem).triples.clone()
     }
@@ -268,7 +268,7 @@ impl FactStore {
         triples
     }
 
-    /// Leaves facts; the later ones are taken for the better.
+    /// Leaves facts; later ones replace earlier ones.
     pub fn put(&self, problem: &Problem, facts: Facts) -> Arc<Facts> {
         let facts = Arc::new(facts);
         self.about(problem).facts = Some(facts.clone());
@@ -280,7 +280,7 @@ impl FactStore {
         self.about(problem).facts.clone()
     }
 
-    /// The facts that are there, or those that single threads tell: for who cannot wait for better ones.
+    /// The facts that are there, or those from views of single threads: for callers that cannot wait for better ones.
     pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
         match self.get(problem) {
             Some(facts) => Ok(facts),

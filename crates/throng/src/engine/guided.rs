@@ -200,12 +200,12 @@ impl<'a> Hunt<'a> {
     fn look_around(&mut self, config: &Config) -> Result<bool, Unknown> {
         let mut changed = false;
         for (goal, bearings) in &mut self.goals {
-            let told = bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
-            if told.is_infinite() || bearings.len() >= MOST_BEARINGS {
+            let known = bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
+            if known.is_infinite() || bearings.len() >= MOST_BEARINGS {
                 continue;
             }
             let new = self.system.bearings(self.problem, self.facts, goal, config, self.limits)?;
-            if new.distance(config) > told + 0.5 {
+            if new.distance(config) > known + 0.5 {
                 bearings.push(new);
                 changed = true;
             }

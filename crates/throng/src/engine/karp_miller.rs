@@ -12,14 +12,14 @@
 //!
 //! Every label is a limit of reachable configurations: whatever finite configuration it covers is covered by a reachable
 //! one. A step keeps this because larger configurations can do more; an acceleration because the steps of the branch can be repeated.
-//! `witness` makes it constructive: UNSAFE is only said with a concrete run.
+//! `witness` makes it constructive: UNSAFE is only answered with a concrete run.
 //!
-//! # Where words stand for sets
+//! # Where states stand for sets
 //!
 //! A label then stands for all concrete configurations with at most so many threads in so many sets ([`throng_model`]). Firing and acceleration treat
-//! words as plain states, for which all of the above holds literally. *Comparing* does not: a thread in (a part of) a set is
+//! them as plain states, for which all of the above holds literally. *Comparing* does not: a thread in (a part of) a set is
 //! covered by a thread in the whole ([`Config::includes`]), and an entry that is a part of another one with ω is *absorbed*, left out, since the label
-//! stands for the same without it. So the 2ⁿ ways in which n variables may have been read cost nothing once the word that leaves
+//! stands for the same without it. So the 2ⁿ ways in which n variables may have been read cost nothing once the state that leaves
 //! them open has ω. For that to happen soon, the newest local states of a label lead first: they tend to be the larger sets. (For plain states
 //! the oldest lead first; measured on the corpus, that finds more violations of systems in time.)
 //!
@@ -38,7 +38,7 @@
 //!
 //! Nothing in it needs the *tree*: a label is never withdrawn from D. This is the difference to Finkel's minimal coverability
 //! tree and to Beacon's figure 1. They delete explored nodes with their subtrees, because an ancestor was accelerated; a node elsewhere that had been
-//! left because a deleted one covered it is then covered by nobody (Finkel, Geeraerts, Raskin and Van Begin 2005;
+//! left because a deleted one covered it is then not covered at all (Finkel, Geeraerts, Raskin and Van Begin 2005;
 //! `tests/karp_miller.rs` has such a net). Reynier and Servais repair deletion; here there is none to repair. What deletion is to save is had
 //! otherwise: a node that is covered by a later one gets no further successors, even if some have been explored ([`Order::OneByOne`]).
 //!
@@ -46,7 +46,7 @@
 //!
 //! Branches are finite: on an infinite one, there would be infinitely many nodes with the same shared state and growing labels; none covers a
 //! later one, so each is strictly larger than the one before, and acceleration has given it at least one more ω; but there are
-//! finitely many local states. (Absorbing may take an ω away, but only one below another; so the set of words that are part of one with ω grows.)
+//! finitely many local states. (Absorbing may take an ω away, but only one below another; so the set of states that are part of one with ω grows.)
 //! Nodes have finitely many successors.
 //!
 //! # Not for every model

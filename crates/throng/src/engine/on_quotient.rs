@@ -1,4 +1,4 @@
-//! Runs an engine on the contracted problem and makes its answers answers about the original ([`crate::quotient`]).
+//! Runs an engine on the quotient problem and lifts its answers to the original ([`crate::quotient`]).
 
 use super::{Answer, Engine, Progress, Watch};
 use crate::checkpoint::Keeper;
@@ -7,7 +7,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Verdict;
 
-/// An engine that contracts first.
+/// An engine that runs on the quotient.
 pub struct OnQuotient<E>(pub E);
 
 impl<E: Engine> Engine for OnQuotient<E> {
@@ -20,26 +20,26 @@ impl<E: Engine> Engine for OnQuotient<E> {
     }
 }
 
-/// Runs `engine` on what `problem` was contracted to; its targets may be some of those that were there then.
+/// Runs `engine` on the quotient of `problem`, if there is one; the targets may be fewer than when the quotient was computed.
 pub fn run_on(
-    contracted: Option<&Quotient>,
+    quotient: Option<&Quotient>,
     engine: &dyn Engine,
     problem: &Problem,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Answer {
-    let Some(contracted) = contracted else { return engine.run(problem, limits, watch) };
-    let smaller = Problem { targets: problem.targets.clone(), ..contracted.problem.clone() };
-    let mut answer = engine.run(&smaller, limits, &Lifting { contracted, watch });
-    answer.verdicts = answer.verdicts.iter().map(|v| contracted.lift(v)).collect();
-    // Threads that are nobody in the smaller problem are somebody again.
+    let Some(quotient) = quotient else { return engine.run(problem, limits, watch) };
+    let reduced = Problem { targets: problem.targets.clone(), ..quotient.problem.clone() };
+    let mut answer = engine.run(&reduced, limits, &Lifting { quotient, watch });
+    answer.verdicts = answer.verdicts.iter().map(|v| quotient.lift(v)).collect();
+    // Threads that the quotient removes count again in the original, so a minimal thread count need not stay minimal.
     answer.fewest.fill(false);
     answer
 }
 
 /// Passes on what is found, lifted.
 struct Lifting<'a> {
-    contracted: &'a Quotient,
+    quotient: &'a Quotient,
     watch: &'a dyn Watch,
 }
 
@@ -49,7 +49,7 @@ impl Watch for Lifting<'_> {
     }
 
     fn found(&self, target: usize, verdict: &Verdict) {
-        self.watch.found(target, &self.contracted.lift(verdict));
+        self.watch.found(target, &self.quotient.lift(verdict));
     }
 
     fn keeper(&self) -> Option<&dyn Keeper> {

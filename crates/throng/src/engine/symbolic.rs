@@ -3,7 +3,7 @@
 //! A state ⟨S, {(L₁, n₁), …}⟩ stands for all configurations with a shared state in S and nᵢ threads in Lᵢ, where S and the Lᵢ are
 //! decision diagrams and program points are explicit. A `*` is a set, never enumerated; statements that tie
 //! shared and local variables together are split on their splice variables and only there (`encode`); states are merged by
-//! two rules and no other (`store`). Slots that no one will read again are forgotten, which makes states equal that differ in nothing
+//! two rules and no other (`store`). Dead slots are quantified away, which makes states equal that differ in nothing
 //! that matters.
 //!
 //! The search is breadth-first and goes level by level as that of [`super::explicit`], so a violation is found with the fewest
@@ -74,11 +74,11 @@ impl Engine for Symbolic {
         };
         let shortens = self.por && self.shortest;
         let quiet = Quiet(watch);
-        // What is about to be replaced by a shorter run is not told.
-        let told: &dyn Watch = if shortens { &quiet } else { watch };
+        // Runs that a shorter one is about to replace are not reported.
+        let reports: &dyn Watch = if shortens { &quiet } else { watch };
         let mut statistics = Statistics::default();
         let attempted = with_enough_nodes(limits, |nodes| {
-            self.attempt(problem, coded, nodes, limits, told, &mut statistics)
+            self.attempt(problem, coded, nodes, limits, reports, &mut statistics)
         });
         // The encoding lists no steps, but a target with too many cases is as incomplete as a list of steps: the model says so when asked.
         let complete = problem.complete();

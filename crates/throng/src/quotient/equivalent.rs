@@ -1,9 +1,9 @@
-//! Local states that need not be told apart: those that can do the same, those that only wait to become another, and those that can do nothing.
+//! Local states that the quotient merges: bisimilar ones, those whose only step leads to another state, and dead ones.
 //!
-//! - A state that can always become another, and can do nothing else, is that other one: straight-line local code.
-//! - Two states are the same if whatever one can do the other can, up to the same (bisimulation, by splitting classes until they are stable). A step between
-//!   two states of one class that changes nothing else counts for nothing.
-//! - Whoever can do nothing, and nobody looks for, is gone.
+//! - A state that can always become another, and can do nothing else, is merged with that other one: straight-line local code.
+//! - Two states are merged if they are bisimilar (partition refinement: classes are split until they are stable). A step between
+//!   two states of one class that changes nothing else is ignored.
+//! - Dead threads, in a state that has no steps and that no target names, are removed.
 //!
 //! States that targets name, and states that a step takes several of at once, stay as they are.
 
@@ -119,7 +119,7 @@ struct Classes<'a> {
     members: Vec<Vec<Local>>,
     /// The place of each among the members of its class.
     at: HashMap<Local, usize>,
-    /// Who leads a step that leaves somebody there.
+    /// The leaders of steps that leave a thread there.
     before: HashMap<Local, Vec<Local>>,
 }
 
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_long_chain_is_split_in_linear_time() {
-        // Every state of the chain differs from all others, and each round tells only one more apart.
+        // Every state of the chain differs from all others, and each round splits off only one more.
         let chain: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (l % 2, l, 1 - l % 2, l + 1)).collect();
         assert_eq!(merged(&chain, &[100_000]), []);
         // Local code, written from the end to the beginning.

@@ -63,14 +63,14 @@ pub fn explain(certificate: &Certificate) -> Explained {
         },
         Certificate::Views(set) => views(set),
         Certificate::Relative(relative) => self::relative(relative),
-        Certificate::QuotientModel(contraction, proof) => {
+        Certificate::Quotient(map, proof) => {
             let mut told = explain(proof);
             let number = |n: usize, what: &str| match n {
                 1 => format!("One {what} state is"),
                 n => format!("{n} {what} states are"),
             };
-            if !contraction.skipped.is_empty() {
-                let which = number(contraction.skipped.len(), "shared");
+            if !map.skipped.is_empty() {
+                let which = number(map.skipped.len(), "shared");
                 told.words.insert(
                     0,
                     format!(
@@ -79,8 +79,8 @@ pub fn explain(certificate: &Certificate) -> Explained {
                     ),
                 );
             }
-            if !contraction.merged.is_empty() {
-                let which = number(contraction.merged.len(), "local");
+            if !map.merged.is_empty() {
+                let which = number(map.merged.len(), "local");
                 told.words.insert(
                     0,
                     format!("{which} taken for others here, or for nobody. That can only make more possible, not less."),

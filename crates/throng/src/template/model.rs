@@ -98,8 +98,9 @@ impl<T: Template> Own<T> {
     fn inverse(&self) -> Result<&Inverse, Unknown> {
         let found = self.inverse.get_or_init(|| {
             let initial = std::slice::from_ref(&self.initial);
-            let views = unfold::thread_states(self, initial, Self::MOST, &Limits::none())?;
-            Ok(Inverse::new(self, views)?)
+            let listing = Listing(self);
+            let views = unfold::thread_states(&listing, initial, Self::MOST, &Limits::none())?;
+            Ok(Inverse::new(&listing, views)?)
         });
         found.as_ref().map_err(Unknown::clone)
     }
@@ -236,6 +237,49 @@ impl<T: Template> Describe for Own<T> {
 
     fn local_name(&self, l: Local) -> String {
         format!("{:?}", self.local_value(l))
+    }
+}
+
+/// The model while it is explored to find out what its steps do: asking the model itself would explore it again.
+struct Listing<'a, T: Template>(&'a Own<T>);
+
+impl<T: Template> Model for Listing<'_, T> {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.0.post(s, l, out)
+    }
+
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        Ok(())
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { blocking: None, spawns: true }
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        Some(self.0)
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+}
+
+impl<T: Template> Describe for Listing<'_, T> {
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        self.0.shared_values(s)
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        self.0.local_values(l)
+    }
+
+    fn place(&self, l: Local) -> Option<Place> {
+        self.0.place(l)
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        self.0.edge_place(edge)
     }
 }
 

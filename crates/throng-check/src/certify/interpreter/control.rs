@@ -31,7 +31,7 @@ impl Spot {
     }
 }
 
-/// One way to go on from a place.
+/// One way to continue from a place.
 pub(super) struct Move {
     pub(super) from: u32,
     /// Where the thread goes; nowhere if it ends.
@@ -126,7 +126,7 @@ impl Control {
     }
 
     /// Whether a thread that leaves a place is inside an atomic section, and whether inside a block. A block's end restores what was before
-    /// its beginning, which control has passed, because nobody may jump into a block.
+    /// its beginning, which control has passed, because no `goto` may jump into a block.
     fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> (bool, bool) {
         let spot = &self.spots[at as usize];
         match self.kind(spot) {
@@ -184,7 +184,7 @@ impl Control {
     }
 
     /// For every spawn, the variables that some statement which parent and child can both still come to may read. A variable that one of
-    /// them never reads again need not be tied to the copy: nobody can tell.
+    /// them never reads again need not be tied to the copy: the difference is unobservable.
     fn tie_copies(&mut self, exact: bool) {
         if self.moves.iter().all(|m| m.child.is_none()) {
             return;

@@ -107,7 +107,7 @@ impl Interpreter {
             put,
             spawn: m.child.map(|c| self.local_word(c, &values.local)).into_iter().collect(),
             others,
-            edge: Edge(self.deeds.number((id, seen)) as u32),
+            edge: Edge(self.edges.number((id, seen)) as u32),
             choice: 0,
         }
     }
@@ -289,7 +289,7 @@ impl Model for Interpreter {
 
 impl Transfers for Interpreter {
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
-        let (id, mut values) = self.deeds.value(step.edge.0.into());
+        let (id, mut values) = self.edges.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
             out.push(Some(self.woken(l).unwrap_or(l)));
@@ -345,7 +345,7 @@ impl Predecessors for Interpreter {
     }
 
     fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
-        let (id, mut values) = self.deeds.value(step.edge.0.into());
+        let (id, mut values) = self.edges.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
             if self.woken(l).is_none() {
@@ -482,7 +482,7 @@ impl Describe for Interpreter {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        let (id, _) = self.deeds.value(edge.0.into());
+        let (id, _) = self.edges.value(edge.0.into());
         let spot = &self.control.spots[self.control.moves[id as usize].from as usize];
         let (function, node) = spot.top();
         let node = &self.program().functions[function].nodes[node];

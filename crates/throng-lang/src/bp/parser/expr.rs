@@ -36,7 +36,7 @@ fn operator(tok: Tok) -> Option<(u8, Operator)> {
 struct Operand {
     expr: Expr,
     height: usize,
-    /// Whether it is in parentheses, so that nobody can misread it.
+    /// Whether it is in parentheses, so that it cannot be misread.
     enclosed: bool,
 }
 

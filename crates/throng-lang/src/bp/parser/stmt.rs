@@ -7,7 +7,7 @@ use crate::bp::lexer::Tok;
 use crate::source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// Statements up to a word that closes a block. `;` separates them and may be repeated.
+    /// Statements up to a keyword that closes a block. `;` separates them and may be repeated.
     pub(super) fn statements(&mut self) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -35,7 +35,7 @@ impl Parser<'_> {
 
     // ---- between statements
 
-    /// Whether the block cannot go on here: a closing word, or the next function.
+    /// Whether the block ends here: a closing keyword, or the next function.
     fn at_block_end(&self) -> bool {
         self.at_closer() || self.at_next_function()
     }
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a missing `;`, and goes on as if it were there if that looks promising.
+    /// Reports a missing `;`, and continues as if it were there if that looks promising.
     pub(super) fn missing_semicolon(&mut self) {
         let gap = Span { start: self.previous.span.end, end: self.span().start };
         let new_line = self.at(Tok::Eof) || self.text_of(gap).contains('\n');
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the current word stands inside statements and starts none.
+    /// Whether the current keyword occurs inside statements and starts none.
     fn continues_statement(&self) -> bool {
         use Tok::*;
         matches!(self.tok(), True | False | Begin | Then | Do | Schoose | Constrain)
@@ -226,7 +226,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Statements that start with a name, which may turn out to be a word of the language.
+    /// Statements that start with a name, which may turn out to be a contextual keyword.
     fn named(&mut self) -> Parsed<StmtKind> {
         let alone = self.next_tok() == Tok::Semi || is_closer(self.next_tok());
         let used_as_name = matches!(self.next_tok(), Tok::Becomes | Tok::Comma | Tok::Colon);
@@ -269,7 +269,7 @@ impl Parser<'_> {
         self.unexpected_hint("a statement", Some(hint))
     }
 
-    /// The expression after a word.
+    /// The expression after a keyword.
     fn argument(&mut self) -> Parsed<Expr> {
         self.bump();
         self.expr()
@@ -368,7 +368,7 @@ impl Parser<'_> {
         StmtKind::Atomic(body, close)
     }
 
-    /// A condition and the word behind it. After a mistake in either the body is read all the same: a wrong
+    /// A condition and the keyword behind it. After a mistake in either the body is read all the same: a wrong
     /// condition must not turn the `fi` into a second error.
     fn condition(&mut self, word: Tok, hint: &str) -> Expr {
         let start = self.span();
@@ -467,7 +467,7 @@ impl Parser<'_> {
     }
 }
 
-/// StateCodec after which a block is over, whatever it is.
+/// Keywords that end any block.
 fn is_closer(tok: Tok) -> bool {
     matches!(tok, Tok::End | Tok::Fi | Tok::Od | Tok::RBrace | Tok::Else | Tok::Elsif | Tok::Eof)
 }
@@ -476,7 +476,7 @@ fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Help for words of other languages.
+/// Help for keywords of other languages.
 fn foreign_word(word: &str) -> Option<&'static str> {
     Some(match word {
         "int" | "char" | "unsigned" | "boolean" => "write `decl x;` to declare a variable",

@@ -1,5 +1,3 @@
-use std::path::{Path, PathBuf};
-
 use proptest::prelude::*;
 
 use super::*;
@@ -104,79 +102,6 @@ fn an_expression_fits_on_one_line() {
     assert!(
         matches!(&program.functions[0].body[0].kind, StmtKind::Assume(e) if expr_to_string(e) == "x & y")
     );
-}
-
-// ---- public programs
-
-fn corpus() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(1).map(|p| p.join("shared/corpus"));
-    let further =
-        || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(|p| p.join("shared/corpus"));
-    let named = std::env::var_os("THRONG_CORPUS").map(PathBuf::from);
-    [named, beside(), further()].into_iter().flatten().find(|p| p.is_dir())
-}
-
-fn programs_in(directory: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(directory).expect("a directory that can be read");
-    for path in entries.map(|e| e.expect("an entry").path()) {
-        if path.is_dir() {
-            programs_in(&path, found);
-        } else if path.extension().is_some_and(|e| e == "bp" || e == "nbp") {
-            found.push(path);
-        }
-    }
-}
-
-#[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
-fn public_programs_are_read_and_written_faithfully() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no corpus");
-        return;
-    };
-    let mut programs = Vec::new();
-    programs_in(&corpus, &mut programs);
-    assert!(!programs.is_empty());
-    for path in programs {
-        let bytes = std::fs::read(&path).expect("a file that can be read");
-        let text = String::from_utf8_lossy(&bytes);
-        if let Err(errors) = parsed(&text) {
-            panic!("{}: {errors:#?}", path.display());
-        }
-        round_trip(&text);
-    }
-}
-
-#[test]
-#[allow(clippy::print_stderr, reason = "a skipped test should say so")]
-fn the_nastiest_public_programs_are_read_without_a_message() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no corpus");
-        return;
-    };
-    let boppo = [
-        "p-peterson",
-        "n-conc",
-        "n-conc2",
-        "Function1",
-        "Return2",
-        "Enforce1",
-        "Deep1",
-        "Initialization2",
-        "Local_Variables1",
-        "Simple2",
-        "Threads3",
-        "Threads6",
-        "Constrain4",
-        "Taken1",
-    ];
-    let files = boppo.iter().map(|name| format!("bp/boppo/{name}.bp"));
-    for file in files.chain(["bp/satabs/17_QRCU-4/satabs.28.bp".into()]) {
-        // Some are not redistributable, and so not in the corpus.
-        let Ok(bytes) = std::fs::read(corpus.join(&file)) else { continue };
-        let (_, diagnostics) = parse(&String::from_utf8_lossy(&bytes));
-        assert!(diagnostics.is_empty(), "{file}: {diagnostics:#?}");
-    }
 }
 
 // ---- random trees

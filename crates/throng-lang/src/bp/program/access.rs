@@ -10,7 +10,7 @@
 //! A statement that may refuse to execute (`assume`, `constrain`) writes every variable it mentions: it narrows down what values
 //! they have, and so may disable others (the paper's listing 1). A branch does not: one of its two ways is always open.
 //!
-//! # Who never goes first
+//! # Threads that never go first
 //!
 //! Executing an assertion, creating or ending a thread, entering an atomic section, waking others, touching others: these are
 //! visible whatever the sets say. So is one point of every cycle of points that are not, or a thread that runs
@@ -173,7 +173,7 @@ impl<'p> Bits<'p> {
         edge.child.is_some()
             || edge.kind != EdgeKind::Plain
             || (to.inside && !from.inside)
-            // Who has a frame takes part in statements with `$`.
+            // A thread with a frame takes part in statements with `$`.
             || (from.instance != to.instance && !self.passive.is_empty())
     }
 }
@@ -222,7 +222,7 @@ fn look_ahead(program: &Program, found: &mut [Footprint]) {
     }
 }
 
-/// Depth-first: whoever a cycle comes back to does not go first.
+/// Depth-first: a point that closes a cycle does not go first.
 fn break_cycles(program: &Program, found: &mut [Footprint]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {

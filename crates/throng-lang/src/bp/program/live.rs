@@ -1,21 +1,21 @@
 //! Which variables of a thread can still matter: the others may as well have any value.
 //!
-//! A slot is *live* at a point if its value may be read before it is overwritten, by a condition, by somebody else, or for a value of
+//! A slot is *live* at a point if its value may be read before it is overwritten, by a condition, by another thread, or for a value of
 //! something that is live in turn (strong liveness; what is not live in this sense is also called faint). `x := !x` alone keeps nothing alive.
 //!
 //! # Forgetting
 //!
 //! Models leave a variable open where it is not live. Two states that differ only there can do the same and stay alike, so
-//! no assertion, label or invariant can tell; but a list of thread states with all values can.
+//! no assertion, label or invariant depends on it; but a list of thread states with all values does.
 //!
 //! # Copies
 //!
 //! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
-//! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise nobody can tell, and 2ⁿ
-//! cases of n variables that nobody reads are one.
+//! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise the difference is unobservable, and 2ⁿ
+//! cases of n variables that are never read are one.
 //!
 //! What that loses: the value of a variable that its thread never reads again is then not tied to what became of the copy. No
-//! verdict can tell, but a list of thread states with all values can.
+//! verdict depends on it, but a list of thread states with all values does.
 
 use super::expr::{Expr, Var};
 use super::{Edge, Effect, Program};
@@ -37,13 +37,13 @@ pub fn resolve_copies(program: &mut Program, exact: bool) {
     }
 }
 
-/// For each edge, the assignments whose value nobody can ever see, given what is live.
+/// For each edge, the assignments whose value can never be observed, given what is live.
 pub fn faint_assignments(program: &Program, live: &[Vec<bool>]) -> Vec<Vec<bool>> {
     let of = |edge: &Edge| (0..edge.effect.assigns.len()).map(|i| is_faint(program, edge, i, live)).collect();
     program.edges.iter().map(of).collect()
 }
 
-/// Whether nobody can ever see what the `i`-th assignment of an edge assigns.
+/// Whether the value that the `i`-th assignment of an edge assigns can never be observed.
 fn is_faint(program: &Program, edge: &Edge, i: usize, live: &[Vec<bool>]) -> bool {
     let Effect { assigns, new_is_read, others, .. } = &edge.effect;
     // A slot that is no longer in use must become 0.
@@ -54,7 +54,7 @@ fn is_faint(program: &Program, edge: &Edge, i: usize, live: &[Vec<bool>]) -> boo
 
 /// For each point, the slots whose value can still matter. The usual backward fixpoint.
 ///
-/// Somebody else looks at the slots `watched` of threads at some points.
+/// Other threads read the slots `watched` of threads at some points.
 pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; program.slots]; program.points.len()];
     for &(point, slot) in watched {

@@ -24,7 +24,7 @@ pub(super) fn program(program: &Program<'_>) -> String {
     for step in program.system.table.steps() {
         edge(program, &locals, step, &mut text);
     }
-    // A target that nothing meets leaves nobody in the error state: it has no code then.
+    // A target that nothing meets leaves no thread in the error state: it has no code then.
     let is_met = program.used.locals.contains_key(&program.error.0);
     let bad = if is_met { locals.hold(program.error.0, "", "") } else { "0".into() };
     let _ = writeln!(text, "bad: assume({bad});\n    assert(0);");
@@ -63,7 +63,7 @@ fn edge(program: &Program<'_>, locals: &Bits, step: &Step, text: &mut String) {
     let _ = writeln!(text, "e{label}: {} & {relation};\n    goto loop;", guarded(&changes, &guard));
 }
 
-/// Where each bystander may go: the listed ones to one of their fates, all others nowhere. Nobody is left without a choice.
+/// Where each bystander may go: the listed ones to one of their fates, all others nowhere. No thread is left without a choice.
 fn relation(locals: &Bits, fates: &[(Local, Fate)]) -> String {
     let mut goes: BTreeMap<Local, Vec<String>> = BTreeMap::new();
     for &(p, fate) in fates {

@@ -32,7 +32,7 @@ type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 /// Runs with at most as many threads as the cutoff, into every reachable thread state.
 fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
     let model = &*problem.model;
-    let mut missing: FxHashSet<ThreadState> = cutoff.words.iter().copied().collect();
+    let mut missing: FxHashSet<ThreadState> = cutoff.search_states.iter().copied().collect();
     let mut shown = Vec::new();
     let nodes = explore(problem, cutoff.threads, limits, &mut |i, config| {
         for &(l, _) in config.threads.entries() {
@@ -42,7 +42,7 @@ fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unk
         }
         !missing.is_empty()
     })?;
-    // A word may be within one that was reached.
+    // A state may be within one that was reached.
     for (s, l) in missing {
         Ticker::new(limits).ticks(nodes.len() as u32)?;
         let within = |n: &RunNode| {

@@ -1,4 +1,4 @@
-//! From floating point to integers. What comes out is a guess that somebody else checks exactly.
+//! From floating point to integers. The result is a candidate that is checked exactly elsewhere.
 
 /// Candidates for the smallest integer vector proportional to `numbers`, best first.
 pub fn vectors(numbers: &[f64]) -> impl Iterator<Item = Vec<i64>> {

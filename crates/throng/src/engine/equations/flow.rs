@@ -1,11 +1,11 @@
 //! The equations themselves, in integers: how many threads must start, and how many be created, at least (TSE, section 5).
 //!
-//! A solution says how often each step is taken. If its steps do not hang together (a cycle of shared states that the rest never enters, or a step
+//! A solution says how often each step is taken. If its steps are not connected (a cycle of shared states that the rest never enters, or a step
 //! that keeps such a shared state), no run takes them (C_C). Instead of the paper's quadratic encoding, that is demanded only where a solution
-//! violates it: whoever takes a step within those shared states has entered them.
+//! violates it: a thread that takes a step within those shared states has entered them.
 //!
-//! Steps that keep the shared state and otherwise do the same are one unknown, whatever that shared state is: for flow they are the same. They hang
-//! together with the others if one of their shared states does.
+//! Steps that keep the shared state and otherwise do the same are one unknown, whatever that shared state is: for flow they are the same. They are
+//! connected with the others if one of their shared states is.
 
 use std::collections::BTreeSet;
 
@@ -190,7 +190,7 @@ impl Flow<'_> {
         Ok(Ok((total as u32, counts)))
     }
 
-    /// Shared states within which steps are taken, but that do not hang together with the first one.
+    /// Shared states within which steps are taken, but that are not connected with the first one.
     fn apart(&self, taken: &[f64]) -> Option<BTreeSet<u32>> {
         let rows: Vec<&Row> =
             taken.iter().zip(&self.equations.rows).filter(|(x, _)| **x > 0.5).map(|(_, row)| row).collect();
@@ -210,7 +210,7 @@ impl Flow<'_> {
     }
 }
 
-/// Adds what hangs together with a set.
+/// Adds what is connected with a set.
 fn grow(set: &mut BTreeSet<u32>, moves: &[(u32, u32)]) {
     loop {
         let before = set.len();

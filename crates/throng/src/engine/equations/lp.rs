@@ -40,7 +40,7 @@ pub struct Equations {
     pub(super) rows: Vec<Row>,
 }
 
-/// How long the solver works before it is asked whether to go on.
+/// How long the solver works before limits are looked at again.
 const SLICE: Duration = Duration::from_millis(50);
 
 impl Equations {

@@ -49,8 +49,8 @@ impl<'p> Climb<'p> {
     ) -> Climb<'p> {
         let watch = quiet.0;
         let shortens = reduction.is_some() && options.shortest;
-        // What is about to be replaced by a shorter run is not told.
-        let told: &dyn Watch = if shortens { quiet } else { watch };
+        // Runs that a shorter one is about to replace are not reported.
+        let reports: &dyn Watch = if shortens { quiet } else { watch };
         let shortened = shortens.then(|| vec![false; problem.targets.len()]);
         Climb {
             problem,
@@ -59,7 +59,7 @@ impl<'p> Climb<'p> {
             watch,
             quiet,
             keeper: watch.keeper().filter(|_| problem.model.persist().is_some()),
-            search: Search::new(problem, options, reduction, limits, told),
+            search: Search::new(problem, options, reduction, limits, reports),
             place: Place { shortened, ..Place::default() },
             shorter: None,
         }
@@ -99,7 +99,7 @@ impl<'p> Climb<'p> {
             *configurations = (*configurations).max(self.search.footprint().configurations);
             if let Err(Stop::Limit(_)) = &searched {
                 self.keep(None);
-                self.tell(&self.to_shorten());
+                self.report(&self.to_shorten());
             } else {
                 self.shorten(level)?;
             }
@@ -132,14 +132,14 @@ impl<'p> Climb<'p> {
             }
         };
         if search.level == Some(level) {
-            search.go_on(level, &mut pause)
+            search.continue_level(level, &mut pause)
         } else {
             search.level(place.below, level, &mut pause)
         }
     }
 
-    /// Looks once more, without reduction, for what has been found at `level`, and tells the watcher. If a limit is hit meanwhile, runs that
-    /// have no shorter one yet stay as they are, and the climb stops here: a later process goes on with this. Only memory that is free again is no
+    /// Looks once more, without reduction, for what has been found at `level`, and reports it. If a limit is hit meanwhile, runs that
+    /// have no shorter one yet stay as they are, and the climb stops here: a later process resumes here. Only memory that is free again is no
     /// reason to stop.
     fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
@@ -154,7 +154,7 @@ impl<'p> Climb<'p> {
             }
         };
         let searched = if shorter.level == Some(level) {
-            shorter.go_on(level, &mut pause)
+            shorter.continue_level(level, &mut pause)
         } else {
             shorter.level(None, level, &mut pause)
         };
@@ -173,7 +173,7 @@ impl<'p> Climb<'p> {
                 shortened[i] = true;
             }
         }
-        self.tell(&new);
+        self.report(&new);
         drop(shorter);
         match stopped {
             Err(Stop::Limit(Unknown::Memory(_))) if self.limits.check().is_ok() => Ok(()),
@@ -187,8 +187,8 @@ impl<'p> Climb<'p> {
         Search::for_targets(self.problem, &targets, self.options.jobs, None, self.limits, self.quiet)
     }
 
-    /// Tells the watcher how these targets are reached.
-    fn tell(&self, found: &[usize]) {
+    /// Reports how these targets are reached.
+    fn report(&self, found: &[usize]) {
         for &i in found {
             if let Some(trace) = &self.search.traces[i] {
                 self.watch.found(i, &Verdict::Unsafe(trace.clone()));
@@ -214,7 +214,7 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Takes up what an earlier process has kept.
+    /// Resumes from the state that an earlier process saved.
     fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         let states = input.bytes()?;
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
@@ -231,7 +231,7 @@ impl<'p> Climb<'p> {
     }
 }
 
-/// Keeps the state of a climb.
+/// Saves the state of a climb.
 fn keep(
     keeper: &dyn Keeper,
     problem: &Problem,
@@ -239,9 +239,9 @@ fn keep(
     search: &Search<'_>,
     shorter: Option<&Search<'_>>,
 ) {
-    let Some(words) = problem.model.persist().map(Persist::export_states) else { return };
+    let Some(states) = problem.model.persist().map(Persist::export_states) else { return };
     keeper.keep(&|out| {
-        out.bytes(&words);
+        out.bytes(&states);
         place.write(out);
         search.write(out);
         out.number(shorter.is_some());

@@ -1,7 +1,7 @@
 //! The state of a search as numbers, and back ([`crate::checkpoint`]).
 //!
-//! Ids are given in the order in which words are met, and that order is kept; what was compiled is compiled again. So the search goes on exactly
-//! as it would have.
+//! Ids are given in the order in which states are met, and that order is kept; what was compiled is compiled again. So a resumed search continues exactly
+//! as it would have without the interruption.
 
 use super::pack;
 use super::search::Search;
@@ -27,10 +27,10 @@ impl Search<'_> {
         out.traces(&self.traces);
     }
 
-    /// Takes up what another process has written; this search has not begun.
+    /// Restores the state that another process wrote; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         self.steps.read(input)?;
-        let (shared, locals) = (self.steps.shared.words().len(), self.steps.locals.words().len());
+        let (shared, locals) = (self.steps.shared.values().len(), self.steps.locals.values().len());
         let slots = self.scratch.config.slots;
         let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals, slots);
         self.store = Store::of_records(input.bytes()?, length).ok_or(Damaged)?;
@@ -49,15 +49,15 @@ impl Search<'_> {
 
 impl Steps<'_> {
     fn write(&self, out: &mut Writer<'_>) {
-        out.count(self.shared.words().len());
-        self.shared.words().iter().for_each(|s| out.number(s.0));
-        out.count(self.locals.words().len());
-        self.locals.words().iter().for_each(|l| out.number(l.0));
+        out.count(self.shared.values().len());
+        self.shared.values().iter().for_each(|s| out.number(s.0));
+        out.count(self.locals.values().len());
+        self.locals.values().iter().for_each(|l| out.number(l.0));
         self.alone.iter().for_each(|listed| out.number(listed.is_some()));
-        out.count(self.pairs.len());
-        for pair in &self.pairs {
-            out.number(pair.shared);
-            out.number(pair.local);
+        out.count(self.thread_states.len());
+        for thread_state in &self.thread_states {
+            out.number(thread_state.shared);
+            out.number(thread_state.local);
         }
     }
 
@@ -78,10 +78,10 @@ impl Steps<'_> {
         }
         for _ in 0..input.count()? {
             let (s, l) = (input.below(shared)?, input.below(locals)?);
-            self.pair(s, l);
+            self.thread_state(s, l);
         }
         // What is compiled leads to states that were met then.
-        let met = (self.shared.words().len(), self.locals.words().len());
+        let met = (self.shared.values().len(), self.locals.values().len());
         if met == (shared, locals) { Ok(()) } else { Err(Damaged) }
     }
 }

@@ -29,9 +29,9 @@ pub struct Search<'p> {
     limits: &'p Limits,
     ticker: Ticker<'p>,
     watch: &'p dyn Watch,
-    told: Instant,
+    reported: Instant,
     /// When this many have been expanded, it is time to look at the clock.
-    tell_at: u64,
+    report_at: u64,
     jobs: usize,
     stop_at_first: bool,
     /// For each target, how it is hit.
@@ -55,7 +55,7 @@ pub struct Search<'p> {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
 }
 
@@ -68,8 +68,8 @@ impl From<Unknown> for Stop {
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
 
-/// How often a watcher hears from a search at most.
-const TELL_EVERY: Duration = Duration::from_millis(250);
+/// Time between two reports of progress, at least.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
     /// A search that has not begun.
@@ -120,8 +120,8 @@ impl<'p> Search<'p> {
             limits,
             ticker: Ticker::new(limits),
             watch,
-            told: Instant::now(),
-            tell_at: 0,
+            reported: Instant::now(),
+            report_at: 0,
             jobs,
             stop_at_first: false,
             traces: vec![None; targets.len()],
@@ -155,17 +155,21 @@ impl<'p> Search<'p> {
             self.suspects.clear();
             self.next = 0;
             self.expanded = 0;
-            self.tell_at = 0;
+            self.report_at = 0;
         }
         self.start(below, level)?;
-        // Only now: whoever is stopped before starts this level again, and must know what the one below left out.
+        // Only now: a search that is stopped before starts this level again, and must know what the one below left out.
         self.pruned = None;
         self.level = Some(level);
-        self.go_on(level, pause)
+        self.continue_level(level, pause)
     }
 
-    /// Goes on with a level that was begun and stopped.
-    pub fn go_on(&mut self, level: u32, pause: &mut dyn FnMut(&Search<'p>)) -> Result<Option<u32>, Stop> {
+    /// Continues a level that was begun.
+    pub fn continue_level(
+        &mut self,
+        level: u32,
+        pause: &mut dyn FnMut(&Search<'p>),
+    ) -> Result<Option<u32>, Stop> {
         self.judge_suspects()?;
         if self.is_decided() {
             return Err(Stop::Decided);
@@ -177,7 +181,7 @@ impl<'p> Search<'p> {
             } else {
                 self.expand_some(self.store.end(), room)?;
             }
-            self.tell(level);
+            self.report(level);
             pause(self);
         }
         if self.pruned.is_some() && self.levels.is_cut_off(level) {
@@ -287,7 +291,7 @@ impl<'p> Search<'p> {
 
     /// Stores a batch, with which all configurations before `next` are expanded, and looks whether it hits a target.
     ///
-    /// Whoever is stopped in between can go on: what has been stored but not judged waits among the suspects, and what was not stored is found
+    /// A search that is stopped in between can be resumed: what has been stored but not judged waits among the suspects, and what was not stored is found
     /// again because `next` has not moved.
     fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
         batch.store(&mut self.store, &mut self.suspects)?;
@@ -364,17 +368,17 @@ impl<'p> Search<'p> {
         Trace { start: configs.swap_remove(0), steps }
     }
 
-    /// Tells the watcher how far the search is, now and then.
-    fn tell(&mut self, level: u32) {
+    /// Reports progress now and then.
+    fn report(&mut self, level: u32) {
         // Looking at the clock for each configuration would cost more than finding it.
-        if self.expanded < self.tell_at {
+        if self.expanded < self.report_at {
             return;
         }
-        self.tell_at = self.expanded + 1024;
-        if self.told.elapsed() < TELL_EVERY {
+        self.report_at = self.expanded + 1024;
+        if self.reported.elapsed() < REPORT_EVERY {
             return;
         }
-        self.told = Instant::now();
+        self.reported = Instant::now();
         let configurations = self.store.len() as u64;
         self.watch.progress(&Progress {
             engine: super::NAME,

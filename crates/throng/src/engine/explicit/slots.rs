@@ -128,7 +128,7 @@ fn fire_taken(
         Bystanders::Transfer => {
             let groups: Vec<Group<'_>> =
                 others().map(|slot| (1, steps.fates(step, config.entries[slot].0))).collect();
-            // Somebody whose presence blocks the step.
+            // A thread whose presence blocks the step.
             if groups.iter().any(|g| g.1.is_empty()) {
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! The steps of a model, compiled when first needed: dense ids, and differences instead of bags.
 //!
 //! [`Model::post`] is asked once per thread state. What the inner loop sees is a list of [`Compiled`] steps; for
-//! the usual one, in which nobody else moves, firing is splicing a few differences into the packed configuration.
+//! the usual one, in which bystanders stay, firing is splicing a few differences into the packed configuration.
 //!
 //! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
 //! several threads can expand at the same time.
@@ -28,7 +28,7 @@ pub struct Steps<'m> {
     targets: Targets<'m>,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
-    /// Whether threads are counted, rather than told apart by their slots.
+    /// Whether threads are counted, rather than distinguished by their slots.
     counting: bool,
     /// For each local id, what threads there read and write; only with a reduction.
     footprints: Vec<Footprint>,
@@ -38,16 +38,16 @@ pub struct Steps<'m> {
     pub(super) locals: Ids<Local>,
     /// For each local id, where it goes when it is woken.
     woken: Vec<Option<u32>>,
-    /// For each shared id, the steps that take nobody; compiled when first needed.
+    /// For each shared id, the steps that take no thread; compiled when first needed.
     pub(super) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
     bads: Vec<Option<Bads>>,
-    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `pair_of` so that looking at
+    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `number_of` so that looking at
     /// targets compiles nothing: ids then depend on the order of expansion alone.
     watched: FxHashMap<u64, Vec<u32>>,
-    /// (shared id, local id) in one number → index in `pairs`.
-    pair_of: FxHashMap<u64, u32>,
-    pub(super) pairs: Vec<Pair>,
+    /// (shared id, local id) in one number → index in `thread_states`.
+    number_of: FxHashMap<u64, u32>,
+    pub(super) thread_states: Vec<ThreadState>,
     /// (index in `moving`, local id) → fates.
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
@@ -65,7 +65,7 @@ struct Bads {
 }
 
 /// What is known about a thread state.
-pub(super) struct Pair {
+pub(super) struct ThreadState {
     pub(super) shared: u32,
     pub(super) local: u32,
     steps: Vec<Compiled>,
@@ -98,7 +98,7 @@ pub struct Compiled {
     pub in_slots: InSlots,
 }
 
-/// Who gets the successors.
+/// Receives the successors.
 pub trait Sink {
     /// A successor, packed, and whether it may hit a target.
     fn successor(&mut self, packed: &[u8], may_hit: bool);
@@ -118,8 +118,8 @@ pub trait Sink {
 pub struct Scratch {
     /// The configuration being expanded.
     pub config: Unpacked,
-    /// What [`Steps::ready`] found: a pair for each entry.
-    pairs: Vec<u32>,
+    /// What [`Steps::ready`] found: a thread_state for each entry.
+    thread_states: Vec<u32>,
     pub(super) packer: Packer,
     changes: Vec<(u32, i64)>,
     pub(super) entries: Vec<(u32, u32)>,
@@ -143,8 +143,8 @@ impl<'m> Steps<'m> {
             alone: Vec::new(),
             bads: Vec::new(),
             watched: FxHashMap::default(),
-            pair_of: FxHashMap::default(),
-            pairs: Vec::new(),
+            number_of: FxHashMap::default(),
+            thread_states: Vec::new(),
             fates: FxHashMap::default(),
             moving: Vec::new(),
             incomplete: None,
@@ -172,20 +172,20 @@ impl<'m> Steps<'m> {
         Scratch { config, packer: Packer::new(slots), ..Scratch::default() }
     }
 
-    /// Tells threads apart by their slots from now on; nothing is compiled yet.
+    /// Distinguishes threads by their slots from now on; nothing is compiled yet.
     pub fn stop_counting(&mut self) {
         self.counting = false;
     }
 
-    /// A configuration in the model's words.
+    /// A configuration in the model's states.
     pub fn config(&self, config: &Unpacked) -> Config {
-        let threads = config.entries.iter().map(|&(l, n)| (self.locals.word(l), n));
-        Config::new(self.shared.word(config.shared), threads.collect())
+        let threads = config.entries.iter().map(|&(l, n)| (self.locals.value(l), n));
+        Config::new(self.shared.value(config.shared), threads.collect())
     }
 
     /// The thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
-        self.pairs.iter().map(|p| (self.shared.word(p.shared), self.locals.word(p.local)))
+        self.thread_states.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))
     }
 
     /// How many shared states have been prepared.
@@ -195,7 +195,7 @@ impl<'m> Steps<'m> {
 
     /// How many local states occur in configurations prepared so far.
     pub fn local_states(&self) -> usize {
-        let mut locals: Vec<u32> = self.pairs.iter().map(|p| p.local).collect();
+        let mut locals: Vec<u32> = self.thread_states.iter().map(|p| p.local).collect();
         locals.sort_unstable();
         locals.dedup();
         locals.len()
@@ -203,14 +203,14 @@ impl<'m> Steps<'m> {
 
     /// Whether everything that expanding `scratch.config` needs has been compiled.
     pub fn ready(&self, scratch: &mut Scratch) -> bool {
-        let Scratch { config, pairs, .. } = scratch;
-        pairs.clear();
+        let Scratch { config, thread_states, .. } = scratch;
+        thread_states.clear();
         let Some(alone) = &self.alone[config.shared as usize] else { return false };
         let mut moves = alone.iter().any(|s| s.others == Bystanders::Transfer);
         for &(l, _) in &config.entries {
-            let Some(&pair) = self.pair_of.get(&key(config.shared, l)) else { return false };
-            moves |= self.pairs[pair as usize].moves;
-            pairs.push(pair);
+            let Some(&thread_state) = self.number_of.get(&key(config.shared, l)) else { return false };
+            moves |= self.thread_states[thread_state as usize].moves;
+            thread_states.push(thread_state);
         }
         !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
     }
@@ -220,18 +220,18 @@ impl<'m> Steps<'m> {
         if self.ready(scratch) {
             return 0;
         }
-        let (before, mut work) = (self.pairs.len(), 0);
-        let Scratch { config, pairs, .. } = scratch;
+        let (before, mut work) = (self.thread_states.len(), 0);
+        let Scratch { config, thread_states, .. } = scratch;
         self.alone(config.shared);
-        pairs.clear();
+        thread_states.clear();
         for &(l, _) in &config.entries {
-            pairs.push(self.pair(config.shared, l));
+            thread_states.push(self.thread_state(config.shared, l));
         }
         let missing: Vec<(u32, u32)> =
             self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
         for (i, l) in missing {
             let mut fates = Vec::new();
-            let listed = self.model.bystander(&self.moving[i as usize], self.locals.word(l), &mut fates);
+            let listed = self.model.bystander(&self.moving[i as usize], self.locals.value(l), &mut fates);
             self.note(listed);
             fates.sort_unstable();
             fates.dedup();
@@ -239,7 +239,7 @@ impl<'m> Steps<'m> {
             self.fates.insert((i, l), fates);
             work += LISTING;
         }
-        let listed = self.pairs[before..].iter().map(|p| LISTING + p.steps.len() as u32);
+        let listed = self.thread_states[before..].iter().map(|p| LISTING + p.steps.len() as u32);
         listed.fold(work, u32::saturating_add)
     }
 
@@ -250,7 +250,7 @@ impl<'m> Steps<'m> {
         open: impl Fn(usize) -> bool,
         mut hit: impl FnMut(usize),
     ) {
-        let mut words = None;
+        let mut decoded = None;
         self.look_up_bads(config.shared);
         for &(l, _) in &config.entries {
             self.look_up_watched(config.shared, l);
@@ -266,7 +266,7 @@ impl<'m> Steps<'m> {
                 || match self.dense_bads.get(i as usize) {
                     Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
                     None => {
-                        words.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
+                        decoded.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
                     }
                 };
             if covered {
@@ -286,17 +286,17 @@ impl<'m> Steps<'m> {
         let mut fired = 0;
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
         let first = self.goes_first(scratch);
-        let pairs = std::mem::take(&mut scratch.pairs);
+        let thread_states = std::mem::take(&mut scratch.thread_states);
         let led = match first {
             Some(i) => i..i + 1,
-            None => 0..pairs.len(),
+            None => 0..thread_states.len(),
         };
         if !self.counting {
-            fired += self.expand_slots(&pairs, led, scratch, room, sink)?;
-            scratch.pairs = pairs;
+            fired += self.expand_slots(&thread_states, led, scratch, room, sink)?;
+            scratch.thread_states = thread_states;
             return Ok(fired);
         }
-        let led = pairs[led].iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let led = thread_states[led].iter().flat_map(|&p| &self.thread_states[p as usize].steps);
         let mut looked_at = 0;
         for step in alone.chain(led) {
             looked_at += 1;
@@ -305,7 +305,7 @@ impl<'m> Steps<'m> {
                 self.fire(step, size, scratch, room, sink)?;
             }
         }
-        scratch.pairs = pairs;
+        scratch.thread_states = thread_states;
         sink.looked_at(looked_at)?;
         Ok(fired)
     }
@@ -313,7 +313,7 @@ impl<'m> Steps<'m> {
     /// The same where threads are not counted: each slot of `led` leads its own steps.
     fn expand_slots(
         &self,
-        pairs: &[u32],
+        thread_states: &[u32],
         led: Range<usize>,
         scratch: &mut Scratch,
         room: SizeLimit,
@@ -321,8 +321,9 @@ impl<'m> Steps<'m> {
     ) -> Result<u64, Unknown> {
         let size = scratch.config.size();
         let alone = self.alone[scratch.config.shared as usize].iter().flatten().map(|step| (step, None));
-        let led =
-            led.flat_map(|i| self.pairs[pairs[i] as usize].steps.iter().map(move |step| (step, Some(i))));
+        let led = led.flat_map(|i| {
+            self.thread_states[thread_states[i] as usize].steps.iter().map(move |step| (step, Some(i)))
+        });
         let mut fired = 0;
         for (step, leader) in alone.chain(led) {
             let creates = self.creates(step, size, room);
@@ -350,14 +351,16 @@ impl<'m> Steps<'m> {
     /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
     fn goes_first(&self, scratch: &mut Scratch) -> Option<usize> {
         let reduction = self.reduction.as_ref()?;
-        let Scratch { config, pairs, footprints, .. } = scratch;
+        let Scratch { config, thread_states, footprints, .. } = scratch;
         if self.alone[config.shared as usize].as_ref().is_none_or(|alone| !alone.is_empty()) {
             return None;
         }
         footprints.clear();
         footprints.extend(config.entries.iter().map(|&(l, n)| (self.footprints[l as usize], n)));
-        (0..pairs.len())
-            .find(|&i| !self.pairs[pairs[i] as usize].steps.is_empty() && reduction.goes_first(footprints, i))
+        (0..thread_states.len()).find(|&i| {
+            !self.thread_states[thread_states[i] as usize].steps.is_empty()
+                && reduction.goes_first(footprints, i)
+        })
     }
 
     /// Fires one enabled step; this is [`throng_model::semantics::fire`] over dense ids.
@@ -443,7 +446,7 @@ impl<'m> Steps<'m> {
     /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
     fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
-        let led = scratch.pairs.iter().flat_map(|&p| &self.pairs[p as usize].steps);
+        let led = scratch.thread_states.iter().flat_map(|&p| &self.thread_states[p as usize].steps);
         let moving = alone.chain(led).filter(|s| s.others == Bystanders::Transfer);
         moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
     }
@@ -492,7 +495,7 @@ impl<'m> Steps<'m> {
     /// Looks up what is bad in a shared state, unless that is done.
     fn look_up_bads(&mut self, s: u32) {
         if self.bads[s as usize].is_none() {
-            let all = self.targets.at_shared(self.shared.word(s));
+            let all = self.targets.at_shared(self.shared.value(s));
             let bare = all.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
             self.bads[s as usize] = Some(Bads { all, bare });
         }
@@ -501,40 +504,40 @@ impl<'m> Steps<'m> {
     /// Looks up what is watched at a thread state, unless that is done. Its shared state has been looked up.
     fn look_up_watched(&mut self, s: u32, l: u32) {
         let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
-        let look_up = || self.targets.watched_at(self.shared.word(s), self.locals.word(l), all);
+        let look_up = || self.targets.watched_at(self.shared.value(s), self.locals.value(l), all);
         self.watched.entry(key(s, l)).or_insert_with(look_up);
     }
 
-    /// Compiles the steps that take nobody, unless that is done.
+    /// Compiles the steps that take no thread, unless that is done.
     pub(super) fn alone(&mut self, s: u32) {
         if self.alone[s as usize].is_some() {
             return;
         }
-        let word = self.shared.word(s);
+        let shared = self.shared.value(s);
         let mut listed = Vec::new();
-        let complete = self.model.post_shared(word, &mut listed);
+        let complete = self.model.post_shared(shared, &mut listed);
         self.note(complete);
-        listed.retain(|step| step.from == word && step.take.is_empty());
+        listed.retain(|step| step.from == shared && step.take.is_empty());
         let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         self.alone[s as usize] = Some(steps);
     }
 
     /// Compiles a thread state, unless that is done.
-    pub(super) fn pair(&mut self, s: u32, l: u32) -> u32 {
-        if let Some(&pair) = self.pair_of.get(&key(s, l)) {
-            return pair;
+    pub(super) fn thread_state(&mut self, s: u32, l: u32) -> u32 {
+        if let Some(&thread_state) = self.number_of.get(&key(s, l)) {
+            return thread_state;
         }
-        let (shared, local) = (self.shared.word(s), self.locals.word(l));
+        let (shared, local) = (self.shared.value(s), self.locals.value(l));
         let mut listed = Vec::new();
         let complete = self.model.post(shared, local, &mut listed);
         self.note(complete);
         listed.retain(|step| step.from == shared && step.take.count(local) > 0);
         let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         let moves = steps.iter().any(|s| s.others == Bystanders::Transfer);
-        self.pairs.push(Pair { shared: s, local: l, steps, moves });
-        let pair = self.pairs.len() as u32 - 1;
-        self.pair_of.insert(key(s, l), pair);
-        pair
+        self.thread_states.push(ThreadState { shared: s, local: l, steps, moves });
+        let thread_state = self.thread_states.len() as u32 - 1;
+        self.number_of.insert(key(s, l), thread_state);
+        thread_state
     }
 
     /// Compiles a step; a step that never changes anything is dropped.
@@ -585,7 +588,7 @@ impl<'m> Steps<'m> {
 }
 
 impl SizeLimit {
-    /// Whether there may be `size` threads; tells `sink` if only the level is too low for that.
+    /// Whether there may be `size` threads; notifies `sink` if only the level is too low for that.
     pub(super) fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
         if size <= u64::from(self.level) {
             return true;

@@ -1,7 +1,7 @@
 //! Which targets a new configuration may hit, without looking at all of them.
 //!
-//! Every bad configuration is *watched* through one of its local states, the one that the fewest others contain: who hits it
-//! has a thread there (or in a word that meets it). So a configuration looks only at what is watched at its own thread
+//! Every bad configuration is *watched* through one of its local states, the one that the fewest others contain: a configuration that hits it
+//! has a thread there (or in a state that meets it). So a configuration looks only at what is watched at its own thread
 //! states, and these lists are kept per thread state.
 //!
 //! A second filter is per step. No stored configuration hits an open target, so a step that leaves the shared
@@ -28,7 +28,7 @@ pub struct Targets<'m> {
 pub struct Bad {
     /// The target it belongs to.
     pub target: usize,
-    /// Whoever covers this is bad.
+    /// Every configuration that covers this is bad.
     pub config: Config,
     /// The local state through which it is watched; none if no thread is asked for.
     pub watched: Option<Local>,

@@ -6,7 +6,7 @@
 //! covers has no others: so each listed label is *at home* in the rarest of its local states, and those at home in the local states of
 //! the new label are looked at. Signatures and sizes refute most of what remains.
 //!
-//! Where words stand for sets, a local state may be covered by one that it is a part of ([`Steps::covers`]): then these are looked at, too.
+//! Where states stand for sets, a local state may be covered by one that it is a part of ([`Steps::covers`]): then these are looked at, too.
 
 use std::hash::{Hash, Hasher};
 

@@ -19,7 +19,7 @@ type Lists = Vec<Vec<Listed>>;
 pub struct Path {
     nodes: Vec<OnPath>,
     minimal: Lists,
-    /// All nodes, if somebody wants to see them.
+    /// All nodes, if they are needed.
     all: Option<Lists>,
     /// Accelerate against all ancestors, not only the minimal ones.
     ask_all: bool,
@@ -35,7 +35,7 @@ struct OnPath {
 }
 
 impl Path {
-    /// An empty path that accelerates against all ancestors or only the minimal ones, and can tell or not whether a label is on it.
+    /// An empty path that accelerates against all ancestors or only the minimal ones, and can say, or not, whether a label is on it.
     pub fn new(ask_all: bool, can_find: bool) -> Path {
         Path { ask_all, all: (ask_all || can_find).then(Vec::new), ..Path::default() }
     }

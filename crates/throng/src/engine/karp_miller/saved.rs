@@ -16,13 +16,13 @@ use crate::checkpoint::{Damaged, Reader, Writer};
 use crate::engine::{Occupied, TreeStatistics};
 use throng_model::{Local, Shared};
 
-/// In place of a local state: steps that take nobody.
-const NOBODY: u32 = u32::MAX;
+/// In place of a local state: steps that take no thread.
+const NO_LEADER: u32 = u32::MAX;
 
 impl Search<'_> {
-    /// Writes the state between two steps; `words` is what the model says about its words.
-    pub fn write(&self, words: &[u8], out: &mut Writer<'_>) {
-        out.bytes(words);
+    /// Writes the state between two steps; `states` is what the model exports about its states.
+    pub fn write(&self, states: &[u8], out: &mut Writer<'_>) {
+        out.bytes(states);
         self.steps.write(out);
         self.tree.write(out);
         let TreeStatistics { accelerations, dropped, antichain_peak, .. } = self.statistics;
@@ -44,7 +44,7 @@ impl Search<'_> {
         self.uncountable.iter().for_each(|&hit| out.number(hit));
     }
 
-    /// Takes up what another process has written; this search has not begun.
+    /// Restores the state that another process wrote; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         let states = input.bytes()?;
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
@@ -85,23 +85,23 @@ impl Search<'_> {
 
 impl Steps<'_> {
     fn write(&self, out: &mut Writer<'_>) {
-        out.count(self.shared.words().len());
-        self.shared.words().iter().for_each(|s| out.number(s.0));
-        out.count(self.locals.words().len());
-        for (id, l) in self.locals.words().iter().enumerate() {
+        out.count(self.shared.values().len());
+        self.shared.values().iter().for_each(|s| out.number(s.0));
+        out.count(self.locals.values().len());
+        for (id, l) in self.locals.values().iter().enumerate() {
             out.number(l.0);
             let above = self.above(id as u32);
             out.count(above.len());
             above.iter().for_each(|&a| out.number(a));
         }
-        let alone = self.alone.iter().map(|(&s, &led)| (led, s, NOBODY));
+        let alone = self.alone.iter().map(|(&s, &led)| (led, s, NO_LEADER));
         let led = self.led.iter().map(|(&(s, l), &led)| (led, s, l));
         let mut compiled: Vec<(Led, u32, u32)> = alone.chain(led).collect();
         compiled.sort_unstable_by_key(|&(led, s, l)| (led.start, led.end, s, l));
         out.count(compiled.len());
         for (_, s, l) in compiled {
             out.number(s);
-            out.option(Some(l).filter(|&l| l != NOBODY));
+            out.option(Some(l).filter(|&l| l != NO_LEADER));
         }
         out.number(self.fingerprint());
     }
@@ -114,12 +114,12 @@ impl Steps<'_> {
         }
         let locals = input.count()?;
         for i in 0..locals {
-            let word = Local(input.number()?);
+            let state = Local(input.number()?);
             let above = input.count()?;
             let above = (0..above).map(|_| input.below(locals)).collect::<Result<Vec<u32>, _>>()?;
-            same(self.locals.intern(word).0, i)?;
+            same(self.locals.intern(state).0, i)?;
             if let Some(order) = &mut self.order {
-                order.add_known(self.model, word, above);
+                order.add_known(self.model, state, above);
             }
         }
         if let Some(order) = &mut self.order {
@@ -128,7 +128,7 @@ impl Steps<'_> {
         for _ in 0..input.count()? {
             let s = input.below(shared)?;
             match input.option()? {
-                None => _ = self.led_by_nobody(s),
+                None => _ = self.without_leader(s),
                 Some(l) if (l as usize) < locals => _ = self.led_by(s, l),
                 Some(_) => return Err(Damaged),
             }
@@ -163,7 +163,7 @@ impl Tree {
     fn read(steps: &Steps<'_>, families: usize, input: &mut Reader<'_>) -> Result<Tree, Damaged> {
         let mut tree = Tree::default();
         for id in 0..input.count()? {
-            let shared = input.below(steps.shared.words().len())?;
+            let shared = input.below(steps.shared.values().len())?;
             let parent = input.option()?.unwrap_or(NONE);
             let step = input.below(if parent == NONE { families } else { steps.compiled.len() })?;
             if parent != NONE && parent as usize >= id {
@@ -172,7 +172,7 @@ impl Tree {
             let dominated = input.flag()?;
             let counts: Vec<Entry> = input.pairs()?;
             let sorted = counts.windows(2).all(|w| w[0].0 < w[1].0);
-            if !sorted || counts.last().is_some_and(|e| e.0 as usize >= steps.locals.words().len()) {
+            if !sorted || counts.last().is_some_and(|e| e.0 as usize >= steps.locals.values().len()) {
                 return Err(Damaged);
             }
             let plain = Signature::of(&counts);

@@ -34,7 +34,7 @@ pub struct Search<'p> {
     pub(super) frames: Vec<Frame>,
     /// How many initial families have become roots.
     pub(super) families: usize,
-    /// A new node of which nobody has looked which targets it hits.
+    /// A new node that has not been compared with the targets yet.
     pub(super) unjudged: Option<NodeId>,
     keeper: Option<&'p dyn Keeper>,
     /// When so many steps have been fired, it is time to ask whether the state is to be kept.
@@ -43,9 +43,9 @@ pub struct Search<'p> {
     /// How much of the antichain's work the ticker knows of.
     pub(super) ticked: u64,
     watch: &'p dyn Watch,
-    told: Instant,
+    reported: Instant,
     /// When so many steps have been fired, it is time to look at the clock.
-    tell_at: u64,
+    report_at: u64,
     /// For each target, how it is hit.
     pub traces: Vec<Option<Trace>>,
     /// The targets that are hit, but only by runs with too many threads to count.
@@ -71,7 +71,7 @@ struct Scratch {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
 }
 
@@ -86,9 +86,9 @@ impl From<Unknown> for Stop {
 pub struct Frame {
     /// The node.
     pub node: NodeId,
-    /// 0: steps that keep the shared state; 1: the others. Only used if these are told apart.
+    /// 0: steps that keep the shared state; 1: the others. Only used if these are distinguished.
     pub pass: u8,
-    /// Whose steps are being fired: 0 for those that take nobody, then the local states of the node.
+    /// Whose steps are being fired: 0 for those that take no thread, then the local states of the node.
     pub leader: usize,
     /// The next step of this leader.
     pub at: u32,
@@ -96,8 +96,8 @@ pub struct Frame {
     pub end: u32,
 }
 
-/// How often a watcher hears from a search at most.
-const TELL_EVERY: Duration = Duration::from_millis(250);
+/// Time between two reports of progress, at least.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
     /// A search for `targets` that has not begun.
@@ -128,8 +128,8 @@ impl<'p> Search<'p> {
             ticker: Ticker::new(limits),
             ticked: 0,
             watch,
-            told: Instant::now(),
-            tell_at: 0,
+            reported: Instant::now(),
+            report_at: 0,
             traces: vec![None; targets.len()],
             uncountable: vec![false; targets.len()],
             statistics: TreeStatistics::default(),
@@ -160,7 +160,7 @@ impl<'p> Search<'p> {
     }
 
     fn keep_now_and_then(&mut self) {
-        // As for telling: looking at the clock would cost more than firing a step.
+        // As for reports: looking at the clock would cost more than firing a step.
         let Some(keeper) = self.keeper.filter(|_| self.fired >= self.keep_at) else { return };
         self.keep_at = self.fired + 64;
         if keeper.is_due() {
@@ -169,8 +169,8 @@ impl<'p> Search<'p> {
     }
 
     fn keep(&self, keeper: &dyn Keeper) {
-        if let Some(words) = self.problem.model.persist().map(Persist::export_states) {
-            keeper.keep(&|out| self.write(&words, out));
+        if let Some(states) = self.problem.model.persist().map(Persist::export_states) {
+            keeper.keep(&|out| self.write(&states, out));
         }
     }
 
@@ -194,7 +194,7 @@ impl<'p> Search<'p> {
 
     /// Depth-first; a successor is built only when all before it have been explored.
     ///
-    /// Stops only where it can be gone on with: between two steps, or before a node is judged.
+    /// Stops only where it can be resumed: between two steps, or before a node is judged.
     fn one_by_one(&mut self) -> Result<(), Stop> {
         loop {
             self.judge()?;
@@ -218,7 +218,7 @@ impl<'p> Search<'p> {
             let top = self.frames.len() - 1;
             self.frames[top] = frame;
             self.enter(child);
-            self.tell(self.frames.len());
+            self.report(self.frames.len());
         }
     }
 
@@ -250,7 +250,7 @@ impl<'p> Search<'p> {
                 Order::BreadthFirst => waiting.extend(found.drain(..)),
                 Order::DepthFirst | Order::OneByOne => waiting.extend(found.drain(..).rev()),
             }
-            self.tell(waiting.len());
+            self.report(waiting.len());
         }
         Ok(())
     }
@@ -264,7 +264,7 @@ impl<'p> Search<'p> {
         self.discover(shared, NONE, family as u32)
     }
 
-    /// Goes on with a node, if there is one.
+    /// Continues with a node, if there is one.
     fn enter(&mut self, node: Option<NodeId>) {
         if let Some(node) = node {
             self.path.push(&self.tree, node);
@@ -281,7 +281,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Whether nobody needs the (remaining) successors of a node.
+    /// Whether the (remaining) successors of a node are not needed.
     fn is_obsolete(&self, node: NodeId) -> bool {
         self.options.drop_covered && self.tree.node(node).dominated
     }
@@ -297,7 +297,7 @@ impl<'p> Search<'p> {
                 (frame.pass, frame.leader) = (1, 0);
             }
             let Led { start, middle, end } = match frame.leader {
-                0 => self.steps.led_by_nobody(node.shared),
+                0 => self.steps.without_leader(node.shared),
                 i if self.steps.has_sets() => {
                     // The newest local states lead first: they tend to be the larger sets.
                     self.steps.led_by(node.shared, node.counts[node.counts.len() - i].0)
@@ -468,16 +468,16 @@ impl<'p> Search<'p> {
         Trace { start, steps: originals.zip(configs).map(|(step, after)| Taken { step, after }).collect() }
     }
 
-    /// Tells the watcher how far the search is, now and then.
-    fn tell(&mut self, frontier: usize) {
-        if self.fired < self.tell_at {
+    /// Reports progress now and then.
+    fn report(&mut self, frontier: usize) {
+        if self.fired < self.report_at {
             return;
         }
-        self.tell_at = self.fired + 1024;
-        if self.told.elapsed() < TELL_EVERY {
+        self.report_at = self.fired + 1024;
+        if self.reported.elapsed() < REPORT_EVERY {
             return;
         }
-        self.told = Instant::now();
+        self.reported = Instant::now();
         self.watch.progress(&Progress {
             engine: NAME,
             phase: format!("{} maximal, path of {}", self.antichain.size(), self.path.len()),

@@ -20,7 +20,7 @@ pub struct Compiled {
     pub to: u32,
     /// The threads that take part.
     pub take: SmallVec<[Entry; 1]>,
-    /// What they become, and who is created.
+    /// What they become, and the threads that are created.
     pub give: SmallVec<[Entry; 2]>,
 }
 
@@ -48,18 +48,18 @@ pub struct Led {
     pub end: u32,
 }
 
-/// Words, their ids, and steps.
+/// States, their ids, and steps.
 pub struct Steps<'m> {
     pub(super) model: &'m dyn Model,
     pub(super) shared: Ids<Shared>,
     pub(super) locals: Ids<Local>,
-    /// How local states include each other; only if words may stand for sets.
+    /// How local states include each other; only if states may stand for sets.
     pub(super) order: Option<Inclusion>,
     pub(super) led: FxHashMap<(u32, u32), Led>,
     pub(super) alone: FxHashMap<u32, Led>,
     pub(super) compiled: Vec<Compiled>,
     originals: Vec<Step>,
-    /// Ticks for asking the model that nobody has been told of.
+    /// Ticks for asking the model that have not been charged yet.
     work: u32,
     /// Why some list of steps was incomplete, if one was.
     incomplete: Option<Incomplete>,
@@ -88,20 +88,20 @@ impl<'m> Steps<'m> {
             return led;
         }
         let mut steps = Vec::new();
-        let listed = self.model.post(self.shared.word(s), self.locals.word(l), &mut steps);
+        let listed = self.model.post(self.shared.value(s), self.locals.value(l), &mut steps);
         self.note(listed);
         let led = self.compile(steps);
         self.led.insert((s, l), led);
         led
     }
 
-    /// The steps in `s` that take nobody.
-    pub fn led_by_nobody(&mut self, s: u32) -> Led {
+    /// The steps in `s` that take no thread.
+    pub fn without_leader(&mut self, s: u32) -> Led {
         if let Some(&led) = self.alone.get(&s) {
             return led;
         }
         let mut steps = Vec::new();
-        let listed = self.model.post_shared(self.shared.word(s), &mut steps);
+        let listed = self.model.post_shared(self.shared.value(s), &mut steps);
         self.note(listed);
         let led = self.compile(steps);
         self.alone.insert(s, led);
@@ -139,14 +139,14 @@ impl<'m> Steps<'m> {
         self.shared.intern(s).0
     }
 
-    /// The word of a shared state.
-    pub fn shared_word(&self, s: u32) -> Shared {
-        self.shared.word(s)
+    /// The shared state of an id.
+    pub fn shared_state(&self, s: u32) -> Shared {
+        self.shared.value(s)
     }
 
-    /// The word of a local state.
-    pub fn local_word(&self, l: u32) -> Local {
-        self.locals.word(l)
+    /// The local state of an id.
+    pub fn local_state(&self, l: u32) -> Local {
+        self.locals.value(l)
     }
 
     /// The vector of a bag.
@@ -165,7 +165,7 @@ impl<'m> Steps<'m> {
         id
     }
 
-    /// Whether words may stand for sets of states, so that one may be part of another.
+    /// Whether states may stand for sets, so that one may be part of another.
     pub fn has_sets(&self) -> bool {
         self.order.is_some()
     }
@@ -240,12 +240,12 @@ impl<'m> Steps<'m> {
 
     /// The configuration that a shared state and a vector stand for.
     pub fn local(&self, l: u32) -> Local {
-        self.locals.word(l)
+        self.locals.value(l)
     }
 
-    /// A configuration in the model's words.
+    /// A configuration in the model's states.
     pub fn config(&self, s: u32, counts: &[Entry]) -> Config {
-        Config::new(self.shared.word(s), counts.iter().map(|&(l, n)| (self.locals.word(l), n)).collect())
+        Config::new(self.shared.value(s), counts.iter().map(|&(l, n)| (self.locals.value(l), n)).collect())
     }
 
     /// Compiles `steps`, without those that change nothing.
@@ -284,10 +284,10 @@ impl<'m> Steps<'m> {
 /// Which local states are parts of which others.
 #[derive(Debug, Default)]
 pub(super) struct Inclusion {
-    /// For each local state, its class ([`Model::local_class`]) as a small number.
+    /// For each local state, its class ([`throng_model::SetStates::local_class`]) as a small number.
     class_of: Vec<u32>,
     classes: Ids<u64>,
-    /// For each class, the local states in it by shape ([`Model::local_shape`]).
+    /// For each class, the local states in it by shape ([`throng_model::SetStates::local_shape`]).
     shapes: Vec<FxHashMap<u64, Vec<u32>>>,
     /// For each local state, those that it is a part of; sorted.
     above: Vec<Vec<u32>>,
@@ -298,17 +298,17 @@ pub(super) struct Inclusion {
 impl Inclusion {
     /// Adds the next local state and says with how many it was compared.
     fn add(&mut self, model: &dyn Model, locals: &Ids<Local>, new: u32) -> u32 {
-        let word = locals.word(new);
-        let class = self.class(model, word);
-        let shape = model.local_shape(word);
+        let state = locals.value(new);
+        let class = self.class(model, state);
+        let shape = model.local_shape(state);
         let (mut above, mut below, mut compared) = (Vec::new(), Vec::new(), 0);
         for (_, others) in self.shapes[class as usize].iter().filter(|(other, _)| **other != shape) {
             for &other in others {
                 compared += 1;
-                if model.within_local(word, locals.word(other)) {
+                if model.within_local(state, locals.value(other)) {
                     above.push(other);
                     self.below[other as usize].push(new);
-                } else if model.within_local(locals.word(other), word) {
+                } else if model.within_local(locals.value(other), state) {
                     below.push(other);
                     self.above[other as usize].push(new);
                 }
@@ -324,9 +324,9 @@ impl Inclusion {
     }
 
     /// Adds the next local state, of which an earlier process has found out what it is a part of; when all are added, [`Inclusion::turn_round`].
-    pub(super) fn add_known(&mut self, model: &dyn Model, word: Local, above: Vec<u32>) {
-        let (new, class) = (self.class_of.len() as u32, self.class(model, word));
-        self.shapes[class as usize].entry(model.local_shape(word)).or_default().push(new);
+    pub(super) fn add_known(&mut self, model: &dyn Model, state: Local, above: Vec<u32>) {
+        let (new, class) = (self.class_of.len() as u32, self.class(model, state));
+        self.shapes[class as usize].entry(model.local_shape(state)).or_default().push(new);
         self.class_of.push(class);
         self.above.push(above);
         self.below.push(Vec::new());
@@ -339,8 +339,8 @@ impl Inclusion {
         }
     }
 
-    fn class(&mut self, model: &dyn Model, word: Local) -> u32 {
-        let (class, is_new) = self.classes.intern(model.local_class(word));
+    fn class(&mut self, model: &dyn Model, state: Local) -> u32 {
+        let (class, is_new) = self.classes.intern(model.local_class(state));
         if is_new {
             self.shapes.push(FxHashMap::default());
         }

@@ -19,7 +19,7 @@ struct Bad {
     target: usize,
     /// Which configuration of the target.
     index: usize,
-    /// Its threads, if words are plain states.
+    /// Its threads, if states are singletons.
     exact: Option<Vec<Entry>>,
     /// Whether local states fit its first thread, as far as known.
     fits: Vec<Option<bool>>,
@@ -83,10 +83,10 @@ impl<'p> Targets<'p> {
         }
         let list = &mut self.by_shared[shared as usize];
         if list.is_none() {
-            let word = steps.shared_word(shared);
+            let state = steps.shared_state(shared);
             let meets = |&i: &u32| {
                 let bad = &self.bads[i as usize];
-                self.model.meets_shared(word, self.targets[bad.target].configs[bad.index].shared)
+                self.model.meets_shared(state, self.targets[bad.target].configs[bad.index].shared)
             };
             *list = Some((0..self.bads.len() as u32).filter(meets).collect());
         }
@@ -107,7 +107,7 @@ impl Bad {
             if self.fits.len() <= l as usize {
                 self.fits.resize(l as usize + 1, None);
             }
-            *self.fits[l as usize].get_or_insert_with(|| model.meets_local(steps.local_word(l), wanted))
+            *self.fits[l as usize].get_or_insert_with(|| model.meets_local(steps.local_state(l), wanted))
         })
     }
 }

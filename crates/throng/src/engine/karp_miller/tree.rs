@@ -25,7 +25,7 @@ pub struct Node {
     pub plain: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,
-    /// Whether some other node covers it: then nobody needs its successors.
+    /// Whether some other node covers it: then its successors are not needed.
     pub dominated: bool,
 }
 
@@ -85,7 +85,7 @@ impl Tree {
     }
 }
 
-/// A node as it is listed among its likes: what to look at first when comparing.
+/// A node as the antichain lists it: what to look at first when comparing.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
     /// Its signature.

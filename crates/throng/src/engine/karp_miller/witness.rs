@@ -27,7 +27,7 @@ use throng_model::OMEGA;
 use throng_model::limits::Ticker;
 use throng_model::verdict::Unknown;
 
-/// What a branch tells to do.
+/// An instruction of the run that a branch describes.
 enum Instruction {
     /// Fire this step.
     Fire(u32),

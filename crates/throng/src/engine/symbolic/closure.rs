@@ -11,7 +11,7 @@ use throng_model::Shared;
 use throng_model::limits::Ticker;
 use throng_model::verdict::{Product, Products, Unknown};
 
-/// The visited states and what is needed to close them, in the model's words.
+/// The visited states and what is needed to close them, in the model's states.
 pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop> {
     let members = close(search)?;
     let mut ticker = Ticker::new(search.limits);
@@ -23,7 +23,7 @@ pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop>
         let s = match shared.get(&(state.shared, inside)) {
             Some(&known) => known,
             None => {
-                products.shared.push(shared_words(search, state.shared, inside, &mut ticker)?);
+                products.shared.push(shared_states(search, state.shared, inside, &mut ticker)?);
                 let number = products.shared.len() as u32 - 1;
                 shared.insert((state.shared, inside), number);
                 number
@@ -49,7 +49,7 @@ pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop>
     Ok(products)
 }
 
-fn shared_words(
+fn shared_states(
     search: &Search<'_>,
     id: u32,
     inside: bool,

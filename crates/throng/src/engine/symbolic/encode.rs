@@ -3,8 +3,8 @@
 //! # Variables
 //!
 //! Every shared variable and every slot has two variables of the diagrams, side by side: the value before a step and the one after. A set of
-//! shared states is over the shared ones "before", a set of local states at one point over the slots "before"; slots that nobody
-//! can read any more, and those not in use, are forgotten.
+//! shared states is over the shared ones "before", a set of local states at one point over the slots "before"; dead slots
+//! and those not in use are quantified away.
 //!
 //! # `*` is never enumerated
 //!
@@ -384,19 +384,19 @@ struct Parts {
 }
 
 impl Rule {
-    /// The shared states after the step, from pairs of before and after.
-    pub fn after_shared(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.forget_shared)?.rename(&self.rename_shared)
+    /// The shared states after the step, from a relation between before and after.
+    pub fn after_shared(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.forget_shared)?.rename(&self.rename_shared)
     }
 
-    /// The shared states before the step, from pairs of before and after.
-    pub fn before_shared(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.new_shared)
+    /// The shared states before the step, from a relation between before and after.
+    pub fn before_shared(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.new_shared)
     }
 
-    /// The local states after the step, from pairs of before and after.
-    pub fn after_local(&self, pairs: &Set) -> Result<Set, Full> {
-        pairs.forget(&self.forget_local)?.rename(&self.rename_local)
+    /// The local states after the step, from a relation between before and after.
+    pub fn after_local(&self, relation: &Set) -> Result<Set, Full> {
+        relation.forget(&self.forget_local)?.rename(&self.rename_local)
     }
 }
 

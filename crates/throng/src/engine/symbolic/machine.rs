@@ -99,7 +99,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Whether somebody is inside an atomic section.
+    /// Whether a thread is inside an atomic section.
     pub fn is_inside(&self, state: &State) -> bool {
         state.threads.iter().any(|e| self.inside(self.registry.point(e.0)))
     }
@@ -183,14 +183,14 @@ impl<'p> Machine<'p> {
             self.pruned = Some(self.pruned.map_or(total, |least| least.min(total)));
             return Ok(());
         }
-        let mut crowds = Vec::new();
+        let mut outcomes = Vec::new();
         match edge.kind {
-            EdgeKind::Plain => crowds.push(rest.clone()),
-            EdgeKind::Passive => crowds.extend(self.carry(edge, id, piece, rest)?),
-            EdgeKind::Broadcast => crowds.push(self.wake_all(rest)?),
-            EdgeKind::Signal => self.wake_one(rest, &mut crowds)?,
+            EdgeKind::Plain => outcomes.push(rest.clone()),
+            EdgeKind::Passive => outcomes.extend(self.carry(edge, id, piece, rest)?),
+            EdgeKind::Broadcast => outcomes.push(self.wake_all(rest)?),
+            EdgeKind::Signal => self.wake_one(rest, &mut outcomes)?,
         }
-        for mut threads in crowds {
+        for mut threads in outcomes {
             piece.put.iter().chain(&piece.child).for_each(|&l| add(&mut threads, l, 1));
             out.push((id, State { shared: piece.shared, threads }));
         }
@@ -216,17 +216,17 @@ impl<'p> Machine<'p> {
         Ok(after)
     }
 
-    fn wake_one(&mut self, rest: &Threads, crowds: &mut Vec<Threads>) -> Result<(), Full> {
+    fn wake_one(&mut self, rest: &Threads, outcomes: &mut Vec<Threads>) -> Result<(), Full> {
         for &(l, _) in rest {
             if let Some(to) = self.woken(l)? {
                 let mut after = rest.clone();
                 remove_one(&mut after, l);
                 add(&mut after, to, 1);
-                crowds.push(after);
+                outcomes.push(after);
             }
         }
-        if crowds.is_empty() {
-            crowds.push(rest.clone());
+        if outcomes.is_empty() {
+            outcomes.push(rest.clone());
         }
         Ok(())
     }
@@ -301,14 +301,14 @@ impl<'p> Machine<'p> {
         for cut in cuts {
             let rule = self.encoder.rule_of(id);
             before = before.or(&rule.before_shared(&cut.shared)?)?;
-            let (after, pairs) = (rule.after_shared(&cut.shared)?, cut.local);
+            let (after, relation) = (rule.after_shared(&cut.shared)?, cut.local);
             let shared = self.registry.shared_id(after);
-            let mut shares = vec![pairs];
+            let mut shares = vec![relation];
             if let (true, Some(child), Some(to)) = (creates, edge.child, edge.to) {
-                shares = self.tell_apart(shares.swap_remove(0), to, child)?;
+                shares = self.distinguish(shares.swap_remove(0), to, child)?;
             }
-            for pairs in shares {
-                let after = self.encoder.rule_of(id).after_local(&pairs)?;
+            for relation in shares {
+                let after = self.encoder.rule_of(id).after_local(&relation)?;
                 let ended = self.encoder.program.points.len() as u32;
                 let put = match edge.to {
                     Some(to) => Some((to, self.encoder.at(to, &after)?)),
@@ -316,7 +316,7 @@ impl<'p> Machine<'p> {
                     None => None,
                 };
                 let child = match edge.child.filter(|_| creates) {
-                    Some(child) => Some((child, self.encoder.at(child, &pairs)?)),
+                    Some(child) => Some((child, self.encoder.at(child, &relation)?)),
                     None => None,
                 };
                 let put = put.map(|(point, set)| self.registry.local_id(point, set));
@@ -358,7 +358,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Cuts a set of local states until what a parent and its new child keep of it no longer depend on each other.
-    fn tell_apart(&self, set: Set, parent: u32, child: u32) -> Result<Vec<Set>, Full> {
+    fn distinguish(&self, set: Set, parent: u32, child: u32) -> Result<Vec<Set>, Full> {
         let keeps = |point: u32, slot: usize| self.encoder.keeps(point, slot);
         let mut todo = vec![set];
         let mut found = Vec::new();

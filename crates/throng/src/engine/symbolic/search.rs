@@ -40,7 +40,7 @@ pub struct Search<'p> {
     /// How many sets of local states are occupied.
     pub(super) occupied: Occupied,
     watch: &'p dyn Watch,
-    told: Instant,
+    reported: Instant,
     stop_at_first: bool,
     /// For each target, how it is hit.
     pub(super) traces: Vec<Option<Trace>>,
@@ -62,7 +62,7 @@ pub struct Node {
 pub enum Stop {
     /// There is nothing left to decide.
     Decided,
-    /// It has to.
+    /// A limit was reached.
     Limit(Unknown),
     /// The diagrams are full.
     Full,
@@ -103,7 +103,7 @@ impl<'p> Search<'p> {
             ticker: Ticker::new(limits),
             occupied: Occupied::default(),
             watch,
-            told: Instant::now(),
+            reported: Instant::now(),
             stop_at_first,
             traces: vec![None; problem.targets.len()],
             reached: 0,
@@ -171,7 +171,7 @@ impl<'p> Search<'p> {
                 self.ticker.ticks(INSERTION)?;
                 self.found(state, &[(i as u32, edge)], &mut next)?;
             }
-            self.tell(i, next.len(), room.level);
+            self.report(i, next.len(), room.level);
         }
         Ok(next)
     }
@@ -202,7 +202,7 @@ impl<'p> Search<'p> {
         if self.is_decided() { Err(Stop::Decided) } else { Ok(()) }
     }
 
-    /// A configuration of words as a state.
+    /// A configuration of the model as a symbolic state.
     pub fn state_of(&mut self, config: &Config) -> Result<State, Stop> {
         let (inside, masks) = self.coded.shared_cube(config.shared);
         let shared = self.machine.encoder.shared_set(&masks)?;
@@ -215,7 +215,7 @@ impl<'p> Search<'p> {
         }
         let state = State { shared, threads };
         if self.machine.is_inside(&state) != inside {
-            let why = "symbolic search cannot start inside an atomic section that nobody is in";
+            let why = "symbolic search cannot start inside an atomic section that no thread is in";
             return Err(Stop::Limit(Unknown::NotForThisModel(why.into())));
         }
         Ok(state)
@@ -226,12 +226,12 @@ impl<'p> Search<'p> {
         &self.machine.registry
     }
 
-    /// Tells the watcher how far the search is, now and then.
-    fn tell(&mut self, node: usize, next: usize, level: u32) {
-        if self.told.elapsed() < Duration::from_millis(250) {
+    /// Reports progress now and then.
+    fn report(&mut self, node: usize, next: usize, level: u32) {
+        if self.reported.elapsed() < Duration::from_millis(250) {
             return;
         }
-        self.told = Instant::now();
+        self.reported = Instant::now();
         self.watch.progress(&Progress {
             engine: super::NAME,
             phase: self.levels.describe(level),

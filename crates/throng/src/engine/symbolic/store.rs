@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::registry::{Registry, State, Threads, add, remove_one};
 use crate::bdd::Full;
 
-/// Who led to a state: the node and the edge.
+/// How a state was reached: the node and the edge.
 pub type Origin = (u32, u32);
 
 /// A set of states, merged as far as the two rules go.
@@ -187,7 +187,7 @@ enum Merge {
     Nothing,
     /// All of it is in a member.
     Inside(u32),
-    /// It has swallowed a member.
+    /// It has absorbed a member.
     Grown,
 }
 

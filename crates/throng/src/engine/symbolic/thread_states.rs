@@ -68,9 +68,9 @@ fn explore(
     Ok(list(coded, &search.machine.encoder, &states, &mut Ticker::new(limits))?)
 }
 
-/// The same thread states as disjoint words in a canonical form, sorted: equal lists if and only if equal sets.
+/// The same thread states, disjoint and in a canonical form, sorted: equal lists if and only if equal sets.
 ///
-/// Models that are no programs have one word for each state, and are only sorted.
+/// Models that are no programs have singletons only, which are only sorted.
 pub fn canonical(
     problem: &Problem,
     states: &[(Shared, Local)],
@@ -137,11 +137,11 @@ fn difference(
 fn collect(
     coded: &dyn Coded,
     encoder: &Encoder<'_>,
-    words: &[(Shared, Local)],
+    thread_states: &[(Shared, Local)],
     ticker: &mut Ticker<'_>,
 ) -> Result<ByPoint, Stop> {
     let mut states = ByPoint::default();
-    for &(s, l) in words {
+    for &(s, l) in thread_states {
         ticker.ticks(16)?;
         let (inside, shared) = coded.shared_cube(s);
         let (point, local) = coded.local_cube(l);

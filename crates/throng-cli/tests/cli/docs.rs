@@ -1,0 +1,180 @@
+//! The book: every command in a `console` block of docs/ and of README.md is run, and what is shown below it is compared with what it
+//! prints. `...` stands for lines that are left out; of lines with measured numbers only the beginning counts.
+//!
+//! Blocks of a chapter run in one directory, in order, with the repository's examples; a fenced program before the words "Saved as `NAME`"
+//! is there under that name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use throng_dev::harness::{Scratch, program};
+
+fn root() -> PathBuf {
+    PathBuf::from(throng_dev::ROOT)
+}
+
+/// Commands that build the project; other tests do that.
+fn is_told(command: &str) -> bool {
+    command.starts_with("cargo ")
+}
+
+struct Step {
+    command: String,
+    shown: Vec<String>,
+}
+
+/// What a chapter has: files to save and blocks to run, in order.
+enum Part {
+    File(String, String),
+    Block(Vec<Step>),
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let (mut parts, mut last) = (Vec::new(), String::new());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(name) = line.strip_prefix("Saved as `").and_then(|l| l.split('`').next()) {
+            parts.push(Part::File(name.to_string(), last.clone()));
+        }
+        let Some(language) = line.strip_prefix("```") else { continue };
+        let body: Vec<&str> = lines.by_ref().take_while(|l| *l != "```").collect();
+        if language == "console" {
+            parts.push(Part::Block(steps(&body)));
+        } else {
+            last = body.join("\n") + "\n";
+        }
+    }
+    parts
+}
+
+fn steps(body: &[&str]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in body {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(command), _) => steps.push(Step { command: command.to_string(), shown: Vec::new() }),
+            (None, Some(step)) => step.shown.push(line.to_string()),
+            (None, None) => panic!("output without a command: {line}"),
+        }
+    }
+    steps
+}
+
+/// What is compared of a line: numbers of searches and times differ from machine to machine.
+fn essence(line: &str) -> &str {
+    for volatile in ["search:", "checked:", "saved:"] {
+        if line.starts_with(volatile) {
+            return volatile;
+        }
+    }
+    line.split("; checked in").next().unwrap_or(line).trim_end()
+}
+
+/// Whether the shown lines are printed, one after the other, with anything where `...` stands.
+fn agrees(shown: &[String], printed: &[&str]) -> bool {
+    let Some(first) = shown.first() else { return true };
+    if first == "..." {
+        return (0..=printed.len()).any(|skip| agrees(&shown[1..], &printed[skip..]));
+    }
+    // Blank lines at the end do not matter.
+    let Some(next) = printed.first() else { return shown.iter().all(|l| l.is_empty()) };
+    essence(first) == essence(next)
+        && (shown.len() > 1 || printed.len() == 1 || printed[1..].is_empty())
+        && agrees(&shown[1..], &printed[1..])
+}
+
+fn run(chapter: &Path, dir: &Path) -> usize {
+    let text = fs::read_to_string(chapter).unwrap();
+    let program = program();
+    let bin = program.parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut count = 0;
+    for part in parts(&text) {
+        let steps = match part {
+            Part::File(name, body) => {
+                fs::write(dir.join(name), body).unwrap();
+                continue;
+            }
+            Part::Block(steps) => steps,
+        };
+        for Step { command, shown } in steps {
+            if is_told(&command) {
+                continue;
+            }
+            let ran = Command::new("sh")
+                .args(["-c", &command])
+                .current_dir(dir)
+                .env("PATH", &path)
+                .output()
+                .unwrap();
+            let out = String::from_utf8_lossy(&ran.stdout).into_owned();
+            let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+            let printed: Vec<&str> = out.lines().collect();
+            let what =
+                format!("{}: $ {command}\n{out}{err}\nshown:\n{}", chapter.display(), shown.join("\n"));
+            let status = ran.status.code().unwrap_or(-1);
+            assert!([0, 1, 10].contains(&status), "{what}");
+            assert!(shown.is_empty() || agrees(&shown, &printed), "{what}");
+            count += 1;
+        }
+    }
+    count
+}
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(&format!("docs-{name}"));
+    let dir = &scratch.0;
+    fs::create_dir_all(dir.join("examples")).unwrap();
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, dir.join("examples").join(path.file_name().unwrap())).unwrap();
+    }
+    scratch
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_book_prints_what_it_shows() {
+    let mut chapters: Vec<PathBuf> =
+        fs::read_dir(root().join("docs")).unwrap().map(|e| e.unwrap().path()).collect();
+    chapters.retain(|p| p.extension().is_some_and(|e| e == "md"));
+    chapters.push(root().join("README.md"));
+    let mut count = 0;
+    for chapter in chapters {
+        let dir = scratch(chapter.file_stem().unwrap().to_str().unwrap());
+        count += run(&chapter, &dir.0);
+    }
+    assert!(count > 25, "only {count} commands");
+}
+
+#[test]
+fn the_comparison_sees_differences() {
+    let own = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(agrees(&own(&["a", "...", "c"]), &["a", "b", "b", "c"]));
+    assert!(agrees(&own(&["a", "..."]), &["a", "b"]) && agrees(&own(&["search:  1"]), &["search:  2"]));
+    assert!(!agrees(&own(&["a", "c"]), &["a", "b", "c"]) && !agrees(&own(&["a"]), &["a", "b"]));
+    assert!(!agrees(&own(&["a", "...", "d"]), &["a", "b"]));
+}
+
+/// Links to files in the book lead somewhere.
+#[test]
+fn links_lead_somewhere() {
+    let mut seen = 0;
+    for dir in [root(), root().join("docs")] {
+        for entry in fs::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|e| e != "md") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for link in text.split("](").skip(1).filter_map(|l| l.split(')').next()) {
+                let file = link.split('#').next().unwrap();
+                if !file.is_empty() && !link.contains("://") {
+                    assert!(dir.join(file).exists(), "{}: {link}", path.display());
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 20, "{seen}");
+}

@@ -1,0 +1,14 @@
+//! The program `throng` as a user meets it: every command, what it prints and writes, and with which exit status it ends.
+
+mod bench;
+mod checkpoint;
+mod commands;
+mod docs;
+mod explain;
+mod honest;
+mod outputs;
+mod page;
+mod papers;
+mod schemas;
+mod setup;
+mod translate;

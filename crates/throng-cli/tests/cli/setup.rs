@@ -1,0 +1,96 @@
+//! First contact: what throng says without arguments works; the example of `throng init`; completions and manual pages know every option.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use throng_dev::harness::{Scratch, throng};
+
+fn within(dir: &Path, args: &[&str]) -> Output {
+    throng().current_dir(dir).args(args).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_commands_that_throng_shows_work() {
+    let scratch = Scratch::new("setup-welcome");
+    let dir = &scratch.0;
+    let welcome = within(dir, &[]);
+    assert_eq!((welcome.status.code(), welcome.stdout.len()), (Some(2), 0));
+    let text = String::from_utf8_lossy(&welcome.stderr).into_owned();
+    let commands = text.lines().filter_map(|l| l.strip_prefix("  throng "));
+    let commands: Vec<Vec<&str>> =
+        commands.map(|l| l.split("  ").next().unwrap().split_whitespace().collect()).collect();
+    assert_eq!(commands.len(), 3, "{text}");
+    let codes: Vec<Option<i32>> = commands.iter().map(|args| within(dir, args).status.code()).collect();
+    assert_eq!(codes, [Some(0), Some(10), Some(10)]);
+    assert!(dir.join("lock.html").is_file());
+    let help = out(&within(dir, &["help"]));
+    assert!(help.contains("throng init lock.bp"), "{help}");
+}
+
+#[test]
+fn the_first_program_has_a_bug_that_its_comment_mends() {
+    let scratch = Scratch::new("setup-init");
+    let dir = &scratch.0;
+    assert!(out(&within(dir, &["init", "first.bp"])).contains("next: throng check first.bp"));
+    let text = fs::read_to_string(dir.join("first.bp")).unwrap();
+    let again = within(dir, &["init", "first.bp"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(dir.join("first.bp")).unwrap(), text, "nothing is written over");
+    let broken = within(dir, &["check", "first.bp"]);
+    assert_eq!((broken.status.code(), broken.stderr.len()), (Some(10), 0));
+    let start = text.find("    assume(!lock);").unwrap();
+    let end = start + text[start..].find("    lock := 1;\n").unwrap() + "    lock := 1;\n".len();
+    let mended = format!("{}    lock := 1 constrain !lock;\n{}", &text[..start], &text[end..]);
+    fs::write(dir.join("first.bp"), mended).unwrap();
+    let safe = within(dir, &["check", "first.bp", "--mutex", "CRITICAL"]);
+    assert_eq!(safe.status.code(), Some(0), "{}", out(&safe));
+}
+
+/// Every long option that `--help` of a command lists.
+fn options(dir: &Path, command: &str) -> Vec<String> {
+    let help = out(&within(dir, &[command, "--help"]));
+    let words = help.lines().filter_map(|l| l.split_whitespace().find(|w| w.starts_with("--")));
+    words.filter(|w| w.len() > 3 && *w != "--help").map(|w| w.trim_matches(',').to_string()).collect()
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_option() {
+    let scratch = Scratch::new("setup-man");
+    let dir = &scratch.0;
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = within(dir, &["completions", shell]);
+        assert!(script.status.success() && out(&script).contains("error-label"), "{shell}");
+    }
+    let bash = out(&within(dir, &["completions", "bash"]));
+    assert!(within(dir, &["man", "--dir", "pages"]).status.success());
+    let mut seen = 0;
+    for command in ["check", "reach", "cutoff", "translate", "simulate"] {
+        let page = fs::read_to_string(dir.join(format!("pages/throng-{command}.1"))).unwrap();
+        assert_eq!(page, out(&within(dir, &["man", command])));
+        for option in options(&dir, command) {
+            let escaped = option.replace('-', "\\-");
+            assert!(page.contains(&escaped) && bash.contains(&option), "{command} {option}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 40, "{seen}");
+    assert!(fs::read_to_string(dir.join("pages/throng.1")).unwrap().contains("throng\\-explain(1)"));
+    assert_eq!(within(dir, &["man", "nonsense"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_file_in_the_place_of_a_command_is_recognised() {
+    let root = Path::new(throng_dev::ROOT);
+    let ran = within(root, &["examples/spinlock.bp"]);
+    let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(err.contains("throng check examples/spinlock.bp"), "{err}");
+    assert_eq!(within(root, &["chekc"]).status.code(), Some(2));
+    let typo = within(root, &["check", "examples/spinlock.bp", "--mutex", "CRITCAL"]);
+    assert!(String::from_utf8_lossy(&typo.stderr).contains("its labels: CRITICAL"));
+}

@@ -1,0 +1,4 @@
+//! Certificates and their two checkers.
+
+mod certify;
+mod second_checker;

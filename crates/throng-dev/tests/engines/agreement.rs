@@ -1,0 +1,175 @@
+//! Every engine alone on the same random problems: no two ever disagree, and all evidence stands.
+//!
+//! `THRONG_RANDOM=20000 cargo test --release --test agreement -- --nocapture` compares that many of each shape.
+
+#![allow(clippy::print_stderr)] // who said what how often
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use throng::engine::views::{ByTriples, Pairs, Views};
+use throng::engine::{Engine, Silent};
+use throng::verify::Verification;
+use throng_check::rules::check;
+use throng_dev::fuzz::oracles::{Entry, engines};
+use throng_dev::programs::{self, program};
+use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
+use throng_lang::load::Format;
+use throng_lang::question::Question;
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Unknown, Verdict};
+
+/// How many random problems of each shape: `THRONG_RANDOM`, or a few.
+fn rounds(few: u64) -> u64 {
+    std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(few)
+}
+
+/// How often each engine said what.
+type Tally = BTreeMap<String, [u64; 3]>;
+
+/// A semaphore with so many places; the last rule tests for zero, so that presence blocks.
+fn semaphore(places: u32) -> Verification<'static> {
+    let text = format!(
+        "vars sem idle cs
+         rules
+           sem >= 1, idle >= 1 -> sem' = sem - 1, idle' = idle - 1, cs' = cs + 1;
+           cs >= 1 -> sem' = sem + 1, idle' = idle + 1, cs' = cs - 1;
+           idle = 0, cs >= 1 -> idle' = idle + 1, cs' = cs - 1, sem' = sem + 1;
+         init sem = {places}, idle >= 1, cs = 0
+         target cs >= 3"
+    );
+    Verification::of_text(&text, Format::Spec, &Question::default()).expect("a net")
+}
+
+#[test]
+fn triples_prove_what_pairs_leave_open() {
+    let says = |places: u32, engine: &dyn Engine| {
+        let verification = semaphore(places);
+        let problem = verification.problem();
+        let answer = engine.run(problem, &Limits::none(), &Silent);
+        check(problem, &problem.targets[0], &answer.verdicts[0]).expect("evidence");
+        matches!(answer.verdicts[0], Verdict::Safe(_))
+    };
+    assert!(!says(2, &Pairs::default()) && says(2, &ByTriples::default()) && says(2, &Views::default()));
+    assert!(!says(3, &Views::default()));
+}
+
+/// Asks every engine; panics when two disagree or evidence does not stand.
+fn compare(what: &str, problem: &Problem, tally: &mut Tally) {
+    let mut said: Vec<Option<(bool, &str)>> = vec![None; problem.targets.len()];
+    for Entry { name, engine, .. } in engines() {
+        let answer = engine.run(problem, &Limits::none().work(1 << 16), &Silent);
+        assert_eq!(answer.flaw, None, "{what}: {name}");
+        for (i, verdict) in answer.verdicts.iter().enumerate() {
+            check(problem, &problem.targets[i], verdict)
+                .unwrap_or_else(|flaw| panic!("{what}: {name}, target {i}: {flaw}"));
+            let count = tally.entry(name.to_string()).or_default();
+            let safe = match verdict {
+                Verdict::Safe(_) => true,
+                Verdict::Unsafe(_) => false,
+                Verdict::Unknown(why) => {
+                    let internal = matches!(why, Unknown::NotForThisModel(w) if w.contains("internal"));
+                    assert!(!internal, "{what}: {name}: {why}");
+                    count[2] += 1;
+                    continue;
+                }
+            };
+            count[usize::from(!safe)] += 1;
+            match said[i] {
+                Some((before, who)) => assert_eq!(before, safe, "{what}, target {i}: {who} against {name}"),
+                None => said[i] = Some((safe, name)),
+            }
+        }
+    }
+}
+
+fn show(tally: &Tally) {
+    for (name, [safe, hit, open]) in tally {
+        eprintln!("{name:24} {safe:8} safe {hit:8} unsafe {open:8} unknown");
+    }
+}
+
+fn systems(seed: u64, rounds: u64, knobs: impl Fn(&mut Rng) -> Knobs) -> Tally {
+    let mut tally = Tally::new();
+    for round in 0..rounds {
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 32) + round);
+        let knobs = knobs(&mut rng);
+        let table = Arc::new(random_table(&mut rng, &knobs));
+        let mut problem = random_problem(&mut rng, &knobs, table, Bound::Any);
+        let configs = random_configs(&mut rng, &knobs, 3, 3);
+        problem
+            .targets
+            .extend(configs.into_iter().map(|c| Target { name: format!("{c:?}"), configs: vec![c] }));
+        compare(&format!("shape {seed}, round {round}"), &problem, &mut tally);
+    }
+    show(&tally);
+    tally
+}
+
+#[test]
+fn systems_of_threads() {
+    let tally = systems(1, rounds(300), |rng| Knobs {
+        shared: 2 + rng.below(6),
+        locals: 2 + rng.below(4),
+        steps: 4 + rng.below(12),
+        multi: 0,
+        leaderless: 0,
+        broadcasts: 0,
+        ..Knobs::default()
+    });
+    let answers =
+        |(name, count): (&String, &[u64; 3])| name.starts_with("symbolic") || count[0] + count[1] > 100;
+    assert!(tally.iter().all(answers), "everybody answers something, but `symbolic` only about programs");
+    assert!(tally["equations"][0] > 100 && tally["views, on the quotient"][0] > 100);
+}
+
+#[test]
+fn nets() {
+    systems(2, rounds(200), |rng| Knobs {
+        shared: 1,
+        locals: 3 + rng.below(5),
+        steps: 4 + rng.below(8),
+        multi: 80,
+        leaderless: 10,
+        broadcasts: 0,
+        ..Knobs::default()
+    });
+}
+
+#[test]
+fn mixtures_with_states_to_pass_through() {
+    systems(3, rounds(200), |rng| Knobs {
+        shared: 6 + rng.below(8),
+        locals: 3 + rng.below(3),
+        steps: 12 + rng.below(12),
+        multi: 30,
+        broadcasts: 0,
+        ..Knobs::default()
+    });
+}
+
+#[test]
+fn broadcasts_and_blocking() {
+    systems(4, rounds(200), |rng| Knobs {
+        shared: 1 + rng.below(4),
+        broadcasts: 30,
+        block: 10 * rng.below(2),
+        ..Knobs::default()
+    });
+}
+
+#[test]
+fn programs() {
+    let mut tally = Tally::new();
+    for round in 0..rounds(60) {
+        let mut rng = programs::Rng::new(0xa9ee ^ round);
+        let knobs = programs::Knobs::random(&mut rng);
+        let text = program(&mut rng, &knobs);
+        let question = Question { initial: Some("any".into()), ..Question::default() };
+        let Ok(asked) = Verification::of_text(&text, Format::Bp, &question) else { continue };
+        compare(&format!("round {round}\n{text}"), asked.problem(), &mut tally);
+    }
+    show(&tally);
+    assert!(tally["equations"][0] > 5 && tally["auto"][1] > 5);
+}

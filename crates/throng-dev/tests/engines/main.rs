@@ -1,0 +1,15 @@
+//! The engines and the evidence they give: against each other, against naive references, and on the examples.
+
+mod agreement;
+mod broadcast;
+mod concrete;
+mod cutoff;
+mod differential;
+mod examples;
+mod explicit;
+mod karp_miller;
+mod karp_miller_programs;
+mod mutations;
+mod rust_examples;
+mod symbolic;
+mod unfold;
