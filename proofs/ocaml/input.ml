@@ -173,7 +173,8 @@ let tokens text =
       | c when is_blank c -> go (i + 1) found
       | '#' -> go (upto (( <> ) '\n') i) found
       | c when is_letter c ->
-        token (upto (fun c -> is_letter c || is_digit c || c = '.') i)
+        let rec brackets k = if k + 1 < n && String.sub text k 2 = "[]" then brackets (k + 2) else k in
+        token (brackets (upto (fun c -> is_letter c || is_digit c || c = '.' || c = '$') i))
           (fun w -> if List.mem w ["vars"; "rules"; "init"; "target"; "invariants"] then Section w else Name w)
       | c when is_digit c ->
         token (upto is_digit i) (fun w -> let m = if String.length w > 12 then most_tokens + 1 else number w in
