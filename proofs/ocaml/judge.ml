@@ -91,15 +91,16 @@ let evidence d : C.evidence -> K.evidence = function
 let piece d i = if i < Array.length d.document.evidence then d.document.evidence.(i) else invalid "the evidence is not there"
 
 (* ---- verdicts ---- *)
+(* The words of `throng certify`. *)
 let rec kind_of : C.evidence -> string = function
   | Trace _ -> "trace"
-  | Closed _ -> "closed set"
-  | Downward _ -> "downward set"
+  | Closed _ -> "closed"
+  | Downward _ -> "downward"
+  | Invariants (None, _, _) -> "upward"
   | Invariants (Some _, [], []) -> "views"
-  | Invariants (Some _, _, []) -> "views and vectors"
-  | Invariants (None, _, _) -> "basis"
-  | Invariants _ -> "basis and invariants"
-  | Through (_, _, inner) -> kind_of inner ^ " of the quotient"
+  | Invariants (Some _, _, []) -> "linear"
+  | Invariants _ -> "relative"
+  | Through (_, _, inner) -> kind_of inner
 
 let families d : Input.family list =
   List.map (fun (f : C.family) ->
