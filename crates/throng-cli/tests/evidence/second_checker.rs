@@ -1,5 +1,5 @@
-//! The second checker, `tools/certify.py`, reads the same inputs as the first and says the same of what engines find about systems and nets. Without Python the tests
-//! say that they were skipped.
+//! The second checker, `tools/certify.py`, and the proved one, `proofs/`, read the same inputs as the first and say the same of what engines find about systems and nets.
+//! Without Python the tests say that they were skipped; the proved checker is asked if `proofs/check` has built it.
 //!
 //! `THRONG_RANDOM=2500 cargo test -p throng-cli --test evidence second_checker:: -- --nocapture` asks it about that many random inputs.
 
@@ -8,7 +8,7 @@ use throng_dev::harness as common;
 use std::path::Path;
 use std::process::Command;
 
-use common::certificates::{PATIENCE, answers, engines, examples, number, problem, second, written};
+use common::certificates::{PATIENCE, answers, engines, examples, number, problem, proved, second, written};
 use common::{Scratch, run};
 use throng_lang::load::Format;
 use throng_lang::question::Question;
@@ -33,6 +33,7 @@ fn the_second_checker_accepts_the_examples() {
             // What is undecided is no answer, though the rest has a certificate.
             if matches!(status, Some(0 | 10)) {
                 command.arg(path).arg(&certificate);
+                agrees(&[path, name], 0, path);
                 count += 1;
             }
         }
@@ -44,6 +45,13 @@ fn the_second_checker_accepts_the_examples() {
             let told = String::from_utf8_lossy(&output.stdout);
             assert_eq!(told.lines().filter(|l| l.ends_with("  VALID")).count(), count, "{told}");
         }
+    }
+}
+
+/// The proved checker, if it is built, ends with this status.
+fn agrees(args: &[&str], expected: i32, what: &str) {
+    if let Some((status, told)) = proved(args) {
+        assert_eq!(status, Some(expected), "{what}: the proved checker says {told}");
     }
 }
 
@@ -72,7 +80,11 @@ fn the_second_checker_accepts_answers_about_random_inputs() {
                 let bytes = written(&loaded, &case.reading(), &asked, &verdicts);
                 let name = format!("{seed}-{}.json", engine.name());
                 let certificate = scratch.file(&name, &bytes);
-                args.extend([input, certificate.to_str().expect("UTF-8")].map(String::from));
+                let certificate = certificate.to_str().expect("UTF-8");
+                let question = options(&case.question());
+                let question: Vec<&str> = question.iter().map(String::as_str).collect();
+                agrees(&[&question[..], &[input, certificate]].concat(), 0, &case.text());
+                args.extend([input, certificate].map(String::from));
                 count += 1;
             }
         }
@@ -139,6 +151,7 @@ fn the_second_checker_reads_the_same_input() {
         let target = if name == "weight.pnml" { "|b,b" } else { "|b" };
         let (status, out, err) = run(&["certify", input, certificate, "--target", target]);
         assert_eq!(status, Some(first), "{name}: {out}{err}");
+        agrees(&[input, certificate, "--target", target], first, name);
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
             Some(told) => assert!(told.contains(then), "{name}: {told}"),
@@ -194,6 +207,7 @@ fn the_second_checker_reads_unusual_lines() {
         assert!(matches!(status, Some(0 | 10)), "{name}: {out}{err}");
         let (status, out, err) = run(&["certify", input, certificate, "--target", target]);
         assert_eq!(status, Some(0), "{name}: {out}{err}");
+        agrees(&[input, certificate, "--target", target], 0, name);
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
             Some(told) => assert!(told.contains("  VALID"), "{name}: {told}"),
@@ -204,10 +218,12 @@ fn the_second_checker_reads_unusual_lines() {
             let forged = scratch.file("forged.json", &text);
             let told = second(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")]);
             assert!(told.is_none_or(|told| told.contains("INVALID")), "{text}");
+            agrees(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")], 10, &text);
         }
         if ["header.tts", "feed.tts"].contains(&name) {
             let told = second(&[input, proof.to_str().expect("UTF-8")]);
             assert!(told.is_none_or(|told| told.contains("INVALID")), "{name}");
+            agrees(&[input, proof.to_str().expect("UTF-8")], 10, name);
         }
     }
 }
@@ -295,6 +311,7 @@ fn both_checkers_read_the_same_layout() {
         let certificate = certificate.to_str().expect("UTF-8");
         let (status, out, err) = run(&["certify", input, certificate]);
         assert_eq!(status, Some(expected), "{name}: {out}{err}");
+        agrees(&[input, certificate], expected, name);
         let Ok(output) = Command::new("python3").arg(&script).args([input, certificate]).output() else {
             return println!("skipped: python3 cannot be run");
         };
@@ -375,6 +392,7 @@ fn both_checkers_know_the_question() {
                 };
                 let said = told.split_once("  ").unwrap_or_default().1;
                 assert!(said.starts_with(word), "{what}");
+                agrees(&args[1..], status.expect("a status"), &what);
                 assert_eq!(is_another, said.contains("answers another question"), "{what}");
             }
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::certificates::{answers, engines, judge, problem, written};
+use common::certificates::{answers, engines, judge, problem, proved, written};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use throng::engine::Silent;
@@ -421,8 +421,8 @@ fn stands_compiled(loaded: &Loaded, problem: &Problem, document: &Document) -> b
     all.is_some_and(|all| check_all(problem, &all, &Limits::none()).is_ok())
 }
 
-/// A mutant of a system, for the second checker.
-struct ForPython {
+/// A mutant of a system, for the second and the proved checker.
+struct ForOthers {
     input: PathBuf,
     certificate: PathBuf,
     accepted: bool,
@@ -431,7 +431,7 @@ struct ForPython {
 }
 
 /// Asks the second checker about all of them; how many it could not read. `None` if there is no Python.
-fn python(asked: &[ForPython]) -> Option<usize> {
+fn python(asked: &[ForOthers]) -> Option<usize> {
     let script = Path::new(throng_dev::ROOT).join("tools/certify.py");
     let mut skipped = 0;
     for chunk in asked.chunks(200) {
@@ -455,6 +455,22 @@ fn python(asked: &[ForPython]) -> Option<usize> {
     Some(skipped)
 }
 
+/// Asks the proved checker about all of them; how many are about inputs that it does not read. `None` if it is not built.
+fn proved_checker(asked: &[ForOthers]) -> Option<usize> {
+    let mut skipped = 0;
+    for mutant in asked {
+        let (input, certificate) = (mutant.input.to_str()?, mutant.certificate.to_str()?);
+        let (status, told) = proved(&["--its-own-question", input, certificate])?;
+        let expected = if mutant.accepted { 0 } else { 10 };
+        if told.contains("not covered by this checker") {
+            skipped += 1;
+            continue;
+        }
+        assert_eq!(status, Some(if mutant.readable { expected } else { 2 }), "{}: {told}", mutant.what);
+    }
+    Some(skipped)
+}
+
 #[test]
 #[allow(clippy::print_stdout)]
 fn mutants_are_rejected_or_still_prove_their_claim() {
@@ -463,7 +479,7 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
     let folder = &scratch.0;
     let (mut made, mut accepted, mut unreadable, mut searched) = (0, 0, 0, 0);
     let mut by_kind: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    let mut for_python = Vec::new();
+    let mut for_others = Vec::new();
     let cases = cases();
     for (number, case) in cases.iter().enumerate() {
         let original: Value = serde_json::from_slice(&case.bytes).expect("JSON");
@@ -514,7 +530,7 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
                 let certificate = folder.join(format!("{number}-{k}.json"));
                 std::fs::write(&certificate, &bytes).expect("written");
                 let accepted = is_accepted;
-                for_python.push(ForPython { input: path.clone(), certificate, accepted, readable, what });
+                for_others.push(ForOthers { input: path.clone(), certificate, accepted, readable, what });
             }
         }
         // Somebody else's certificate.
@@ -526,12 +542,16 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
             assert_ne!(wrong, Some(true), "{} on {}", case.name, other.name);
         }
     }
-    let asked = for_python.len();
-    let agreed = match python(&for_python) {
+    let asked = for_others.len();
+    let agreed = match python(&for_others) {
         Some(skipped) => {
             format!("the second checker agrees about {} of {asked} (skipped {skipped})", asked - skipped)
         }
         None => "no python3: the second checker was not asked".into(),
+    };
+    let agreed = match proved_checker(&for_others) {
+        Some(skipped) => format!("{agreed}; the proved checker about {} (skipped {skipped})", asked - skipped),
+        None => format!("{agreed}; the proved checker is not built"),
     };
     println!(
         "{} certificates, {made} mutants: {} rejected ({unreadable} unreadable), {accepted} accepted",

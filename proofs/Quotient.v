@@ -1,0 +1,169 @@
+(* Quotients: local states are taken for others, and shared states that are only passed through are left out. *)
+Require Import List Bool Arith NArith PArith Lia Permutation.
+Require Import FMapPositive MSetPositive.
+Require Import System Multiset Firing Index Trace.
+Import ListNotations.
+
+(* ---- merging local states ---- *)
+Definition merging := PM.t (option positive).
+Definition merged_to (m : merging) (l : positive) : option positive := match PM.find l m with Some o => o | None => Some l end.
+Definition merge_threads (m : merging) (ls : list positive) : list positive := present (map (merged_to m) ls).
+Definition merge (m : merging) (b : bag) : bag :=
+  fold_right (fun e acc => plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (PM.elements b).
+Lemma merge_app m a b : merge_threads m (a ++ b) = merge_threads m a ++ merge_threads m b.
+Proof. unfold merge_threads. rewrite map_app. apply present_app. Qed.
+Lemma merge_perm m a b : Permutation a b -> Permutation (merge_threads m a) (merge_threads m b).
+Proof. intros P. apply present_perm, Permutation_map, P. Qed.
+Lemma merge_spec m b : Permutation (threads (merge m b)) (merge_threads m (threads b)).
+Proof.
+  unfold merge, threads at 2. induction (PM.elements b) as [|[x n] es IH]; [reflexivity|].
+  change (listed ((x, n) :: es)) with (repeat x (N.to_nat n) ++ listed es).
+  simpl fold_right. rewrite threads_plus, merge_app, IH, at_option_present. apply Permutation_app_tail.
+  unfold merge_threads. replace (map (merged_to m) (repeat x (N.to_nat n))) with (repeat (merged_to m x) (N.to_nat n)); [auto|].
+  induction (N.to_nat n); simpl; congruence.
+Qed.
+Lemma merge_In m ls l : Forall (fun x => In x ls) l -> Forall (fun x => In x (merge_threads m ls)) (merge_threads m l).
+Proof.
+  unfold merge_threads. rewrite !Forall_forall. intros F y I. apply present_In, in_map_iff in I as (x & E & I).
+  apply present_In, in_map_iff. exists x. auto.
+Qed.
+Definition merge_config (m : merging) (c : config) : config := (fst c, merge_threads m (snd c)).
+Definition merge_counted (m : merging) (c : counted) : counted := (fst c, merge m (snd c)).
+Definition merge_family (m : merging) (f : family) : family :=
+  {| at_shared := at_shared f; fixed := merge m (fixed f); any := merge_threads m (any f) |}.
+Definition simple_rule (s t : positive) (taken arrived : bag) : rule :=
+  {| src := s; dst := t; take := taken; put := arrived; spawn := no_threads; moves := PM.empty _ |}.
+Definition merge_rule (m : merging) (r : rule) : rule := simple_rule (src r) (dst r) (merge m (take r)) (merge m (plus (put r) (spawn r))).
+
+(* Steps of rules that move no bystander and create nothing. *)
+Definition simple_step (r : rule) (c d : config) := fst c = src r /\ fst d = dst r /\
+  exists rest, Permutation (snd c) (threads (take r) ++ rest) /\ Permutation (snd d) (threads (put r) ++ rest).
+Lemma step_merge m sys c d : forallb stays (rules sys) = true -> step Any sys c d ->
+  exists r, In r (rules sys) /\ simple_step (merge_rule m r) (merge_config m c) (merge_config m d).
+Proof.
+  intros H [r rest os created R F T P M C D _]. exists r. split; [exact R|]. rewrite forallb_forall in H.
+  apply stays_moved in M; [|apply H, R]. subst os created. simpl in D. rewrite present_Some in D.
+  split; [exact F|]. split; [exact T|]. exists (merge_threads m rest). simpl. rewrite !merge_spec, <- !merge_app. split; apply merge_perm.
+  - exact P.
+  - rewrite D, threads_plus, <- app_assoc. reflexivity.
+Qed.
+
+(* ---- joining steps ---- *)
+Definition join (r t : rule) : rule :=
+  simple_rule (src r) (dst t) (plus (take r) (minus (take t) (put r))) (plus (put t) (minus (put r) (take t))).
+Lemma join_step r t c d e : simple_step r c d -> simple_step t d e -> simple_step (join r t) c e.
+Proof.
+  intros (A & B & R & C1 & C2) (A' & B' & T & D1 & D2). split; [auto|]. split; [auto|].
+  rewrite perm_cnt in C1, C2, D1, D2.
+  exists (without R (threads (minus (take t) (put r)))). simpl. rewrite !perm_cnt. split; intros x;
+  specialize (C1 x); specialize (C2 x); specialize (D1 x); specialize (D2 x);
+  rewrite cnt_app, cnt_without, (cnt_threads (plus _ _)), many_plus, cnt_minus, many_minus;
+  rewrite !cnt_app, !cnt_threads in *; lia.
+Qed.
+
+Fixpoint collect {A B} (f : A -> option (list B)) (l : list A) : option (list B) :=
+  match l with
+  | [] => Some []
+  | x :: t => match f x with None => None | Some a => match collect f t with None => None | Some b => Some (a ++ b) end end
+  end.
+Lemma collect_In {A B} (f : A -> option (list B)) l : forall out, collect f l = Some out ->
+  forall x, In x l -> exists ys, f x = Some ys /\ incl ys out.
+Proof.
+  induction l as [|z l IH]; simpl; intros out H x I; [destruct I|].
+  destruct (f z) as [a|] eqn:E; [|discriminate]. destruct (collect f l) as [b|]; [|discriminate]. injection H as <-.
+  destruct I as [->|I].
+  - exists a. split; [auto|]. apply incl_appl, incl_refl.
+  - destruct (IH b eq_refl x I) as (ys & F & J). exists ys. split; [auto|]. apply incl_appr, J.
+Qed.
+
+Section Paths.
+  Variables (rs : list rule) (kept : PS.t) (leaving : positive -> list rule).
+  Hypothesis leaving_all : forall r, In r rs -> In r (leaving (src r)).
+  (* All paths that begin with [done] and end in the first kept state; None if one has more than n further steps. *)
+  Fixpoint extend (n : nat) (done : rule) : option (list rule) :=
+    if PS.mem (dst done) kept then Some [done]
+    else match n with O => None | S n => collect (fun r => extend n (join done r)) (leaving (dst done)) end.
+  Definition paths (n : nat) : option (list rule) :=
+    collect (fun r => if PS.mem (src r) kept then extend n r else Some []) rs.
+
+  Variables (n : nat) (out : list rule) (start : config -> Prop).
+  Hypothesis all_paths : paths n = Some out.
+  Hypothesis start_kept : forall c, start c -> PS.mem (fst c) kept = true.
+  Inductive run (rules : list rule) : config -> Prop :=
+  | run_start c : start c -> run rules c
+  | run_step c d r : run rules c -> In r rules -> simple_step r c d -> run rules d.
+
+  (* c has been reached, or is on the way *)
+  Definition placed (c : config) :=
+    (PS.mem (fst c) kept = true /\ run out c) \/
+    exists c0 done k l, run out c0 /\ simple_step done c0 c /\ PS.mem (fst c) kept = false /\ extend k done = Some l /\ incl l out.
+  Lemma arrive c0 done k l d : run out c0 -> simple_step done c0 d -> extend k done = Some l -> incl l out -> placed d.
+  Proof.
+    intros R S E I. destruct (PS.mem (fst d) kept) eqn:K.
+    - left. split; [auto|]. apply run_step with c0 done; auto. apply I.
+      assert (X := S). destruct X as (_ & D & _). rewrite D in K. destruct k; simpl in E; rewrite K in E; injection E as <-; left; auto.
+    - right. exists c0, done, k, l. auto.
+  Qed.
+  Lemma run_placed c : run rs c -> placed c.
+  Proof.
+    induction 1 as [c I | c d r R IH Ir S].
+    - left. split; [apply start_kept; auto | constructor; auto].
+    - destruct IH as [[K Rc] | (c0 & done & k & l & R0 & S0 & K & E & J)].
+      + destruct (collect_In _ _ _ all_paths r Ir) as (ys & F & J). assert (X := S). destruct X as (A & _). rewrite <- A, K in F.
+        apply (arrive c r n ys); auto.
+      + assert (X := S0). destruct X as (_ & D & _). assert (Y := S). destruct Y as (A & _).
+        destruct k; simpl in E; rewrite <- D, K in E; [discriminate|].
+        destruct (collect_In _ _ _ E r) as (ys & F & J'); [rewrite A; auto|].
+        apply (arrive c0 (join done r) k ys); auto; [eapply join_step; eauto | eapply incl_tran; eauto].
+  Qed.
+End Paths.
+
+(* ---- the check ---- *)
+Definition no_spawn (r : rule) : bool := PM.is_empty (spawn r).
+Definition check_quotient (sys : system) (targets : list counted) (m : merging) (kept : PS.t) (fuel : nat)
+    (inner : system -> list counted -> bool) : bool :=
+  let rs := map (merge_rule m) (rules sys) in
+  forallb stays (rules sys)
+  && forallb (fun f => PS.mem (at_shared f) kept) (families sys) && forallb (fun t => PS.mem (fst t) kept) targets
+  && match paths rs kept (lookup (group src rs)) fuel with
+     | None => false
+     | Some out => forallb stays out && forallb no_spawn out
+         && inner {| rules := out; families := map (merge_family m) (families sys) |} (map (merge_counted m) targets)
+     end.
+
+Lemma no_spawn_threads r : no_spawn r = true -> threads (spawn r) = [].
+Proof.
+  intros E. unfold no_spawn in E. apply PM.is_empty_2 in E. unfold threads. destruct (PM.elements (spawn r)) as [|[x n] es] eqn:L; [reflexivity|].
+  destruct (E x n). apply PM.find_2, PM.elements_complete. rewrite L. left; auto.
+Qed.
+Theorem check_quotient_sound sys targets m kept fuel inner :
+  (forall q ts, inner q ts = true -> ~ reaches Any q ts) ->
+  check_quotient sys targets m kept fuel inner = true -> ~ reaches Any sys targets.
+Proof.
+  intros Inner H (c & t & R & It & C). unfold check_quotient in H.
+  apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
+  destruct (paths _ _ _ _) as [out|] eqn:W; [|discriminate].
+  apply andb_true_iff in H4 as [H4 H6]. apply andb_true_iff in H4 as [H4 H5].
+  rewrite forallb_forall in H2, H3, H4, H5.
+  set (q := {| rules := out; families := map (merge_family m) (families sys) |}) in *.
+  assert (Run : run (initial Any q) (map (merge_rule m) (rules sys)) (merge_config m c)).
+  { clear - R H1. induction R as [c I | c d R IH S].
+    - constructor. destruct I as (f & extra & If & E & A & P & _). exists (merge_family m f), (merge_threads m extra).
+      split; [apply in_map; auto|]. split; [auto|]. split; [apply merge_In; auto|].
+      split; [|reflexivity]. simpl. rewrite merge_spec, <- merge_app. apply merge_perm, P.
+    - destruct (step_merge m sys c d H1 S) as (r & Ir & Sr). eapply run_step; eauto. apply in_map, Ir. }
+  assert (SK : forall c, initial Any q c -> PS.mem (fst c) kept = true).
+  { intros c' (f & extra & If & E & _). apply in_map_iff in If as (f' & <- & If'). rewrite E. simpl. auto. }
+  assert (All : forall r, In r (map (merge_rule m) (rules sys)) -> In r (lookup (group src (map (merge_rule m) (rules sys))) (src r))).
+  { intros r I. apply group_iff. auto. }
+  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)].
+  - assert (Rq' : reachable Any q (merge_config m c)).
+    { clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
+      apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
+      - apply stays_moved; auto.
+      - simpl. rewrite no_spawn_threads by auto. reflexivity.
+      - simpl. rewrite present_Some. exact D. }
+    apply (Inner q _ H6). exists (merge_config m c), (merge_counted m t). split; [exact Rq'|]. split; [apply in_map, It|].
+    destruct C as [C1 [e C2]]. split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
+  - simpl in K. destruct C as [C1 _]. rewrite C1, (H3 t It) in K. discriminate.
+Qed.

@@ -1,0 +1,215 @@
+(* Pair views: which local states may occur together with a shared state. *)
+Require Import List Bool Arith NArith PArith Lia Permutation Sorted.
+Require Import FMapPositive MSetPositive.
+Require Import System Multiset Firing Index Trace Downward.
+Import ListNotations.
+
+(* ---- all pairs of a list ---- *)
+Section Pairs.
+  Variables (R : positive -> positive -> Prop).
+  Lemma pairs_app l l' : ForallOrdPairs R (l ++ l') <->
+    ForallOrdPairs R l /\ ForallOrdPairs R l' /\ (forall a b, In a l -> In b l' -> R a b).
+  Proof.
+    induction l as [|x l IH]; simpl.
+    - split; [intros H; repeat split; auto; [constructor | tauto] | tauto].
+    - split.
+      + intros H. inversion H; subst. apply IH in H3 as (A & B & C). rewrite Forall_app in H2.
+        destruct H2 as [H2 H4]. repeat split; [constructor; auto | auto |].
+        intros a b [<-|I] J; [rewrite Forall_forall in H4; auto | auto].
+      + intros (A & B & C). inversion A; subst. constructor.
+        * apply Forall_app. split; [auto|]. apply Forall_forall. intros b J. apply C; auto.
+        * apply IH. repeat split; auto.
+  Qed.
+  Hypothesis sym : forall a b, R a b -> R b a.
+  Lemma pairs_cnt l : ForallOrdPairs R l <-> forall a b, In a l -> In b l -> a <> b \/ cnt l a >= 2 -> R a b.
+  Proof.
+    induction l as [|x t IH].
+    - split; [intros _ a b []|constructor].
+    - assert (Cx : forall a, cnt (x :: t) a = (if Pos.eq_dec x a then 1 else 0) + cnt t a).
+      { intros a. unfold cnt. simpl. destruct (Pos.eq_dec x a); auto. }
+      split.
+      + intros F a b Ia Ib D. inversion F as [|y ys A B]; subst. rewrite Forall_forall in A. rewrite Cx in D. rewrite IH in B.
+        destruct Ia as [<-|Ia], Ib as [<-|Ib].
+        * apply A, cnt_In. destruct (Pos.eq_dec x x); lia.
+        * apply A, Ib.
+        * apply sym, A, Ia.
+        * destruct (Pos.eq_dec a b) as [<-|NE]; [|apply B; auto]. destruct (Pos.eq_dec x a) as [<-|NX]; [apply A, Ia|].
+          apply B; auto; right; lia.
+      + intros H. constructor.
+        * apply Forall_forall. intros y Iy. apply H; [left | right |]; auto. destruct (Pos.eq_dec x y) as [<-|NE]; [|auto].
+          right. rewrite Cx. apply cnt_In in Iy. destruct (Pos.eq_dec x x); lia.
+        * apply IH. intros a b Ia Ib D. apply H; [right | right |]; auto. rewrite Cx. destruct D; [auto | right; lia].
+  Qed.
+End Pairs.
+
+(* ---- views ---- *)
+(* For each shared state: the local states that may be there, and with each of them those that may be there as well. *)
+Definition partners := PM.t PS.t.
+Definition views := PM.t partners.
+Definition row (g : partners) (a : positive) : PS.t := match PM.find a g with Some s => s | None => PS.empty end.
+Definition pair (g : partners) (a b : positive) : bool := PS.mem b (row g a).
+Definition single (g : partners) (a : positive) : bool := PM.mem a g.
+Definition symmetric (g : partners) : bool :=
+  forallb (fun e => forallb (fun b => pair g b (fst e)) (PS.elements (snd e))) (PM.elements g).
+Definition together (g : partners) (b : bag) : bool :=
+  let s := support b in
+  forallb (fun a => single g a && (N.leb (many b a) 1 || pair g a a) && forallb (fun c => Pos.eqb a c || pair g a c) s) s.
+Definition builtb (V : views) (c : counted) : bool :=
+  match PM.find (fst c) V with Some g => together g (snd c) | None => false end.
+
+Definition Together (g : partners) (l : list positive) :=
+  Forall (fun a => single g a = true) l /\ ForallOrdPairs (fun a b => pair g a b = true) l.
+Definition built (V : views) (c : config) := exists g, PM.find (fst c) V = Some g /\ Together g (snd c).
+
+Lemma symmetric_pair g a b : symmetric g = true -> pair g a b = true -> pair g b a = true.
+Proof.
+  unfold symmetric. rewrite forallb_forall. intros H M. unfold pair, row in M. destruct (PM.find a g) as [s|] eqn:F; [|discriminate].
+  apply PM.elements_correct in F. specialize (H _ F). rewrite forallb_forall in H. apply H, elements_mem, M.
+Qed.
+Section Symmetric.
+  Variables (g : partners).
+  Hypothesis sym : symmetric g = true.
+  Let psym a b := symmetric_pair g a b sym.
+  Lemma together_iff b : together g b = true <-> Together g (threads b).
+  Proof.
+    unfold Together. rewrite (pairs_cnt _ psym), Forall_forall. unfold together. rewrite forallb_forall. split.
+    - intros H. split.
+      + intros a I. apply support_In in I. specialize (H a I). apply andb_true_iff in H as [H _]. apply andb_true_iff in H. tauto.
+      + intros a c Ia Ic D. apply support_In in Ia, Ic. specialize (H a Ia). apply andb_true_iff in H as [H1 H2]. apply andb_true_iff in H1 as [_ H1].
+        rewrite forallb_forall in H2. specialize (H2 c Ic). destruct (Pos.eqb_spec a c) as [E|NE]; [subst c|exact H2].
+        destruct D as [D|D]; [congruence|]. apply orb_true_iff in H1 as [H1|H1]; [|exact H1]. apply N.leb_le in H1. rewrite cnt_threads in D. lia.
+    - intros [H1 H2] a Ia. apply support_In in Ia. rewrite (H1 a Ia). simpl. apply andb_true_iff. split.
+      + apply orb_true_iff. destruct (N.leb_spec (many b a) 1); [auto|]. right. apply H2; auto. right. rewrite cnt_threads. lia.
+      + apply forallb_forall. intros c Ic. apply support_In in Ic. destruct (Pos.eqb_spec a c) as [|NE]; [auto|]. apply H2; auto.
+  Qed.
+  Lemma Together_sub l l' : sub l l' -> Together g l' -> Together g l.
+  Proof.
+    unfold Together. rewrite !(pairs_cnt _ psym), !Forall_forall. intros S [A B]. split.
+    - intros a I. apply A. eapply sub_In; eauto.
+    - intros a b Ia Ib D. apply B; try (eapply sub_In; eauto; fail). rewrite sub_cnt in S. specialize (S a). destruct D; [auto | right; lia].
+  Qed.
+  Lemma Together_perm l l' : Permutation l l' -> Together g l -> Together g l'.
+  Proof. intros P. apply Together_sub. exists []. rewrite app_nil_r. exact P. Qed.
+End Symmetric.
+Lemma Together_app g l l' : Together g (l ++ l') <->
+  Together g l /\ Together g l' /\ (forall a b, In a l -> In b l' -> pair g a b = true).
+Proof. unfold Together. rewrite Forall_app, pairs_app. tauto. Qed.
+
+(* ---- the check ---- *)
+Definition states (g : partners) : PS.t := fold_right (fun e s => PS.add (fst e) s) PS.empty (PM.elements g).
+(* Those that may be there with all that is taken. *)
+Definition bystanders (g : partners) (taken : bag) : PS.t :=
+  match support taken with
+  | [] => states g
+  | t :: ts => fold_right (fun u s => PS.inter (row g u) s) (row g t) ts
+  end.
+Definition check_views_step (V : views) (r : rule) : bool :=
+  match PM.find (src r) V with
+  | None => true
+  | Some g =>
+    if together g (take r) then
+      match PM.find (dst r) V with
+      | None => false
+      | Some h =>
+        let arrived := plus (put r) (spawn r) in
+        let by_ := bystanders g (take r) in
+        let others := image r by_ in
+        together h arrived
+        && forallb (single h) (PS.elements others)
+        && forallb (fun a => PS.subset others (row h a)) (support arrived)
+        && ((Pos.eqb (src r) (dst r) && stays r)
+            || forallb (fun b => let with_b := image r (PS.inter (row g b) by_) in
+                 forallb (fun y => PS.subset with_b (row h y)) (present (fates r b))) (PS.elements by_))
+      end
+    else true
+  end.
+Definition check_views_start (V : views) (f : family) : bool :=
+  match PM.find (at_shared f) V with
+  | None => false
+  | Some g => together g (fixed f) && forallb (single g) (any f)
+      && forallb (fun a => forallb (pair g a) (any f)) (support (fixed f) ++ any f)
+  end.
+Definition check_views (sys : system) (V : views) : bool :=
+  forallb (fun e => symmetric (snd e)) (PM.elements V)
+  && forallb (check_views_start V) (families sys) && forallb (check_views_step V) (rules sys).
+
+Lemma views_symmetric V s g : forallb (fun e => symmetric (snd e)) (PM.elements V) = true -> PM.find s V = Some g -> symmetric g = true.
+Proof. intros H F. rewrite forallb_forall in H. apply PM.elements_correct in F. exact (H _ F). Qed.
+Lemma subset_mem s t x : PS.subset s t = true -> PS.mem x s = true -> PS.mem x t = true.
+Proof. intros H M. apply PS.subset_spec in H. apply PS.mem_spec, H, PS.mem_spec, M. Qed.
+Lemma mem_inter x s t : PS.mem x (PS.inter s t) = true <-> PS.mem x s = true /\ PS.mem x t = true.
+Proof. rewrite !PS.mem_spec. apply PS.inter_spec. Qed.
+Lemma states_mem g x : single g x = true -> PS.mem x (states g) = true.
+Proof.
+  unfold single, states. rewrite PM.mem_find. destruct (PM.find x g) as [s|] eqn:F; [|discriminate]. intros _.
+  apply PM.elements_correct in F. induction (PM.elements g) as [|e es IH]; [destruct F|]. simpl. apply mem_add.
+  destruct F as [->|F]; auto.
+Qed.
+Lemma bystanders_mem g taken rest b : Together g (threads taken ++ rest) -> In b rest -> PS.mem b (bystanders g taken) = true.
+Proof.
+  intros T I. apply Together_app in T as (_ & [S _] & P). rewrite Forall_forall in S. specialize (S b I).
+  assert (Q : forall a, In a (support taken) -> PS.mem b (row g a) = true) by (intros a Ia; apply (P a b); [apply support_In|]; auto).
+  unfold bystanders. destruct (support taken) as [|t ts]; [apply states_mem; exact S|].
+  assert (Q' : forall a, In a ts -> PS.mem b (row g a) = true) by (intros a Ia; apply Q; right; auto).
+  specialize (Q t (or_introl eq_refl)). clear - Q Q'. induction ts as [|u ts IH]; simpl; [exact Q|]. apply mem_inter. split; [apply Q'; left; auto|].
+  apply IH. intros a Ia. apply Q'. right; auto.
+Qed.
+Lemma views_step V r c d : forallb (fun e => symmetric (snd e)) (PM.elements V) = true ->
+  check_views_step V r = true -> loose_step r c d -> built V c -> built V d.
+Proof.
+  intros Sy H L (g & Fg & Tg). apply loose_below in L as (rest & os & F & T & P & M & D). unfold check_views_step in H. rewrite <- F, Fg in H.
+  assert (Sg := views_symmetric _ _ _ Sy Fg). apply (Together_perm g Sg _ _ P) in Tg.
+  assert (Tt := Tg). apply Together_app in Tt as (Tt & Tr & Tx).
+  apply (together_iff g Sg) in Tt. rewrite Tt in H. rewrite <- T in H.
+  destruct (PM.find (fst d) V) as [h|] eqn:Fh; [|discriminate]. assert (Sh := views_symmetric _ _ _ Sy Fh).
+  exists h. split; [exact Fh|].
+  apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
+  apply (together_iff h Sh) in H1. rewrite forallb_forall in H2, H3.
+  assert (BI := fun b => bystanders_mem g (take r) rest b Tg).
+  apply (Together_sub h Sh _ (threads (plus (put r) (spawn r)) ++ present os)).
+  { rewrite sub_cnt in *. intros x. specialize (D x). rewrite cnt_app, cnt_threads, many_plus. rewrite !cnt_app, !cnt_threads in D. lia. }
+  assert (K : forall y, In y (present os) -> PS.mem y (image r (bystanders g (take r))) = true).
+  { intros y I. destruct (moved_In _ _ _ M y I) as (a & Ia & Iy). eapply image_In; eauto. }
+  apply Together_app. split; [exact H1|]. split; [split|].
+  - apply Forall_forall. intros y I. apply H2, elements_mem, K, I.
+  - apply orb_true_iff in H4 as [H4|H4].
+    + apply andb_true_iff in H4 as [E St]. apply Pos.eqb_eq in E. apply stays_moved in M; [|exact St]. subst os. rewrite present_Some.
+      rewrite E, Fh in Fg. injection Fg as ->. apply Tr.
+    + rewrite forallb_forall in H4. destruct Tr as [_ Tr]. clear - H4 M Tr BI. induction M as [|a o rest os I M IH]; simpl; [constructor|].
+      inversion Tr; subst.
+      assert (IH' : ForallOrdPairs (fun a b => pair h a b = true) (present os)) by (apply IH; auto; intros b Ib; apply BI; right; exact Ib).
+      destruct o as [m|]; [|exact IH']. constructor; [|exact IH'].
+      apply Forall_forall. intros y Iy. destruct (moved_In _ _ _ M y Iy) as (b & Ib & Jb).
+      assert (Ba := BI a (or_introl eq_refl)). apply elements_mem in Ba. specialize (H4 a Ba). rewrite forallb_forall in H4.
+      apply present_In in I. specialize (H4 m I). apply (subset_mem _ _ _ H4). apply (image_In r _ b); [|exact Jb].
+      apply mem_inter. split; [|apply BI; right; exact Ib]. rewrite Forall_forall in H1. apply (H1 b Ib).
+  - intros a y Ia Iy. apply support_In in Ia. exact (subset_mem _ _ _ (H3 a Ia) (K y Iy)).
+Qed.
+Lemma views_start bd sys V c : forallb (fun e => symmetric (snd e)) (PM.elements V) = true ->
+  forallb (check_views_start V) (families sys) = true -> initial bd sys c -> built V c.
+Proof.
+  intros Sy H (f & extra & If & E & A & P & _). rewrite forallb_forall in H. specialize (H f If).
+  unfold check_views_start in H. rewrite <- E in H. destruct (PM.find (fst c) V) as [g|] eqn:F; [|discriminate].
+  assert (Sg := views_symmetric _ _ _ Sy F).
+  exists g. split; [auto|]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
+  apply (Together_perm g Sg (threads (fixed f) ++ extra)); [symmetry; exact P|].
+  rewrite forallb_forall in H2, H3. rewrite Forall_forall in A.
+  assert (K : forall a b, In a (support (fixed f) ++ any f) -> In b (any f) -> pair g a b = true).
+  { intros a b Ia Ib. specialize (H3 a Ia). rewrite forallb_forall in H3. auto. }
+  apply Together_app. split; [apply (together_iff g Sg); exact H1|]. split.
+  - split; [apply Forall_forall; auto|]. clear - A K. induction extra as [|x extra IH]; constructor.
+    + apply Forall_forall. intros b Ib. apply K; [apply in_or_app; right|]; apply A; [left | right]; auto.
+    + apply IH. intros b Ib. apply A. right; auto.
+  - intros a b Ia Ib. apply K; [apply in_or_app; left; apply support_In; auto | auto].
+Qed.
+Theorem check_views_sound bd sys V : check_views sys V = true -> forall c, reachable bd sys c -> built V c.
+Proof.
+  intros H c R. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2]. induction R as [c I | c d R IH S].
+  - eapply views_start; eauto.
+  - apply step_loose in S as (r & Ir & S). rewrite forallb_forall in H3. apply (views_step V r c d); auto.
+Qed.
+Lemma built_covers V c d : forallb (fun e => symmetric (snd e)) (PM.elements V) = true -> covers c d -> built V c -> builtb V d = true.
+Proof.
+  intros Sy [E S] (g & F & T). unfold builtb. rewrite <- E, F. assert (Sg := views_symmetric _ _ _ Sy F).
+  apply (together_iff g Sg). exact (Together_sub g Sg _ _ S T).
+Qed.

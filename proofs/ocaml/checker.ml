@@ -1,0 +1,2164 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+type nat =
+| O
+| S of nat
+
+(** val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option **)
+
+let option_map f = function
+| Some a -> Some (f a)
+| None -> None
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+(** val compOpp : comparison -> comparison **)
+
+let compOpp = function
+| Eq -> Eq
+| Lt -> Gt
+| Gt -> Lt
+
+module Coq__1 = struct
+ (** val add : nat -> nat -> nat **)
+ let rec add n0 m =
+   match n0 with
+   | O -> m
+   | S p -> S (add p m)
+end
+include Coq__1
+
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
+module type EqLtLe =
+ sig
+  type t
+ end
+
+module MakeOrderTac =
+ functor (O:EqLtLe) ->
+ functor (P:sig
+ end) ->
+ struct
+ end
+
+(** val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool **)
+
+let rec in_dec h a = function
+| [] -> false
+| y :: l0 -> let s = h y a in if s then true else in_dec h a l0
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t0 -> (f a) :: (map f t0)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t0 -> app (f x) (flat_map f t0)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t0 -> fold_left f t0 (f a0 b)
+
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t0 -> f b (fold_right f a0 t0)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec nodup decA = function
+| [] -> []
+| x :: xs -> if in_dec decA x xs then nodup decA xs else x :: (nodup decA xs)
+
+(** val seq : nat -> nat -> nat list **)
+
+let rec seq start = function
+| O -> []
+| S len0 -> start :: (seq (S start) len0)
+
+type positive =
+| XI of positive
+| XO of positive
+| XH
+
+type n =
+| N0
+| Npos of positive
+
+type z =
+| Z0
+| Zpos of positive
+| Zneg of positive
+
+module Pos =
+ struct
+  type mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+ end
+
+module Coq_Pos =
+ struct
+  (** val succ : positive -> positive **)
+
+  let rec succ = function
+  | XI p -> XO (succ p)
+  | XO p -> XI p
+  | XH -> XO XH
+
+  (** val add : positive -> positive -> positive **)
+
+  let rec add x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> XO (add_carry p q)
+       | XO q -> XI (add p q)
+       | XH -> XO (succ p))
+    | XO p ->
+      (match y with
+       | XI q -> XI (add p q)
+       | XO q -> XO (add p q)
+       | XH -> XI p)
+    | XH -> (match y with
+             | XI q -> XO (succ q)
+             | XO q -> XI q
+             | XH -> XO XH)
+
+  (** val add_carry : positive -> positive -> positive **)
+
+  and add_carry x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> XI (add_carry p q)
+       | XO q -> XO (add_carry p q)
+       | XH -> XI (succ p))
+    | XO p ->
+      (match y with
+       | XI q -> XO (add_carry p q)
+       | XO q -> XI (add p q)
+       | XH -> XO (succ p))
+    | XH ->
+      (match y with
+       | XI q -> XI (succ q)
+       | XO q -> XO (succ q)
+       | XH -> XI XH)
+
+  (** val pred_double : positive -> positive **)
+
+  let rec pred_double = function
+  | XI p -> XI (XO p)
+  | XO p -> XI (pred_double p)
+  | XH -> XH
+
+  (** val pred_N : positive -> n **)
+
+  let pred_N = function
+  | XI p -> Npos (XO p)
+  | XO p -> Npos (pred_double p)
+  | XH -> N0
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+
+  (** val succ_double_mask : mask -> mask **)
+
+  let succ_double_mask = function
+  | IsNul -> IsPos XH
+  | IsPos p -> IsPos (XI p)
+  | IsNeg -> IsNeg
+
+  (** val double_mask : mask -> mask **)
+
+  let double_mask = function
+  | IsPos p -> IsPos (XO p)
+  | x0 -> x0
+
+  (** val double_pred_mask : positive -> mask **)
+
+  let double_pred_mask = function
+  | XI p -> IsPos (XO (XO p))
+  | XO p -> IsPos (XO (pred_double p))
+  | XH -> IsNul
+
+  (** val sub_mask : positive -> positive -> mask **)
+
+  let rec sub_mask x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> double_mask (sub_mask p q)
+       | XO q -> succ_double_mask (sub_mask p q)
+       | XH -> IsPos (XO p))
+    | XO p ->
+      (match y with
+       | XI q -> succ_double_mask (sub_mask_carry p q)
+       | XO q -> double_mask (sub_mask p q)
+       | XH -> IsPos (pred_double p))
+    | XH -> (match y with
+             | XH -> IsNul
+             | _ -> IsNeg)
+
+  (** val sub_mask_carry : positive -> positive -> mask **)
+
+  and sub_mask_carry x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> succ_double_mask (sub_mask_carry p q)
+       | XO q -> double_mask (sub_mask p q)
+       | XH -> IsPos (pred_double p))
+    | XO p ->
+      (match y with
+       | XI q -> double_mask (sub_mask_carry p q)
+       | XO q -> succ_double_mask (sub_mask_carry p q)
+       | XH -> double_pred_mask p)
+    | XH -> IsNeg
+
+  (** val mul : positive -> positive -> positive **)
+
+  let rec mul x y =
+    match x with
+    | XI p -> add y (XO (mul p y))
+    | XO p -> XO (mul p y)
+    | XH -> y
+
+  (** val compare_cont : comparison -> positive -> positive -> comparison **)
+
+  let rec compare_cont r x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> compare_cont r p q
+       | XO q -> compare_cont Gt p q
+       | XH -> Gt)
+    | XO p ->
+      (match y with
+       | XI q -> compare_cont Lt p q
+       | XO q -> compare_cont r p q
+       | XH -> Gt)
+    | XH -> (match y with
+             | XH -> r
+             | _ -> Lt)
+
+  (** val compare : positive -> positive -> comparison **)
+
+  let compare =
+    compare_cont Eq
+
+  (** val min : positive -> positive -> positive **)
+
+  let min p p' =
+    match compare p p' with
+    | Gt -> p'
+    | _ -> p
+
+  (** val eqb : positive -> positive -> bool **)
+
+  let rec eqb p q =
+    match p with
+    | XI p0 -> (match q with
+                | XI q0 -> eqb p0 q0
+                | _ -> false)
+    | XO p0 -> (match q with
+                | XO q0 -> eqb p0 q0
+                | _ -> false)
+    | XH -> (match q with
+             | XH -> true
+             | _ -> false)
+
+  (** val iter_op : ('a1 -> 'a1 -> 'a1) -> positive -> 'a1 -> 'a1 **)
+
+  let rec iter_op op p a =
+    match p with
+    | XI p0 -> op a (iter_op op p0 (op a a))
+    | XO p0 -> iter_op op p0 (op a a)
+    | XH -> a
+
+  (** val to_nat : positive -> nat **)
+
+  let to_nat x =
+    iter_op Coq__1.add x (S O)
+
+  (** val of_succ_nat : nat -> positive **)
+
+  let rec of_succ_nat = function
+  | O -> XH
+  | S x -> succ (of_succ_nat x)
+
+  (** val eq_dec : positive -> positive -> bool **)
+
+  let rec eq_dec p x0 =
+    match p with
+    | XI p0 -> (match x0 with
+                | XI p1 -> eq_dec p0 p1
+                | _ -> false)
+    | XO p0 -> (match x0 with
+                | XO p1 -> eq_dec p0 p1
+                | _ -> false)
+    | XH -> (match x0 with
+             | XH -> true
+             | _ -> false)
+ end
+
+module N =
+ struct
+  (** val pred : n -> n **)
+
+  let pred = function
+  | N0 -> N0
+  | Npos p -> Coq_Pos.pred_N p
+
+  (** val add : n -> n -> n **)
+
+  let add n0 m =
+    match n0 with
+    | N0 -> m
+    | Npos p -> (match m with
+                 | N0 -> n0
+                 | Npos q -> Npos (Coq_Pos.add p q))
+
+  (** val sub : n -> n -> n **)
+
+  let sub n0 m =
+    match n0 with
+    | N0 -> N0
+    | Npos n' ->
+      (match m with
+       | N0 -> n0
+       | Npos m' ->
+         (match Coq_Pos.sub_mask n' m' with
+          | Coq_Pos.IsPos p -> Npos p
+          | _ -> N0))
+
+  (** val compare : n -> n -> comparison **)
+
+  let compare n0 m =
+    match n0 with
+    | N0 -> (match m with
+             | N0 -> Eq
+             | Npos _ -> Lt)
+    | Npos n' -> (match m with
+                  | N0 -> Gt
+                  | Npos m' -> Coq_Pos.compare n' m')
+
+  (** val eqb : n -> n -> bool **)
+
+  let eqb n0 m =
+    match n0 with
+    | N0 -> (match m with
+             | N0 -> true
+             | Npos _ -> false)
+    | Npos p -> (match m with
+                 | N0 -> false
+                 | Npos q -> Coq_Pos.eqb p q)
+
+  (** val leb : n -> n -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val min : n -> n -> n **)
+
+  let min n0 n' =
+    match compare n0 n' with
+    | Gt -> n'
+    | _ -> n0
+
+  (** val to_nat : n -> nat **)
+
+  let to_nat = function
+  | N0 -> O
+  | Npos p -> Coq_Pos.to_nat p
+
+  (** val of_nat : nat -> n **)
+
+  let of_nat = function
+  | O -> N0
+  | S n' -> Npos (Coq_Pos.of_succ_nat n')
+ end
+
+module Z =
+ struct
+  (** val double : z -> z **)
+
+  let double = function
+  | Z0 -> Z0
+  | Zpos p -> Zpos (XO p)
+  | Zneg p -> Zneg (XO p)
+
+  (** val succ_double : z -> z **)
+
+  let succ_double = function
+  | Z0 -> Zpos XH
+  | Zpos p -> Zpos (XI p)
+  | Zneg p -> Zneg (Coq_Pos.pred_double p)
+
+  (** val pred_double : z -> z **)
+
+  let pred_double = function
+  | Z0 -> Zneg XH
+  | Zpos p -> Zpos (Coq_Pos.pred_double p)
+  | Zneg p -> Zneg (XI p)
+
+  (** val pos_sub : positive -> positive -> z **)
+
+  let rec pos_sub x y =
+    match x with
+    | XI p ->
+      (match y with
+       | XI q -> double (pos_sub p q)
+       | XO q -> succ_double (pos_sub p q)
+       | XH -> Zpos (XO p))
+    | XO p ->
+      (match y with
+       | XI q -> pred_double (pos_sub p q)
+       | XO q -> double (pos_sub p q)
+       | XH -> Zpos (Coq_Pos.pred_double p))
+    | XH ->
+      (match y with
+       | XI q -> Zneg (XO q)
+       | XO q -> Zneg (Coq_Pos.pred_double q)
+       | XH -> Z0)
+
+  (** val add : z -> z -> z **)
+
+  let add x y =
+    match x with
+    | Z0 -> y
+    | Zpos x' ->
+      (match y with
+       | Z0 -> x
+       | Zpos y' -> Zpos (Coq_Pos.add x' y')
+       | Zneg y' -> pos_sub x' y')
+    | Zneg x' ->
+      (match y with
+       | Z0 -> x
+       | Zpos y' -> pos_sub y' x'
+       | Zneg y' -> Zneg (Coq_Pos.add x' y'))
+
+  (** val mul : z -> z -> z **)
+
+  let mul x y =
+    match x with
+    | Z0 -> Z0
+    | Zpos x' ->
+      (match y with
+       | Z0 -> Z0
+       | Zpos y' -> Zpos (Coq_Pos.mul x' y')
+       | Zneg y' -> Zneg (Coq_Pos.mul x' y'))
+    | Zneg x' ->
+      (match y with
+       | Z0 -> Z0
+       | Zpos y' -> Zneg (Coq_Pos.mul x' y')
+       | Zneg y' -> Zpos (Coq_Pos.mul x' y'))
+
+  (** val compare : z -> z -> comparison **)
+
+  let compare x y =
+    match x with
+    | Z0 -> (match y with
+             | Z0 -> Eq
+             | Zpos _ -> Lt
+             | Zneg _ -> Gt)
+    | Zpos x' -> (match y with
+                  | Zpos y' -> Coq_Pos.compare x' y'
+                  | _ -> Gt)
+    | Zneg x' ->
+      (match y with
+       | Zneg y' -> compOpp (Coq_Pos.compare x' y')
+       | _ -> Lt)
+
+  (** val leb : z -> z -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val ltb : z -> z -> bool **)
+
+  let ltb x y =
+    match compare x y with
+    | Lt -> true
+    | _ -> false
+
+  (** val of_N : n -> z **)
+
+  let of_N = function
+  | N0 -> Z0
+  | Npos p -> Zpos p
+ end
+
+type 'x compare0 =
+| LT
+| EQ
+| GT
+
+module type OrderedType =
+ sig
+  type t
+
+  val compare : t -> t -> t compare0
+
+  val eq_dec : t -> t -> bool
+ end
+
+module OrderedTypeFacts =
+ functor (O:OrderedType) ->
+ struct
+  module TO =
+   struct
+    type t = O.t
+   end
+
+  module IsTO =
+   struct
+   end
+
+  module OrderTac = MakeOrderTac(TO)(IsTO)
+
+  (** val eq_dec : O.t -> O.t -> bool **)
+
+  let eq_dec =
+    O.eq_dec
+
+  (** val lt_dec : O.t -> O.t -> bool **)
+
+  let lt_dec x y =
+    match O.compare x y with
+    | LT -> true
+    | _ -> false
+
+  (** val eqb : O.t -> O.t -> bool **)
+
+  let eqb x y =
+    if eq_dec x y then true else false
+ end
+
+module KeyOrderedType =
+ functor (O:OrderedType) ->
+ struct
+  module MO = OrderedTypeFacts(O)
+ end
+
+module PositiveOrderedTypeBits =
+ struct
+  type t = positive
+
+  (** val compare : t -> t -> positive compare0 **)
+
+  let rec compare p y =
+    match p with
+    | XI p0 -> (match y with
+                | XI p1 -> compare p0 p1
+                | _ -> GT)
+    | XO p0 -> (match y with
+                | XO p1 -> compare p0 p1
+                | _ -> LT)
+    | XH -> (match y with
+             | XI _ -> LT
+             | XO _ -> GT
+             | XH -> EQ)
+
+  (** val eq_dec : positive -> positive -> bool **)
+
+  let eq_dec x y =
+    match Coq_Pos.compare x y with
+    | Eq -> true
+    | _ -> false
+ end
+
+(** val append : positive -> positive -> positive **)
+
+let rec append i j =
+  match i with
+  | XI ii -> XI (append ii j)
+  | XO ii -> XO (append ii j)
+  | XH -> j
+
+module PositiveMap =
+ struct
+  module E = PositiveOrderedTypeBits
+
+  module ME = KeyOrderedType(E)
+
+  type key = positive
+
+  type 'a tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  (** val empty : 'a1 t **)
+
+  let empty =
+    Leaf
+
+  (** val is_empty : 'a1 t -> bool **)
+
+  let rec is_empty = function
+  | Leaf -> true
+  | Node (l, o, r) ->
+    (match o with
+     | Some _ -> false
+     | None -> (&&) (is_empty l) (is_empty r))
+
+  (** val find : key -> 'a1 t -> 'a1 option **)
+
+  let rec find i = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> find ii r
+     | XO ii -> find ii l
+     | XH -> o)
+
+  (** val mem : key -> 'a1 t -> bool **)
+
+  let rec mem i = function
+  | Leaf -> false
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> mem ii r
+     | XO ii -> mem ii l
+     | XH -> (match o with
+              | Some _ -> true
+              | None -> false))
+
+  (** val add : key -> 'a1 -> 'a1 t -> 'a1 t **)
+
+  let rec add i v = function
+  | Leaf ->
+    (match i with
+     | XI ii -> Node (Leaf, None, (add ii v Leaf))
+     | XO ii -> Node ((add ii v Leaf), None, Leaf)
+     | XH -> Node (Leaf, (Some v), Leaf))
+  | Node (l, o, r) ->
+    (match i with
+     | XI ii -> Node (l, o, (add ii v r))
+     | XO ii -> Node ((add ii v l), o, r)
+     | XH -> Node (l, (Some v), r))
+
+  (** val remove : key -> 'a1 t -> 'a1 t **)
+
+  let rec remove i m =
+    match i with
+    | XI ii ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, o, r) ->
+         (match l with
+          | Leaf ->
+            (match o with
+             | Some _ -> Node (l, o, (remove ii r))
+             | None ->
+               (match remove ii r with
+                | Leaf -> Leaf
+                | Node (t0, o0, t1) -> Node (Leaf, None, (Node (t0, o0, t1)))))
+          | Node (_, _, _) -> Node (l, o, (remove ii r))))
+    | XO ii ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, o, r) ->
+         (match o with
+          | Some _ -> Node ((remove ii l), o, r)
+          | None ->
+            (match r with
+             | Leaf ->
+               (match remove ii l with
+                | Leaf -> Leaf
+                | Node (t0, o0, t1) -> Node ((Node (t0, o0, t1)), None, Leaf))
+             | Node (_, _, _) -> Node ((remove ii l), o, r))))
+    | XH ->
+      (match m with
+       | Leaf -> Leaf
+       | Node (l, _, r) ->
+         (match l with
+          | Leaf ->
+            (match r with
+             | Leaf -> Leaf
+             | Node (_, _, _) -> Node (l, None, r))
+          | Node (_, _, _) -> Node (l, None, r)))
+
+  (** val xelements : 'a1 t -> key -> (key * 'a1) list **)
+
+  let rec xelements m i =
+    match m with
+    | Leaf -> []
+    | Node (l, o, r) ->
+      (match o with
+       | Some x ->
+         app (xelements l (append i (XO XH))) ((i,
+           x) :: (xelements r (append i (XI XH))))
+       | None ->
+         app (xelements l (append i (XO XH))) (xelements r (append i (XI XH))))
+
+  (** val elements : 'a1 t -> (key * 'a1) list **)
+
+  let elements m =
+    xelements m XH
+
+  (** val cardinal : 'a1 t -> nat **)
+
+  let rec cardinal = function
+  | Leaf -> O
+  | Node (l, o, r) ->
+    (match o with
+     | Some _ -> S (Coq__1.add (cardinal l) (cardinal r))
+     | None -> Coq__1.add (cardinal l) (cardinal r))
+
+  (** val xfind : key -> key -> 'a1 t -> 'a1 option **)
+
+  let rec xfind i j m =
+    match i with
+    | XI ii ->
+      (match j with
+       | XI jj -> xfind ii jj m
+       | XO _ -> None
+       | XH -> find i m)
+    | XO ii ->
+      (match j with
+       | XI _ -> None
+       | XO jj -> xfind ii jj m
+       | XH -> find i m)
+    | XH -> (match j with
+             | XH -> find i m
+             | _ -> None)
+
+  (** val xmapi : (key -> 'a1 -> 'a2) -> 'a1 t -> key -> 'a2 t **)
+
+  let rec xmapi f m i =
+    match m with
+    | Leaf -> Leaf
+    | Node (l, o, r) ->
+      Node ((xmapi f l (append i (XO XH))), (option_map (f i) o),
+        (xmapi f r (append i (XI XH))))
+
+  (** val mapi : (key -> 'a1 -> 'a2) -> 'a1 t -> 'a2 t **)
+
+  let mapi f m =
+    xmapi f m XH
+
+  (** val map : ('a1 -> 'a2) -> 'a1 t -> 'a2 t **)
+
+  let map f m =
+    mapi (fun _ -> f) m
+
+  (** val xmap2_l :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a3 t **)
+
+  let rec xmap2_l f = function
+  | Leaf -> Leaf
+  | Node (l, o, r) -> Node ((xmap2_l f l), (f o None), (xmap2_l f r))
+
+  (** val xmap2_r :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a2 t -> 'a3 t **)
+
+  let rec xmap2_r f = function
+  | Leaf -> Leaf
+  | Node (l, o, r) -> Node ((xmap2_r f l), (f None o), (xmap2_r f r))
+
+  (** val _map2 :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t **)
+
+  let rec _map2 f m1 m2 =
+    match m1 with
+    | Leaf -> xmap2_r f m2
+    | Node (l1, o1, r1) ->
+      (match m2 with
+       | Leaf -> xmap2_l f m1
+       | Node (l2, o2, r2) ->
+         Node ((_map2 f l1 l2), (f o1 o2), (_map2 f r1 r2)))
+
+  (** val map2 :
+      ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t **)
+
+  let map2 f =
+    _map2 (fun o1 o2 ->
+      match o1 with
+      | Some _ -> f o1 o2
+      | None -> (match o2 with
+                 | Some _ -> f o1 o2
+                 | None -> None))
+
+  (** val xfoldi :
+      (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2 **)
+
+  let rec xfoldi f m v i =
+    match m with
+    | Leaf -> v
+    | Node (l, o, r) ->
+      (match o with
+       | Some x ->
+         xfoldi f r (f i x (xfoldi f l v (append i (XO XH))))
+           (append i (XI XH))
+       | None ->
+         xfoldi f r (xfoldi f l v (append i (XO XH))) (append i (XI XH)))
+
+  (** val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2 **)
+
+  let fold f m i =
+    xfoldi f m i XH
+
+  (** val equal : ('a1 -> 'a1 -> bool) -> 'a1 t -> 'a1 t -> bool **)
+
+  let rec equal cmp m1 m2 =
+    match m1 with
+    | Leaf -> is_empty m2
+    | Node (l1, o1, r1) ->
+      (match m2 with
+       | Leaf -> is_empty m1
+       | Node (l2, o2, r2) ->
+         (&&)
+           ((&&)
+             (match o1 with
+              | Some v1 ->
+                (match o2 with
+                 | Some v2 -> cmp v1 v2
+                 | None -> false)
+              | None -> (match o2 with
+                         | Some _ -> false
+                         | None -> true)) (equal cmp l1 l2)) (equal cmp r1 r2))
+ end
+
+module Coq_PositiveOrderedTypeBits =
+ struct
+  type t = positive
+
+  (** val eqb : positive -> positive -> bool **)
+
+  let eqb =
+    Coq_Pos.eqb
+
+  (** val eq_dec : positive -> positive -> bool **)
+
+  let eq_dec x y =
+    let b = Coq_Pos.eqb x y in if b then true else false
+
+  (** val compare : positive -> positive -> comparison **)
+
+  let rec compare x y =
+    match x with
+    | XI x0 -> (match y with
+                | XI y0 -> compare x0 y0
+                | _ -> Gt)
+    | XO x0 -> (match y with
+                | XO y0 -> compare x0 y0
+                | _ -> Lt)
+    | XH -> (match y with
+             | XI _ -> Lt
+             | XO _ -> Gt
+             | XH -> Eq)
+ end
+
+module PositiveSet =
+ struct
+  module E = Coq_PositiveOrderedTypeBits
+
+  type elt = positive
+
+  type tree =
+  | Leaf
+  | Node of tree * bool * tree
+
+  type t = tree
+
+  (** val empty : t **)
+
+  let empty =
+    Leaf
+
+  (** val is_empty : t -> bool **)
+
+  let rec is_empty = function
+  | Leaf -> true
+  | Node (l, b, r) ->
+    if if negb b then is_empty l else false then is_empty r else false
+
+  (** val mem : positive -> t -> bool **)
+
+  let rec mem i = function
+  | Leaf -> false
+  | Node (l, o, r) ->
+    (match i with
+     | XI i0 -> mem i0 r
+     | XO i0 -> mem i0 l
+     | XH -> o)
+
+  (** val add : positive -> t -> t **)
+
+  let rec add i = function
+  | Leaf ->
+    (match i with
+     | XI i0 -> Node (Leaf, false, (add i0 Leaf))
+     | XO i0 -> Node ((add i0 Leaf), false, Leaf)
+     | XH -> Node (Leaf, true, Leaf))
+  | Node (l, o, r) ->
+    (match i with
+     | XI i0 -> Node (l, o, (add i0 r))
+     | XO i0 -> Node ((add i0 l), o, r)
+     | XH -> Node (l, true, r))
+
+  (** val singleton : positive -> t **)
+
+  let singleton i =
+    add i empty
+
+  (** val node : t -> bool -> t -> t **)
+
+  let node l b r =
+    if b
+    then Node (l, b, r)
+    else (match l with
+          | Leaf ->
+            (match r with
+             | Leaf -> Leaf
+             | Node (_, _, _) -> Node (l, false, r))
+          | Node (_, _, _) -> Node (l, false, r))
+
+  (** val remove : positive -> t -> t **)
+
+  let rec remove i = function
+  | Leaf -> Leaf
+  | Node (l, o, r) ->
+    (match i with
+     | XI i0 -> node l o (remove i0 r)
+     | XO i0 -> node (remove i0 l) o r
+     | XH -> node l false r)
+
+  (** val union : t -> t -> t **)
+
+  let rec union m m' =
+    match m with
+    | Leaf -> m'
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> m
+       | Node (l', o', r') -> Node ((union l l'), ((||) o o'), (union r r')))
+
+  (** val inter : t -> t -> t **)
+
+  let rec inter m m' =
+    match m with
+    | Leaf -> Leaf
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> Leaf
+       | Node (l', o', r') -> node (inter l l') ((&&) o o') (inter r r'))
+
+  (** val diff : t -> t -> t **)
+
+  let rec diff m m' =
+    match m with
+    | Leaf -> Leaf
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> m
+       | Node (l', o', r') -> node (diff l l') ((&&) o (negb o')) (diff r r'))
+
+  (** val equal : t -> t -> bool **)
+
+  let rec equal m m' =
+    match m with
+    | Leaf -> is_empty m'
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> is_empty m
+       | Node (l', o', r') ->
+         if if eqb o o' then equal l l' else false then equal r r' else false)
+
+  (** val subset : t -> t -> bool **)
+
+  let rec subset m m' =
+    match m with
+    | Leaf -> true
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> is_empty m
+       | Node (l', o', r') ->
+         if if if negb o then true else o' then subset l l' else false
+         then subset r r'
+         else false)
+
+  (** val rev_append : elt -> elt -> elt **)
+
+  let rec rev_append y x =
+    match y with
+    | XI y0 -> rev_append y0 (XI x)
+    | XO y0 -> rev_append y0 (XO x)
+    | XH -> x
+
+  (** val rev : elt -> elt **)
+
+  let rev x =
+    rev_append x XH
+
+  (** val xfold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> positive -> 'a1 **)
+
+  let rec xfold f m v i =
+    match m with
+    | Leaf -> v
+    | Node (l, b, r) ->
+      if b
+      then xfold f r (f (rev i) (xfold f l v (XO i))) (XI i)
+      else xfold f r (xfold f l v (XO i)) (XI i)
+
+  (** val fold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> 'a1 **)
+
+  let fold f m i =
+    xfold f m i XH
+
+  (** val xforall : (positive -> bool) -> t -> positive -> bool **)
+
+  let rec xforall f m i =
+    match m with
+    | Leaf -> true
+    | Node (l, o, r) ->
+      if if if negb o then true else f (rev i)
+         then xforall f r (XI i)
+         else false
+      then xforall f l (XO i)
+      else false
+
+  (** val for_all : (positive -> bool) -> t -> bool **)
+
+  let for_all f m =
+    xforall f m XH
+
+  (** val xexists : (positive -> bool) -> t -> positive -> bool **)
+
+  let rec xexists f m i =
+    match m with
+    | Leaf -> false
+    | Node (l, o, r) ->
+      if if if o then f (rev i) else false then true else xexists f r (XI i)
+      then true
+      else xexists f l (XO i)
+
+  (** val exists_ : (positive -> bool) -> t -> bool **)
+
+  let exists_ f m =
+    xexists f m XH
+
+  (** val xfilter : (positive -> bool) -> t -> positive -> t **)
+
+  let rec xfilter f m i =
+    match m with
+    | Leaf -> Leaf
+    | Node (l, o, r) ->
+      node (xfilter f l (XO i)) (if o then f (rev i) else false)
+        (xfilter f r (XI i))
+
+  (** val filter : (positive -> bool) -> t -> t **)
+
+  let filter f m =
+    xfilter f m XH
+
+  (** val xpartition : (positive -> bool) -> t -> positive -> t * t **)
+
+  let rec xpartition f m i =
+    match m with
+    | Leaf -> (Leaf, Leaf)
+    | Node (l, o, r) ->
+      let (lt, lf) = xpartition f l (XO i) in
+      let (rt, rf) = xpartition f r (XI i) in
+      if o
+      then let fi = f (rev i) in ((node lt fi rt), (node lf (negb fi) rf))
+      else ((node lt false rt), (node lf false rf))
+
+  (** val partition : (positive -> bool) -> t -> t * t **)
+
+  let partition f m =
+    xpartition f m XH
+
+  (** val xelements : t -> positive -> positive list -> positive list **)
+
+  let rec xelements m i a =
+    match m with
+    | Leaf -> a
+    | Node (l, b, r) ->
+      if b
+      then xelements l (XO i) ((rev i) :: (xelements r (XI i) a))
+      else xelements l (XO i) (xelements r (XI i) a)
+
+  (** val elements : t -> positive list **)
+
+  let elements m =
+    xelements m XH []
+
+  (** val cardinal : t -> nat **)
+
+  let rec cardinal = function
+  | Leaf -> O
+  | Node (l, b, r) ->
+    if b
+    then S (Coq__1.add (cardinal l) (cardinal r))
+    else Coq__1.add (cardinal l) (cardinal r)
+
+  (** val choose : t -> elt option **)
+
+  let rec choose = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    if o
+    then Some XH
+    else (match choose l with
+          | Some i -> Some (XO i)
+          | None -> option_map (fun x -> XI x) (choose r))
+
+  (** val min_elt : t -> elt option **)
+
+  let rec min_elt = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    (match min_elt l with
+     | Some i -> Some (XO i)
+     | None -> if o then Some XH else option_map (fun x -> XI x) (min_elt r))
+
+  (** val max_elt : t -> elt option **)
+
+  let rec max_elt = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    (match max_elt r with
+     | Some i -> Some (XI i)
+     | None -> if o then Some XH else option_map (fun x -> XO x) (max_elt l))
+
+  (** val compare_bool : bool -> bool -> comparison **)
+
+  let compare_bool a b =
+    if a then if b then Eq else Gt else if b then Lt else Eq
+
+  (** val compare : t -> t -> comparison **)
+
+  let rec compare m m' =
+    match m with
+    | Leaf -> if is_empty m' then Eq else Lt
+    | Node (l, o, r) ->
+      (match m' with
+       | Leaf -> if is_empty m then Eq else Gt
+       | Node (l', o', r') ->
+         (match compare_bool o o' with
+          | Eq -> (match compare l l' with
+                   | Eq -> compare r r'
+                   | x -> x)
+          | x -> x))
+
+  (** val eq_dec : t -> t -> bool **)
+
+  let eq_dec s s' =
+    if equal s s' then true else false
+ end
+
+module PM = PositiveMap
+
+module PS = PositiveSet
+
+type bag = n PM.t
+
+type counted = positive * bag
+
+type rule = { src : positive; dst : positive; take : bag; put : bag;
+              spawn : bag; moves : positive option list PM.t }
+
+(** val fates : rule -> positive -> positive option list **)
+
+let fates r p =
+  match PM.find p r.moves with
+  | Some os -> os
+  | None -> (Some p) :: []
+
+(** val present : positive option list -> positive list **)
+
+let rec present = function
+| [] -> []
+| o :: t0 -> (match o with
+              | Some x -> x :: (present t0)
+              | None -> present t0)
+
+type family = { at_shared : positive; fixed : bag; any : positive list }
+
+type system = { rules : rule list; families : family list }
+
+type bound =
+| Any
+| Threads of n
+| Tokens of n
+
+(** val within : bound -> n -> bool **)
+
+let within bd n0 =
+  match bd with
+  | Threads most0 -> N.leb n0 most0
+  | _ -> true
+
+(** val many : bag -> positive -> n **)
+
+let many b x =
+  match PM.find x b with
+  | Some n0 -> n0
+  | None -> N0
+
+(** val nonzero : n -> n option **)
+
+let nonzero n0 = match n0 with
+| N0 -> None
+| Npos _ -> Some n0
+
+(** val of_option : n option -> n **)
+
+let of_option = function
+| Some n0 -> n0
+| None -> N0
+
+(** val combine : (n -> n -> n) -> bag -> bag -> bag **)
+
+let combine f a b =
+  PM._map2 (fun x y -> nonzero (f (of_option x) (of_option y))) a b
+
+(** val plus : bag -> bag -> bag **)
+
+let plus =
+  combine N.add
+
+(** val minus : bag -> bag -> bag **)
+
+let minus =
+  combine N.sub
+
+(** val no_threads : bag **)
+
+let no_threads =
+  PM.empty
+
+(** val some : positive -> n -> bag **)
+
+let some x n0 = match n0 with
+| N0 -> no_threads
+| Npos _ -> PM.add x n0 no_threads
+
+(** val leb0 : bag -> bag -> bool **)
+
+let leb0 a c =
+  forallb (fun e -> N.leb (snd e) (many c (fst e))) (PM.elements a)
+
+(** val eqb0 : bag -> bag -> bool **)
+
+let eqb0 a c =
+  (&&) (leb0 a c) (leb0 c a)
+
+(** val total : bag -> n **)
+
+let total b =
+  fold_right (fun e n0 -> N.add (snd e) n0) N0 (PM.elements b)
+
+(** val support : bag -> positive list **)
+
+let support b =
+  map fst (filter (fun e -> negb (N.eqb (snd e) N0)) (PM.elements b))
+
+(** val stays : rule -> bool **)
+
+let stays r =
+  PM.is_empty r.moves
+
+(** val counts_to : n -> n list **)
+
+let counts_to n0 =
+  map N.of_nat (seq O (S (N.to_nat n0)))
+
+(** val at_option : positive option -> n -> bag **)
+
+let at_option o n0 =
+  match o with
+  | Some x -> some x n0
+  | None -> no_threads
+
+(** val choose0 : positive option list -> n -> bag list **)
+
+let rec choose0 options n0 =
+  match options with
+  | [] -> if N.eqb n0 N0 then no_threads :: [] else []
+  | o :: t0 ->
+    (match t0 with
+     | [] -> (at_option o n0) :: []
+     | _ :: _ ->
+       flat_map (fun j ->
+         map (plus (at_option o j)) (choose0 t0 (N.sub n0 j))) (counts_to n0))
+
+(** val ways :
+    (positive -> positive option list) -> (positive * n) list -> bag list **)
+
+let rec ways options = function
+| [] -> no_threads :: []
+| p :: t0 ->
+  let (l, n0) = p in
+  let later = ways options t0 in
+  flat_map (fun w -> map (plus w) later) (choose0 (options l) n0)
+
+(** val after : rule -> bag -> bag list **)
+
+let after r rest0 =
+  if stays r then rest0 :: [] else ways (fates r) (PM.elements rest0)
+
+(** val fire : bound -> rule -> bag -> bag list **)
+
+let fire bd r c =
+  if leb0 r.take c
+  then let rest0 = minus c r.take in
+       let arrived =
+         if within bd
+              (N.add (total rest0) (N.add (total r.put) (total r.spawn)))
+         then plus r.put r.spawn
+         else r.put
+       in
+       filter (fun d -> within bd (total d))
+         (map (plus arrived) (after r rest0))
+  else []
+
+(** val goes_to : positive -> positive option -> bool **)
+
+let goes_to l = function
+| Some m -> Coq_Pos.eqb l m
+| None -> false
+
+(** val back : rule -> positive -> positive option list **)
+
+let back r l =
+  app (if PM.mem l r.moves then [] else (Some l) :: [])
+    (map (fun e -> Some (fst e))
+      (filter (fun e -> existsb (goes_to l) (snd e)) (PM.elements r.moves)))
+
+(** val before : rule -> bag -> bag list **)
+
+let before r b =
+  if stays r then b :: [] else ways (back r) (PM.elements b)
+
+(** val predecessors : rule -> bag -> bag list **)
+
+let predecessors r b =
+  map (plus r.take) (before r (minus (minus b r.put) r.spawn))
+
+(** val lookup : 'a1 list PM.t -> positive -> 'a1 list **)
+
+let lookup m k =
+  match PM.find k m with
+  | Some l -> l
+  | None -> []
+
+(** val push : positive -> 'a1 -> 'a1 list PM.t -> 'a1 list PM.t **)
+
+let push k x m =
+  PM.add k (x :: (lookup m k)) m
+
+(** val group : ('a1 -> positive) -> 'a1 list -> 'a1 list PM.t **)
+
+let group key0 l =
+  fold_right (fun x -> push (key0 x) x) PM.empty l
+
+(** val least : positive list -> positive option **)
+
+let rec least = function
+| [] -> None
+| x :: t0 ->
+  (match least t0 with
+   | Some y -> Some (Coq_Pos.min x y)
+   | None -> Some x)
+
+(** val leader : rule -> positive option **)
+
+let leader r =
+  least (support r.take)
+
+(** val leader_key : positive option -> positive **)
+
+let leader_key = function
+| Some l -> Coq_Pos.succ l
+| None -> XH
+
+(** val leads_key : rule -> positive **)
+
+let leads_key r =
+  leader_key (leader r)
+
+type rule_index = rule list PM.t PM.t
+
+(** val index_rules : rule list -> rule_index **)
+
+let index_rules rs =
+  PM.map (group leads_key) (group (fun r -> r.src) rs)
+
+(** val rules_from : rule_index -> positive -> bag -> rule list **)
+
+let rules_from ix s c =
+  match PM.find s ix with
+  | Some m ->
+    app (lookup m XH)
+      (flat_map (fun l -> lookup m (Coq_Pos.succ l)) (support c))
+  | None -> []
+
+(** val rules_led : rule_index -> positive -> positive option -> rule list **)
+
+let rules_led ix s by_ =
+  match PM.find s ix with
+  | Some m -> lookup m (leader_key by_)
+  | None -> []
+
+(** val bag_key : bag -> positive **)
+
+let bag_key b =
+  fold_left (fun k e ->
+    match snd e with
+    | N0 -> k
+    | Npos n0 -> Coq_Pos.add k (Coq_Pos.mul (Coq_Pos.mul (fst e) (fst e)) n0))
+    (PM.elements b) XH
+
+type config_index = bag list PM.t PM.t
+
+(** val index_configs : counted list -> config_index **)
+
+let index_configs d =
+  PM.map (fun l -> group bag_key (map snd l)) (group fst d)
+
+(** val holds : config_index -> counted -> bool **)
+
+let holds ix c =
+  match PM.find (fst c) ix with
+  | Some m -> existsb (eqb0 (snd c)) (lookup m (bag_key (snd c)))
+  | None -> false
+
+(** val mem0 : positive -> positive list -> bool **)
+
+let mem0 x l =
+  existsb (Coq_Pos.eqb x) l
+
+(** val starts_withinb : bound -> bag -> bag -> bool **)
+
+let starts_withinb bd c extra =
+  match bd with
+  | Tokens n0 -> forallb (fun l -> N.leb (many c l) n0) (support extra)
+  | _ -> within bd (total c)
+
+(** val initialb : bound -> system -> counted -> bool **)
+
+let initialb bd sys c =
+  existsb (fun f ->
+    (&&)
+      ((&&) ((&&) (Coq_Pos.eqb (fst c) f.at_shared) (leb0 f.fixed (snd c)))
+        (forallb (fun l -> mem0 l f.any) (support (minus (snd c) f.fixed))))
+      (starts_withinb bd (snd c) (minus (snd c) f.fixed))) sys.families
+
+(** val leads :
+    bound -> rule_index -> counted -> positive option -> counted -> bool **)
+
+let leads bd ix c by_ d =
+  existsb (fun r ->
+    (&&) ((&&) (Coq_Pos.eqb (fst c) r.src) (Coq_Pos.eqb (fst d) r.dst))
+      (existsb (eqb0 (snd d)) (fire bd r (snd c)))) (rules_led ix (fst c) by_)
+
+(** val coversb : counted -> counted -> bool **)
+
+let coversb c t0 =
+  (&&) (Coq_Pos.eqb (fst c) (fst t0)) (leb0 (snd t0) (snd c))
+
+(** val check_steps :
+    bound -> rule_index -> counted list -> counted -> (positive
+    option * counted) list -> bool **)
+
+let rec check_steps bd ix targets now = function
+| [] -> existsb (coversb now) targets
+| p :: t0 ->
+  let (by_, d) = p in
+  (&&) (leads bd ix now by_ d) (check_steps bd ix targets d t0)
+
+(** val check_trace :
+    bound -> system -> counted list -> counted -> (positive option * counted)
+    list -> bool **)
+
+let check_trace bd sys targets start later =
+  (&&) (initialb bd sys start)
+    (check_steps bd (index_rules sys.rules) targets start later)
+
+(** val extras : positive list -> (positive -> n) -> n option -> bag list **)
+
+let rec extras any0 most0 room =
+  match any0 with
+  | [] -> no_threads :: []
+  | x :: t0 ->
+    flat_map (fun j ->
+      map (plus (some x j))
+        (extras t0 most0 (option_map (fun n0 -> N.sub n0 j) room)))
+      (counts_to
+        (match room with
+         | Some n0 -> N.min n0 (most0 x)
+         | None -> most0 x))
+
+(** val starts : bound -> family -> bag list option **)
+
+let starts bd f =
+  let extra = nodup Coq_Pos.eq_dec f.any in
+  (match extra with
+   | [] -> Some (f.fixed :: [])
+   | _ :: _ ->
+     (match bd with
+      | Any -> None
+      | Threads n0 ->
+        if N.leb (total f.fixed) n0
+        then let room = N.sub n0 (total f.fixed) in
+             Some
+             (map (plus f.fixed) (extras extra (fun _ -> room) (Some room)))
+        else Some []
+      | Tokens n0 ->
+        Some
+          (map (plus f.fixed)
+            (extras extra (fun l -> N.sub n0 (many f.fixed l)) None))))
+
+(** val check_starts : bound -> config_index -> family -> bool **)
+
+let check_starts bd ix f =
+  match starts bd f with
+  | Some l ->
+    forallb (fun c ->
+      (||) (negb (within bd (total c))) (holds ix (f.at_shared, c))) l
+  | None -> false
+
+(** val check_forward :
+    bound -> (bag -> bool) -> system -> counted list -> counted list -> bool **)
+
+let check_forward bd counts sys targets d =
+  let ix = index_configs d in
+  let rx = index_rules sys.rules in
+  forallb (fun c ->
+    (&&) (negb (existsb (coversb c) targets))
+      (forallb (fun r ->
+        forallb (fun d0 -> (||) (negb (counts d0)) (holds ix (r.dst, d0)))
+          (fire bd r (snd c))) (rules_from rx (fst c) (snd c)))) d
+
+(** val check_closed :
+    bound -> system -> counted list -> counted list -> bool **)
+
+let check_closed bd sys targets d =
+  (&&) (forallb (check_starts bd (index_configs d)) sys.families)
+    (check_forward bd (fun _ -> true) sys targets d)
+
+type ideal = bag * PS.t
+
+(** val only : (positive -> bool) -> bag -> bag **)
+
+let only keep b =
+  PM.fold (fun l n0 acc -> if keep l then PM.add l n0 acc else acc) b
+    no_threads
+
+(** val counts_out : ideal -> positive -> bool **)
+
+let counts_out m l =
+  negb (PS.mem l (snd m))
+
+(** val belowb : ideal -> bag -> bool **)
+
+let belowb m c =
+  forallb (fun e ->
+    (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e))))
+    (PM.elements c)
+
+(** val ideal_leb : ideal -> ideal -> bool **)
+
+let ideal_leb m n0 =
+  (&&) (belowb n0 (fst m)) (PS.subset (snd m) (snd n0))
+
+type downward = ideal list PM.t
+
+(** val image : rule -> PS.t -> PS.t **)
+
+let image r s =
+  if stays r
+  then s
+  else fold_right (fun l acc -> fold_right PS.add acc (present (fates r l)))
+         PS.empty (PS.elements s)
+
+(** val post : rule -> ideal -> ideal list **)
+
+let post r m =
+  if belowb m r.take
+  then let rest0 = only (counts_out m) (minus (fst m) r.take) in
+       map (fun b -> ((plus (plus r.put r.spawn) b), (image r (snd m))))
+         (after r rest0)
+  else []
+
+(** val nonblocking : rule -> bool **)
+
+let nonblocking r =
+  forallb (fun e -> match snd e with
+                    | [] -> false
+                    | _ :: _ -> true) (PM.elements r.moves)
+
+(** val has :
+    downward -> ideal list PM.t PM.t -> positive -> ideal -> bool **)
+
+let has d x s n0 =
+  (||)
+    (match PM.find s x with
+     | Some ix -> existsb (ideal_leb n0) (lookup ix (bag_key (fst n0)))
+     | None -> false) (existsb (ideal_leb n0) (lookup d s))
+
+(** val check_downward : system -> counted list -> downward -> bool **)
+
+let check_downward sys targets d =
+  let x = PM.map (group (fun m -> bag_key (fst m))) d in
+  (&&)
+    ((&&)
+      ((&&) (forallb nonblocking sys.rules)
+        (forallb (fun t0 ->
+          negb (existsb (fun m -> belowb m (snd t0)) (lookup d (fst t0))))
+          targets))
+      (forallb (fun f ->
+        has d x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
+        sys.families))
+    (forallb (fun r ->
+      forallb (fun m -> forallb (has d x r.dst) (post r m)) (lookup d r.src))
+      sys.rules)
+
+type partners = PS.t PM.t
+
+type views = partners PM.t
+
+(** val row : partners -> positive -> PS.t **)
+
+let row g a =
+  match PM.find a g with
+  | Some s -> s
+  | None -> PS.empty
+
+(** val pair : partners -> positive -> positive -> bool **)
+
+let pair g a b =
+  PS.mem b (row g a)
+
+(** val single : partners -> positive -> bool **)
+
+let single g a =
+  PM.mem a g
+
+(** val symmetric : partners -> bool **)
+
+let symmetric g =
+  forallb (fun e ->
+    forallb (fun b -> pair g b (fst e)) (PS.elements (snd e))) (PM.elements g)
+
+(** val together : partners -> bag -> bool **)
+
+let together g b =
+  let s = support b in
+  forallb (fun a ->
+    (&&) ((&&) (single g a) ((||) (N.leb (many b a) (Npos XH)) (pair g a a)))
+      (forallb (fun c -> (||) (Coq_Pos.eqb a c) (pair g a c)) s)) s
+
+(** val builtb : views -> counted -> bool **)
+
+let builtb v c =
+  match PM.find (fst c) v with
+  | Some g -> together g (snd c)
+  | None -> false
+
+(** val states : partners -> PS.t **)
+
+let states g =
+  fold_right (fun e s -> PS.add (fst e) s) PS.empty (PM.elements g)
+
+(** val bystanders : partners -> bag -> PS.t **)
+
+let bystanders g taken =
+  match support taken with
+  | [] -> states g
+  | t0 :: ts -> fold_right (fun u s -> PS.inter (row g u) s) (row g t0) ts
+
+(** val check_views_step : views -> rule -> bool **)
+
+let check_views_step v r =
+  match PM.find r.src v with
+  | Some g ->
+    if together g r.take
+    then (match PM.find r.dst v with
+          | Some h ->
+            let arrived = plus r.put r.spawn in
+            let by_ = bystanders g r.take in
+            let others = image r by_ in
+            (&&)
+              ((&&)
+                ((&&) (together h arrived)
+                  (forallb (single h) (PS.elements others)))
+                (forallb (fun a -> PS.subset others (row h a))
+                  (support arrived)))
+              ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
+                (forallb (fun b ->
+                  let with_b = image r (PS.inter (row g b) by_) in
+                  forallb (fun y -> PS.subset with_b (row h y))
+                    (present (fates r b))) (PS.elements by_)))
+          | None -> false)
+    else true
+  | None -> true
+
+(** val check_views_start : views -> family -> bool **)
+
+let check_views_start v f =
+  match PM.find f.at_shared v with
+  | Some g ->
+    (&&) ((&&) (together g f.fixed) (forallb (single g) f.any))
+      (forallb (fun a -> forallb (pair g a) f.any)
+        (app (support f.fixed) f.any))
+  | None -> false
+
+(** val check_views : system -> views -> bool **)
+
+let check_views sys v =
+  (&&)
+    ((&&) (forallb (fun e -> symmetric (snd e)) (PM.elements v))
+      (forallb (check_views_start v) sys.families))
+    (forallb (check_views_step v) sys.rules)
+
+type basis = bag list PM.t
+
+(** val aboveb : basis -> (counted -> bool) -> counted -> bool **)
+
+let aboveb b ruled_out0 c =
+  (||) (existsb (fun b0 -> leb0 b0 (snd c)) (lookup b (fst c))) (ruled_out0 c)
+
+(** val check_rule : basis -> (counted -> bool) -> rule -> bool **)
+
+let check_rule b ruled_out0 r =
+  forallb (fun b0 ->
+    forallb (fun w ->
+      (||) ((&&) (Coq_Pos.eqb r.src r.dst) (leb0 b0 w))
+        (aboveb b ruled_out0 (r.src, w))) (predecessors r b0))
+    (lookup b r.dst)
+
+(** val starts_below : family -> bag -> bool **)
+
+let starts_below f b =
+  negb (forallb (fun l -> mem0 l f.any) (support (minus b f.fixed)))
+
+(** val check_basis :
+    system -> counted list -> basis -> (counted -> bool) -> bool **)
+
+let check_basis sys targets b ruled_out0 =
+  (&&)
+    ((&&) (forallb (aboveb b ruled_out0) targets)
+      (forallb (check_rule b ruled_out0) sys.rules))
+    (forallb (fun f -> forallb (starts_below f) (lookup b f.at_shared))
+      sys.families)
+
+type vector = { of_shared : z PM.t; of_local : z PM.t }
+
+(** val weight : z PM.t -> positive -> z **)
+
+let weight m x =
+  match PM.find x m with
+  | Some z0 -> z0
+  | None -> Z0
+
+(** val sum : vector -> bag -> z **)
+
+let sum v b =
+  fold_right (fun e n0 ->
+    Z.add (Z.mul (weight v.of_local (fst e)) (Z.of_N (snd e))) n0) Z0
+    (PM.elements b)
+
+(** val value : vector -> counted -> z **)
+
+let value v c =
+  Z.add (weight v.of_shared (fst c)) (sum v (snd c))
+
+(** val nonnegative : vector -> bool **)
+
+let nonnegative v =
+  forallb (fun e -> Z.leb Z0 (snd e)) (PM.elements v.of_local)
+
+(** val check_vector_step : views -> vector -> rule -> bool **)
+
+let check_vector_step v v0 r =
+  match PM.find r.src v with
+  | Some g ->
+    if together g r.take
+    then (&&)
+           (Z.leb
+             (Z.add (weight v0.of_shared r.dst)
+               (Z.add (sum v0 r.put) (sum v0 r.spawn)))
+             (value v0 (r.src, r.take)))
+           ((||) (stays r)
+             (forallb (fun b ->
+               forallb (fun y ->
+                 Z.leb (weight v0.of_local y) (weight v0.of_local b))
+                 (present (fates r b))) (PS.elements (bystanders g r.take))))
+    else true
+  | None -> true
+
+(** val check_vector : system -> views -> vector -> bool **)
+
+let check_vector sys v v0 =
+  (&&)
+    ((&&) (nonnegative v0)
+      (forallb (fun f ->
+        forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
+        sys.families)) (forallb (check_vector_step v v0) sys.rules)
+
+(** val exceeds : system -> vector -> counted -> bool **)
+
+let exceeds sys v c =
+  forallb (fun f -> Z.ltb (value v (f.at_shared, f.fixed)) (value v c))
+    sys.families
+
+(** val ruled_out :
+    system -> views option -> vector list -> counted -> bool **)
+
+let ruled_out sys v vs c =
+  match v with
+  | Some v0 ->
+    (||) (negb (builtb v0 c)) (existsb (fun v1 -> exceeds sys v1 c) vs)
+  | None -> false
+
+(** val check_invariants :
+    system -> counted list -> views option -> vector list -> basis -> bool **)
+
+let check_invariants sys targets v vs b =
+  (&&)
+    (match v with
+     | Some v0 -> (&&) (check_views sys v0) (forallb (check_vector sys v0) vs)
+     | None -> (match vs with
+                | [] -> true
+                | _ :: _ -> false))
+    (check_basis sys targets b (ruled_out sys v vs))
+
+type merging = positive option PM.t
+
+(** val merged_to : merging -> positive -> positive option **)
+
+let merged_to m l =
+  match PM.find l m with
+  | Some o -> o
+  | None -> Some l
+
+(** val merge_threads : merging -> positive list -> positive list **)
+
+let merge_threads m ls =
+  present (map (merged_to m) ls)
+
+(** val merge : merging -> bag -> bag **)
+
+let merge m b =
+  fold_right (fun e acc ->
+    plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads
+    (PM.elements b)
+
+(** val merge_counted : merging -> counted -> counted **)
+
+let merge_counted m c =
+  ((fst c), (merge m (snd c)))
+
+(** val merge_family : merging -> family -> family **)
+
+let merge_family m f =
+  { at_shared = f.at_shared; fixed = (merge m f.fixed); any =
+    (merge_threads m f.any) }
+
+(** val simple_rule : positive -> positive -> bag -> bag -> rule **)
+
+let simple_rule s t0 taken arrived =
+  { src = s; dst = t0; take = taken; put = arrived; spawn = no_threads;
+    moves = PM.empty }
+
+(** val merge_rule : merging -> rule -> rule **)
+
+let merge_rule m r =
+  simple_rule r.src r.dst (merge m r.take) (merge m (plus r.put r.spawn))
+
+(** val join : rule -> rule -> rule **)
+
+let join r t0 =
+  simple_rule r.src t0.dst (plus r.take (minus t0.take r.put))
+    (plus t0.put (minus r.put t0.take))
+
+(** val collect : ('a1 -> 'a2 list option) -> 'a1 list -> 'a2 list option **)
+
+let rec collect f = function
+| [] -> Some []
+| x :: t0 ->
+  (match f x with
+   | Some a ->
+     (match collect f t0 with
+      | Some b -> Some (app a b)
+      | None -> None)
+   | None -> None)
+
+(** val extend :
+    PS.t -> (positive -> rule list) -> nat -> rule -> rule list option **)
+
+let rec extend kept leaving n0 done0 =
+  if PS.mem done0.dst kept
+  then Some (done0 :: [])
+  else (match n0 with
+        | O -> None
+        | S n1 ->
+          collect (fun r -> extend kept leaving n1 (join done0 r))
+            (leaving done0.dst))
+
+(** val paths :
+    rule list -> PS.t -> (positive -> rule list) -> nat -> rule list option **)
+
+let paths rs kept leaving n0 =
+  collect (fun r ->
+    if PS.mem r.src kept then extend kept leaving n0 r else Some []) rs
+
+(** val no_spawn : rule -> bool **)
+
+let no_spawn r =
+  PM.is_empty r.spawn
+
+(** val check_quotient :
+    system -> counted list -> merging -> PS.t -> nat -> (system -> counted
+    list -> bool) -> bool **)
+
+let check_quotient sys targets m kept fuel inner =
+  let rs = map (merge_rule m) sys.rules in
+  (&&)
+    ((&&)
+      ((&&) (forallb stays sys.rules)
+        (forallb (fun f -> PS.mem f.at_shared kept) sys.families))
+      (forallb (fun t0 -> PS.mem (fst t0) kept) targets))
+    (match paths rs kept (lookup (group (fun r -> r.src) rs)) fuel with
+     | Some out ->
+       (&&) ((&&) (forallb stays out) (forallb no_spawn out))
+         (inner { rules = out; families =
+           (map (merge_family m) sys.families) }
+           (map (merge_counted m) targets))
+     | None -> false)
+
+type proof =
+| Closed_ of counted list
+| Downward_ of downward
+| Invariants_ of views option * vector list * basis
+
+type evidence =
+| Trace_ of counted * (positive option * counted) list
+| Proof_ of proof
+| Through_ of merging * PS.t * nat * proof
+
+type verdict =
+| Safe
+| Unsafe
+| Invalid
+
+(** val check_proof : bound -> proof -> system -> counted list -> bool **)
+
+let check_proof bd e sys targets =
+  match e with
+  | Closed_ d -> check_closed bd sys targets d
+  | Downward_ d -> check_downward sys targets d
+  | Invariants_ (v, vs, b) -> check_invariants sys targets v vs b
+
+(** val check : bound -> system -> counted list -> evidence -> verdict **)
+
+let check bd sys targets = function
+| Trace_ (s, l) -> if check_trace bd sys targets s l then Unsafe else Invalid
+| Proof_ e0 -> if check_proof bd e0 sys targets then Safe else Invalid
+| Through_ (m, kept, fuel, e0) ->
+  (match bd with
+   | Any ->
+     if check_quotient sys targets m kept fuel (check_proof Any e0)
+     then Safe
+     else Invalid
+   | _ -> Invalid)
+
+type pairs = PS.t PM.t
+
+(** val has_pair : pairs -> positive -> positive -> bool **)
+
+let has_pair m s l =
+  match PM.find s m with
+  | Some r -> PS.mem l r
+  | None -> false
+
+(** val add_pair : positive -> positive -> pairs -> pairs **)
+
+let add_pair s l m =
+  PM.add s (PS.add l (match PM.find s m with
+                      | Some r -> r
+                      | None -> PS.empty)) m
+
+(** val check_runs :
+    n -> system -> rule_index -> positive -> counted PM.t -> ((positive
+    option * positive option) * counted) list -> counted PM.t option **)
+
+let rec check_runs n0 sys ix place nodes = function
+| [] -> Some nodes
+| p :: t0 ->
+  let (p0, c) = p in
+  let (before0, by_) = p0 in
+  if (&&) (N.leb (total (snd c)) n0)
+       (match before0 with
+        | Some i ->
+          (match PM.find i nodes with
+           | Some b -> leads Any ix b by_ c
+           | None -> false)
+        | None -> initialb Any sys c)
+  then check_runs n0 sys ix (Coq_Pos.succ place) (PM.add place c nodes) t0
+  else None
+
+(** val collect_reached :
+    counted PM.t -> ((positive * positive) * positive) list -> pairs -> pairs
+    option **)
+
+let rec collect_reached nodes l m =
+  match l with
+  | [] -> Some m
+  | p :: t0 ->
+    let (p0, i) = p in
+    let (s, x) = p0 in
+    (match PM.find i nodes with
+     | Some c ->
+       if (&&) (Coq_Pos.eqb (fst c) s) (negb (N.eqb (many (snd c) x) N0))
+       then collect_reached nodes t0 (add_pair s x m)
+       else None
+     | None -> None)
+
+(** val one : positive -> positive -> counted **)
+
+let one s l =
+  (s, (some l (Npos XH)))
+
+(** val add_all : (positive * positive) list -> pairs -> pairs **)
+
+let add_all l m =
+  fold_right (fun e -> add_pair (fst e) (snd e)) m l
+
+(** val rest_listed : system -> proof -> pairs -> bool **)
+
+let rest_listed sys rest0 listed =
+  match rest0 with
+  | Closed_ _ -> false
+  | Downward_ d ->
+    (&&) (check_downward sys [] d)
+      (forallb (fun e ->
+        forallb (fun m ->
+          forallb (has_pair listed (fst e))
+            (app (support (fst m)) (PS.elements (snd m)))) (snd e))
+        (PM.elements d))
+  | Invariants_ (v0, vs, _) ->
+    (match v0 with
+     | Some v ->
+       (match vs with
+        | [] ->
+          (&&) (check_views sys v)
+            (forallb (fun e ->
+              forallb (fun g -> has_pair listed (fst e) (fst g))
+                (PM.elements (snd e))) (PM.elements v))
+        | _ :: _ -> false)
+     | None -> false)
+
+type cutoff = { most : n;
+                runs : ((positive option * positive option) * counted) list;
+                reached : ((positive * positive) * positive) list;
+                rest : proof;
+                excepted : ((positive * positive) list * evidence) list;
+                needed : ((positive * positive) * counted list) option }
+
+(** val is_safe : verdict -> bool **)
+
+let is_safe = function
+| Safe -> true
+| _ -> false
+
+(** val check_needed :
+    cutoff -> system -> pairs -> ((positive * positive) * counted list) ->
+    bool **)
+
+let check_needed k sys m w =
+  let few = N.pred k.most in
+  (&&)
+    ((&&) (has_pair m (fst (fst w)) (snd (fst w)))
+      (forallb (check_starts (Threads few) (index_configs (snd w)))
+        sys.families))
+    (check_forward Any (fun d -> N.leb (total d) few) sys
+      ((one (fst (fst w)) (snd (fst w))) :: []) (snd w))
+
+(** val check_cutoff : system -> cutoff -> bool option **)
+
+let check_cutoff sys k =
+  match check_runs k.most sys (index_rules sys.rules) XH PM.empty k.runs with
+  | Some nodes ->
+    (match collect_reached nodes k.reached PM.empty with
+     | Some m ->
+       if (&&)
+            (forallb (fun e ->
+              is_safe
+                (check Any sys (map (fun p -> one (fst p) (snd p)) (fst e))
+                  (snd e))) k.excepted)
+            (rest_listed sys k.rest (add_all (flat_map fst k.excepted) m))
+       then (match k.needed with
+             | Some w -> if check_needed k sys m w then Some true else None
+             | None -> Some false)
+       else None
+     | None -> None)
+  | None -> None

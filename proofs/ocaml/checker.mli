@@ -1,0 +1,897 @@
+
+val negb : bool -> bool
+
+type nat =
+| O
+| S of nat
+
+val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+val compOpp : comparison -> comparison
+
+val add : nat -> nat -> nat
+
+val eqb : bool -> bool -> bool
+
+module type EqLtLe =
+ sig
+  type t
+ end
+
+module MakeOrderTac :
+ functor (O:EqLtLe) ->
+ functor (P:sig
+ end) ->
+ sig
+ end
+
+val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
+
+val seq : nat -> nat -> nat list
+
+type positive =
+| XI of positive
+| XO of positive
+| XH
+
+type n =
+| N0
+| Npos of positive
+
+type z =
+| Z0
+| Zpos of positive
+| Zneg of positive
+
+module Pos :
+ sig
+  type mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+ end
+
+module Coq_Pos :
+ sig
+  val succ : positive -> positive
+
+  val add : positive -> positive -> positive
+
+  val add_carry : positive -> positive -> positive
+
+  val pred_double : positive -> positive
+
+  val pred_N : positive -> n
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of positive
+  | IsNeg
+
+  val succ_double_mask : mask -> mask
+
+  val double_mask : mask -> mask
+
+  val double_pred_mask : positive -> mask
+
+  val sub_mask : positive -> positive -> mask
+
+  val sub_mask_carry : positive -> positive -> mask
+
+  val mul : positive -> positive -> positive
+
+  val compare_cont : comparison -> positive -> positive -> comparison
+
+  val compare : positive -> positive -> comparison
+
+  val min : positive -> positive -> positive
+
+  val eqb : positive -> positive -> bool
+
+  val iter_op : ('a1 -> 'a1 -> 'a1) -> positive -> 'a1 -> 'a1
+
+  val to_nat : positive -> nat
+
+  val of_succ_nat : nat -> positive
+
+  val eq_dec : positive -> positive -> bool
+ end
+
+module N :
+ sig
+  val pred : n -> n
+
+  val add : n -> n -> n
+
+  val sub : n -> n -> n
+
+  val compare : n -> n -> comparison
+
+  val eqb : n -> n -> bool
+
+  val leb : n -> n -> bool
+
+  val min : n -> n -> n
+
+  val to_nat : n -> nat
+
+  val of_nat : nat -> n
+ end
+
+module Z :
+ sig
+  val double : z -> z
+
+  val succ_double : z -> z
+
+  val pred_double : z -> z
+
+  val pos_sub : positive -> positive -> z
+
+  val add : z -> z -> z
+
+  val mul : z -> z -> z
+
+  val compare : z -> z -> comparison
+
+  val leb : z -> z -> bool
+
+  val ltb : z -> z -> bool
+
+  val of_N : n -> z
+ end
+
+type 'x compare0 =
+| LT
+| EQ
+| GT
+
+module type OrderedType =
+ sig
+  type t
+
+  val compare : t -> t -> t compare0
+
+  val eq_dec : t -> t -> bool
+ end
+
+module OrderedTypeFacts :
+ functor (O:OrderedType) ->
+ sig
+  module TO :
+   sig
+    type t = O.t
+   end
+
+  module IsTO :
+   sig
+   end
+
+  module OrderTac :
+   sig
+   end
+
+  val eq_dec : O.t -> O.t -> bool
+
+  val lt_dec : O.t -> O.t -> bool
+
+  val eqb : O.t -> O.t -> bool
+ end
+
+module KeyOrderedType :
+ functor (O:OrderedType) ->
+ sig
+  module MO :
+   sig
+    module TO :
+     sig
+      type t = O.t
+     end
+
+    module IsTO :
+     sig
+     end
+
+    module OrderTac :
+     sig
+     end
+
+    val eq_dec : O.t -> O.t -> bool
+
+    val lt_dec : O.t -> O.t -> bool
+
+    val eqb : O.t -> O.t -> bool
+   end
+ end
+
+module PositiveOrderedTypeBits :
+ sig
+  type t = positive
+
+  val compare : t -> t -> positive compare0
+
+  val eq_dec : positive -> positive -> bool
+ end
+
+val append : positive -> positive -> positive
+
+module PositiveMap :
+ sig
+  module E :
+   sig
+    type t = positive
+
+    val compare : t -> t -> positive compare0
+
+    val eq_dec : positive -> positive -> bool
+   end
+
+  module ME :
+   sig
+    module MO :
+     sig
+      module TO :
+       sig
+        type t = positive
+       end
+
+      module IsTO :
+       sig
+       end
+
+      module OrderTac :
+       sig
+       end
+
+      val eq_dec : positive -> positive -> bool
+
+      val lt_dec : positive -> positive -> bool
+
+      val eqb : positive -> positive -> bool
+     end
+   end
+
+  type key = positive
+
+  type 'a tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  val empty : 'a1 t
+
+  val is_empty : 'a1 t -> bool
+
+  val find : key -> 'a1 t -> 'a1 option
+
+  val mem : key -> 'a1 t -> bool
+
+  val add : key -> 'a1 -> 'a1 t -> 'a1 t
+
+  val remove : key -> 'a1 t -> 'a1 t
+
+  val xelements : 'a1 t -> key -> (key * 'a1) list
+
+  val elements : 'a1 t -> (key * 'a1) list
+
+  val cardinal : 'a1 t -> nat
+
+  val xfind : key -> key -> 'a1 t -> 'a1 option
+
+  val xmapi : (key -> 'a1 -> 'a2) -> 'a1 t -> key -> 'a2 t
+
+  val mapi : (key -> 'a1 -> 'a2) -> 'a1 t -> 'a2 t
+
+  val map : ('a1 -> 'a2) -> 'a1 t -> 'a2 t
+
+  val xmap2_l : ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a3 t
+
+  val xmap2_r : ('a1 option -> 'a2 option -> 'a3 option) -> 'a2 t -> 'a3 t
+
+  val _map2 :
+    ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t
+
+  val map2 :
+    ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t
+
+  val xfoldi : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2
+
+  val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2
+
+  val equal : ('a1 -> 'a1 -> bool) -> 'a1 t -> 'a1 t -> bool
+ end
+
+module Coq_PositiveOrderedTypeBits :
+ sig
+  type t = positive
+
+  val eqb : positive -> positive -> bool
+
+  val eq_dec : positive -> positive -> bool
+
+  val compare : positive -> positive -> comparison
+ end
+
+module PositiveSet :
+ sig
+  module E :
+   sig
+    type t = positive
+
+    val eqb : positive -> positive -> bool
+
+    val eq_dec : positive -> positive -> bool
+
+    val compare : positive -> positive -> comparison
+   end
+
+  type elt = positive
+
+  type tree =
+  | Leaf
+  | Node of tree * bool * tree
+
+  type t = tree
+
+  val empty : t
+
+  val is_empty : t -> bool
+
+  val mem : positive -> t -> bool
+
+  val add : positive -> t -> t
+
+  val singleton : positive -> t
+
+  val node : t -> bool -> t -> t
+
+  val remove : positive -> t -> t
+
+  val union : t -> t -> t
+
+  val inter : t -> t -> t
+
+  val diff : t -> t -> t
+
+  val equal : t -> t -> bool
+
+  val subset : t -> t -> bool
+
+  val rev_append : elt -> elt -> elt
+
+  val rev : elt -> elt
+
+  val xfold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> positive -> 'a1
+
+  val fold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> 'a1
+
+  val xforall : (positive -> bool) -> t -> positive -> bool
+
+  val for_all : (positive -> bool) -> t -> bool
+
+  val xexists : (positive -> bool) -> t -> positive -> bool
+
+  val exists_ : (positive -> bool) -> t -> bool
+
+  val xfilter : (positive -> bool) -> t -> positive -> t
+
+  val filter : (positive -> bool) -> t -> t
+
+  val xpartition : (positive -> bool) -> t -> positive -> t * t
+
+  val partition : (positive -> bool) -> t -> t * t
+
+  val xelements : t -> positive -> positive list -> positive list
+
+  val elements : t -> positive list
+
+  val cardinal : t -> nat
+
+  val choose : t -> elt option
+
+  val min_elt : t -> elt option
+
+  val max_elt : t -> elt option
+
+  val compare_bool : bool -> bool -> comparison
+
+  val compare : t -> t -> comparison
+
+  val eq_dec : t -> t -> bool
+ end
+
+module PM :
+ sig
+  module E :
+   sig
+    type t = positive
+
+    val compare : t -> t -> positive compare0
+
+    val eq_dec : positive -> positive -> bool
+   end
+
+  module ME :
+   sig
+    module MO :
+     sig
+      module TO :
+       sig
+        type t = positive
+       end
+
+      module IsTO :
+       sig
+       end
+
+      module OrderTac :
+       sig
+       end
+
+      val eq_dec : positive -> positive -> bool
+
+      val lt_dec : positive -> positive -> bool
+
+      val eqb : positive -> positive -> bool
+     end
+   end
+
+  type key = positive
+
+  type 'a tree = 'a PositiveMap.tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  val empty : 'a1 t
+
+  val is_empty : 'a1 t -> bool
+
+  val find : key -> 'a1 t -> 'a1 option
+
+  val mem : key -> 'a1 t -> bool
+
+  val add : key -> 'a1 -> 'a1 t -> 'a1 t
+
+  val remove : key -> 'a1 t -> 'a1 t
+
+  val xelements : 'a1 t -> key -> (key * 'a1) list
+
+  val elements : 'a1 t -> (key * 'a1) list
+
+  val cardinal : 'a1 t -> nat
+
+  val xfind : key -> key -> 'a1 t -> 'a1 option
+
+  val xmapi : (key -> 'a1 -> 'a2) -> 'a1 t -> key -> 'a2 t
+
+  val mapi : (key -> 'a1 -> 'a2) -> 'a1 t -> 'a2 t
+
+  val map : ('a1 -> 'a2) -> 'a1 t -> 'a2 t
+
+  val xmap2_l : ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a3 t
+
+  val xmap2_r : ('a1 option -> 'a2 option -> 'a3 option) -> 'a2 t -> 'a3 t
+
+  val _map2 :
+    ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t
+
+  val map2 :
+    ('a1 option -> 'a2 option -> 'a3 option) -> 'a1 t -> 'a2 t -> 'a3 t
+
+  val xfoldi : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2
+
+  val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2
+
+  val equal : ('a1 -> 'a1 -> bool) -> 'a1 t -> 'a1 t -> bool
+ end
+
+module PS :
+ sig
+  module E :
+   sig
+    type t = positive
+
+    val eqb : positive -> positive -> bool
+
+    val eq_dec : positive -> positive -> bool
+
+    val compare : positive -> positive -> comparison
+   end
+
+  type elt = positive
+
+  type tree = PositiveSet.tree =
+  | Leaf
+  | Node of tree * bool * tree
+
+  type t = tree
+
+  val empty : t
+
+  val is_empty : t -> bool
+
+  val mem : positive -> t -> bool
+
+  val add : positive -> t -> t
+
+  val singleton : positive -> t
+
+  val node : t -> bool -> t -> t
+
+  val remove : positive -> t -> t
+
+  val union : t -> t -> t
+
+  val inter : t -> t -> t
+
+  val diff : t -> t -> t
+
+  val equal : t -> t -> bool
+
+  val subset : t -> t -> bool
+
+  val rev_append : elt -> elt -> elt
+
+  val rev : elt -> elt
+
+  val xfold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> positive -> 'a1
+
+  val fold : (positive -> 'a1 -> 'a1) -> t -> 'a1 -> 'a1
+
+  val xforall : (positive -> bool) -> t -> positive -> bool
+
+  val for_all : (positive -> bool) -> t -> bool
+
+  val xexists : (positive -> bool) -> t -> positive -> bool
+
+  val exists_ : (positive -> bool) -> t -> bool
+
+  val xfilter : (positive -> bool) -> t -> positive -> t
+
+  val filter : (positive -> bool) -> t -> t
+
+  val xpartition : (positive -> bool) -> t -> positive -> t * t
+
+  val partition : (positive -> bool) -> t -> t * t
+
+  val xelements : t -> positive -> positive list -> positive list
+
+  val elements : t -> positive list
+
+  val cardinal : t -> nat
+
+  val choose : t -> elt option
+
+  val min_elt : t -> elt option
+
+  val max_elt : t -> elt option
+
+  val compare_bool : bool -> bool -> comparison
+
+  val compare : t -> t -> comparison
+
+  val eq_dec : t -> t -> bool
+ end
+
+type bag = n PM.t
+
+type counted = positive * bag
+
+type rule = { src : positive; dst : positive; take : bag; put : bag;
+              spawn : bag; moves : positive option list PM.t }
+
+val fates : rule -> positive -> positive option list
+
+val present : positive option list -> positive list
+
+type family = { at_shared : positive; fixed : bag; any : positive list }
+
+type system = { rules : rule list; families : family list }
+
+type bound =
+| Any
+| Threads of n
+| Tokens of n
+
+val within : bound -> n -> bool
+
+val many : bag -> positive -> n
+
+val nonzero : n -> n option
+
+val of_option : n option -> n
+
+val combine : (n -> n -> n) -> bag -> bag -> bag
+
+val plus : bag -> bag -> bag
+
+val minus : bag -> bag -> bag
+
+val no_threads : bag
+
+val some : positive -> n -> bag
+
+val leb0 : bag -> bag -> bool
+
+val eqb0 : bag -> bag -> bool
+
+val total : bag -> n
+
+val support : bag -> positive list
+
+val stays : rule -> bool
+
+val counts_to : n -> n list
+
+val at_option : positive option -> n -> bag
+
+val choose0 : positive option list -> n -> bag list
+
+val ways :
+  (positive -> positive option list) -> (positive * n) list -> bag list
+
+val after : rule -> bag -> bag list
+
+val fire : bound -> rule -> bag -> bag list
+
+val goes_to : positive -> positive option -> bool
+
+val back : rule -> positive -> positive option list
+
+val before : rule -> bag -> bag list
+
+val predecessors : rule -> bag -> bag list
+
+val lookup : 'a1 list PM.t -> positive -> 'a1 list
+
+val push : positive -> 'a1 -> 'a1 list PM.t -> 'a1 list PM.t
+
+val group : ('a1 -> positive) -> 'a1 list -> 'a1 list PM.t
+
+val least : positive list -> positive option
+
+val leader : rule -> positive option
+
+val leader_key : positive option -> positive
+
+val leads_key : rule -> positive
+
+type rule_index = rule list PM.t PM.t
+
+val index_rules : rule list -> rule_index
+
+val rules_from : rule_index -> positive -> bag -> rule list
+
+val rules_led : rule_index -> positive -> positive option -> rule list
+
+val bag_key : bag -> positive
+
+type config_index = bag list PM.t PM.t
+
+val index_configs : counted list -> config_index
+
+val holds : config_index -> counted -> bool
+
+val mem0 : positive -> positive list -> bool
+
+val starts_withinb : bound -> bag -> bag -> bool
+
+val initialb : bound -> system -> counted -> bool
+
+val leads :
+  bound -> rule_index -> counted -> positive option -> counted -> bool
+
+val coversb : counted -> counted -> bool
+
+val check_steps :
+  bound -> rule_index -> counted list -> counted -> (positive
+  option * counted) list -> bool
+
+val check_trace :
+  bound -> system -> counted list -> counted -> (positive option * counted)
+  list -> bool
+
+val extras : positive list -> (positive -> n) -> n option -> bag list
+
+val starts : bound -> family -> bag list option
+
+val check_starts : bound -> config_index -> family -> bool
+
+val check_forward :
+  bound -> (bag -> bool) -> system -> counted list -> counted list -> bool
+
+val check_closed : bound -> system -> counted list -> counted list -> bool
+
+type ideal = bag * PS.t
+
+val only : (positive -> bool) -> bag -> bag
+
+val counts_out : ideal -> positive -> bool
+
+val belowb : ideal -> bag -> bool
+
+val ideal_leb : ideal -> ideal -> bool
+
+type downward = ideal list PM.t
+
+val image : rule -> PS.t -> PS.t
+
+val post : rule -> ideal -> ideal list
+
+val nonblocking : rule -> bool
+
+val has : downward -> ideal list PM.t PM.t -> positive -> ideal -> bool
+
+val check_downward : system -> counted list -> downward -> bool
+
+type partners = PS.t PM.t
+
+type views = partners PM.t
+
+val row : partners -> positive -> PS.t
+
+val pair : partners -> positive -> positive -> bool
+
+val single : partners -> positive -> bool
+
+val symmetric : partners -> bool
+
+val together : partners -> bag -> bool
+
+val builtb : views -> counted -> bool
+
+val states : partners -> PS.t
+
+val bystanders : partners -> bag -> PS.t
+
+val check_views_step : views -> rule -> bool
+
+val check_views_start : views -> family -> bool
+
+val check_views : system -> views -> bool
+
+type basis = bag list PM.t
+
+val aboveb : basis -> (counted -> bool) -> counted -> bool
+
+val check_rule : basis -> (counted -> bool) -> rule -> bool
+
+val starts_below : family -> bag -> bool
+
+val check_basis : system -> counted list -> basis -> (counted -> bool) -> bool
+
+type vector = { of_shared : z PM.t; of_local : z PM.t }
+
+val weight : z PM.t -> positive -> z
+
+val sum : vector -> bag -> z
+
+val value : vector -> counted -> z
+
+val nonnegative : vector -> bool
+
+val check_vector_step : views -> vector -> rule -> bool
+
+val check_vector : system -> views -> vector -> bool
+
+val exceeds : system -> vector -> counted -> bool
+
+val ruled_out : system -> views option -> vector list -> counted -> bool
+
+val check_invariants :
+  system -> counted list -> views option -> vector list -> basis -> bool
+
+type merging = positive option PM.t
+
+val merged_to : merging -> positive -> positive option
+
+val merge_threads : merging -> positive list -> positive list
+
+val merge : merging -> bag -> bag
+
+val merge_counted : merging -> counted -> counted
+
+val merge_family : merging -> family -> family
+
+val simple_rule : positive -> positive -> bag -> bag -> rule
+
+val merge_rule : merging -> rule -> rule
+
+val join : rule -> rule -> rule
+
+val collect : ('a1 -> 'a2 list option) -> 'a1 list -> 'a2 list option
+
+val extend :
+  PS.t -> (positive -> rule list) -> nat -> rule -> rule list option
+
+val paths :
+  rule list -> PS.t -> (positive -> rule list) -> nat -> rule list option
+
+val no_spawn : rule -> bool
+
+val check_quotient :
+  system -> counted list -> merging -> PS.t -> nat -> (system -> counted list
+  -> bool) -> bool
+
+type proof =
+| Closed_ of counted list
+| Downward_ of downward
+| Invariants_ of views option * vector list * basis
+
+type evidence =
+| Trace_ of counted * (positive option * counted) list
+| Proof_ of proof
+| Through_ of merging * PS.t * nat * proof
+
+type verdict =
+| Safe
+| Unsafe
+| Invalid
+
+val check_proof : bound -> proof -> system -> counted list -> bool
+
+val check : bound -> system -> counted list -> evidence -> verdict
+
+type pairs = PS.t PM.t
+
+val has_pair : pairs -> positive -> positive -> bool
+
+val add_pair : positive -> positive -> pairs -> pairs
+
+val check_runs :
+  n -> system -> rule_index -> positive -> counted PM.t -> ((positive
+  option * positive option) * counted) list -> counted PM.t option
+
+val collect_reached :
+  counted PM.t -> ((positive * positive) * positive) list -> pairs -> pairs
+  option
+
+val one : positive -> positive -> counted
+
+val add_all : (positive * positive) list -> pairs -> pairs
+
+val rest_listed : system -> proof -> pairs -> bool
+
+type cutoff = { most : n;
+                runs : ((positive option * positive option) * counted) list;
+                reached : ((positive * positive) * positive) list;
+                rest : proof;
+                excepted : ((positive * positive) list * evidence) list;
+                needed : ((positive * positive) * counted list) option }
+
+val is_safe : verdict -> bool
+
+val check_needed :
+  cutoff -> system -> pairs -> ((positive * positive) * counted list) -> bool
+
+val check_cutoff : system -> cutoff -> bool option

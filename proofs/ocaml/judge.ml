@@ -1,0 +1,147 @@
+(* From inputs and certificates to the types of the proved checker, and its verdicts. *)
+open Fault
+module C = Certificate
+module K = Checker
+
+(* ---- numbers ---- *)
+let rec positive n = if n = 1 then K.XH else if n land 1 = 1 then K.XI (positive (n lsr 1)) else K.XO (positive (n lsr 1))
+let state i = positive (i + 1)
+let natural n = if n = 0 then K.N0 else K.Npos (positive n)
+let nat n = let rec go n found = if n = 0 then found else go (n - 1) (K.S found) in go n K.O
+let integer n =
+  let rec bits n = (* unsigned: the negation of the least 64-bit number is itself *)
+    if n = 1L then K.XH
+    else let half = bits (Int64.shift_right_logical n 1) in if Int64.logand n 1L = 1L then K.XI half else K.XO half in
+  if n = 0L then K.Z0 else if Int64.compare n 0L > 0 then K.Zpos (bits n) else K.Zneg (bits (Int64.neg n))
+
+(* ---- inputs ---- *)
+let bag (b : Input.bag) = List.fold_left (fun m (l, n) -> K.PM.add (state l) (natural n) m) K.no_threads b
+let counted ((s, b) : Input.config) : K.counted = (state s, bag b)
+let rule (r : Input.rule) : K.rule =
+  let moves = List.fold_left (fun m (p, os) -> K.PM.add (state p) (List.map (Option.map state) os) m) K.PM.empty r.moves in
+  { src = state r.src; dst = state r.dst; take = bag r.take; put = bag r.put; spawn = bag r.spawn; moves }
+let system (input : Input.t) (families : Input.family list) : K.system =
+  { rules = C.map rule input.rules;
+    families = C.map (fun ((s, b), any) -> { K.at_shared = state s; fixed = bag b; any = List.map state any }) families }
+
+(* ---- certificates: places in the lists of names become states of the input ---- *)
+type decoder = { input : Input.t; document : C.t; shared : int array; local : int array }
+let unknown = -1
+let decoder input (document : C.t) =
+  let all names = Array.map (fun word -> Option.value ~default:unknown (Input.find names word)) in
+  { input; document; shared = all input.Input.shared document.shared_names; local = all input.Input.local document.local_names }
+let look what names found i =
+  if i >= Array.length found then invalid "no %s state number %d" what i
+  else if found.(i) = unknown then invalid "the input has no %s state `%s`" what names.(i)
+  else found.(i)
+let shared d = look "shared" d.document.shared_names d.shared
+let local d = look "local" d.document.local_names d.local
+let most_threads = 1 lsl 31
+(* The threads of a configuration, and the states of which it has any number. *)
+let threads d (entries : (int * C.count) list) =
+  let exactly = List.filter_map (function (l, C.Exactly n) -> if n = 0 then invalid "a count is 0" else Some (local d l, n) | _ -> None) entries in
+  let any = List.filter_map (function (l, C.Any_number) -> Some (local d l) | _ -> None) entries in
+  if List.fold_left (fun sum (_, n) -> sum + n) 0 exactly >= most_threads then invalid "a configuration has too many threads";
+  (Input.bag exactly, List.sort_uniq compare any)
+let config d ((s, entries) : C.configuration) : Input.config = match threads d entries with
+  | b, [] -> (shared d s, b)
+  | _ -> invalid "`any` counts only in downward sets"
+let configs d = C.map (fun c -> counted (config d c))
+
+let views d blocks =
+  let set = List.fold_left (fun s l -> K.PS.add (state l) s) in
+  List.fold_left (fun views (s, left, right) ->
+    let left = List.map (local d) left in
+    let right = match right with None -> left | Some right -> List.map (local d) right in
+    let s = state (shared d s) in
+    let group = Option.value ~default:K.PM.empty (K.PM.find s views) in
+    let add others group a =
+      let row = Option.value ~default:K.PS.empty (K.PM.find (state a) group) in
+      K.PM.add (state a) (set row others) group in
+    K.PM.add s (List.fold_left (add left) (List.fold_left (add right) group left) right) views) K.PM.empty blocks
+let vector d (w : C.weights) : K.vector =
+  let all name pairs = List.fold_left (fun m (i, n) -> K.PM.add (state (name d i)) (integer n) m) K.PM.empty pairs in
+  { of_shared = all shared w.shared; of_local = all local w.local }
+let group_by_shared pairs = List.fold_left (fun m (s, x) -> K.push s x m) K.PM.empty (List.rev pairs)
+let proof d : C.evidence -> K.proof = function
+  | Closed members -> K.Closed_ (configs d members)
+  | Downward members ->
+    K.Downward_ (group_by_shared (C.map (fun (s, entries) ->
+      let b, any = threads d entries in
+      (state (shared d s), (bag b, List.fold_left (fun set l -> K.PS.add (state l) set) K.PS.empty any))) members))
+  | Invariants (None, _ :: _, _) -> invalid "vectors without views"
+  | Invariants (blocks, vectors, basis) ->
+    K.Invariants_ (Option.map (views d) blocks, List.map (vector d) vectors, group_by_shared (configs d basis))
+  | Through _ -> invalid "states are passed through once"
+  | Trace _ -> invalid "a trace is no proof"
+let evidence d : C.evidence -> K.evidence = function
+  | Trace (start, steps) ->
+    K.Trace_ (counted (config d start), C.map (fun (by, c) -> (Option.map (fun l -> state (local d l)) by, counted (config d c))) steps)
+  | Through (kept, merged, inner) ->
+    let kept = List.fold_left (fun set s -> K.PS.add (state (shared d s)) set) K.PS.empty kept in
+    let add found (m, ls) =
+      let to_ = Option.map (fun m -> state (local d m)) m in
+      List.fold_left (fun found l ->
+        let l = state (local d l) in
+        if K.PM.find l found <> None then invalid "a state is taken for two" else K.PM.add l to_ found) found ls in
+    (* No path without a cycle is longer than there are shared states in rules. *)
+    let longest = 1 + min (Input.count_of d.input.shared) (2 * List.length d.input.rules) in
+    K.Through_ (List.fold_left add K.PM.empty merged, kept, nat longest, proof d inner)
+  | other -> K.Proof_ (proof d other)
+let piece d i = if i < Array.length d.document.evidence then d.document.evidence.(i) else invalid "the evidence is not there"
+
+(* ---- verdicts ---- *)
+(* The words of `throng certify`. *)
+let rec kind_of : C.evidence -> string = function
+  | Trace _ -> "trace"
+  | Closed _ -> "closed"
+  | Downward _ -> "downward"
+  | Invariants (None, _, _) -> "upward"
+  | Invariants (Some _, [], []) -> "views"
+  | Invariants (Some _, _, []) -> "linear"
+  | Invariants _ -> "relative"
+  | Through (_, _, inner) -> kind_of inner
+
+let families d : Input.family list =
+  List.map (fun (f : C.family) ->
+    let b, _ = threads d (List.map (fun (l, n) -> (l, C.Exactly n)) f.threads) in
+    ((shared d f.at, b), List.sort_uniq compare (List.map (local d) f.any))) d.document.families
+let bound d : K.bound = match d.document.bound with
+  | Any -> K.Any
+  | Threads 0 -> invalid "a bound of no threads"
+  | Threads n -> if d.input.is_net then invalid "the bound is for another kind of input" else K.Threads (natural n)
+  | Tokens n -> if d.input.is_net then K.Tokens (natural n) else invalid "the bound is for another kind of input"
+(* What each target says is bad, as a set. *)
+let bad d (t : C.target) = List.sort_uniq compare (List.map (config d) t.covers)
+
+(* Targets that share their evidence are checked once. *)
+let check_targets d sys =
+  let bd = bound d in
+  let together = Hashtbl.create 8 in
+  List.iter (fun (t : C.target) ->
+    let is_run = match piece d t.by with C.Trace _ -> true | _ -> false in
+    if is_run <> t.is_unsafe then invalid "this is no evidence for its verdict";
+    let targets = List.map counted (bad d t) in
+    if is_run then (if K.check bd sys targets (evidence d (piece d t.by)) <> K.Unsafe then invalid "the trace is no run to a bad configuration")
+    else Hashtbl.replace together t.by (List.rev_append targets (Option.value ~default:[] (Hashtbl.find_opt together t.by)))) d.document.targets;
+  Hashtbl.iter (fun place targets ->
+    let e = piece d place in
+    if K.check bd sys targets (evidence d e) <> K.Safe then invalid "evidence %d (%s) does not stand" place (kind_of e)) together
+
+(* Some true: the smallest. *)
+let check_cutoff d sys (c : C.cutoff) =
+  if bound d <> K.Any then invalid "a cutoff is about any number of threads";
+  let pair s l = (state (shared d s), state (local d l)) in
+  let excepted = List.sort_uniq compare (List.map (fun (_, _, e) -> e) c.except) in
+  let excepted = List.map (fun e ->
+    (List.filter_map (fun (s, l, by) -> if by = e then Some (pair s l) else None) c.except, evidence d (piece d e))) excepted in
+  let rest = match piece d c.rest with
+    | Invariants (Some _, [], []) | Downward _ -> proof d (piece d c.rest)
+    | other -> invalid "%s does not hold all that is reachable" (kind_of other) in
+  let runs = C.map (fun (before, by, config_) ->
+    ((Option.map state before, Option.map (fun l -> state (local d l)) by), counted (config d config_))) c.runs in
+  let reached = C.map (fun (s, l, i) -> (pair s l, state i)) c.reachable in
+  let needed = Option.map (fun ((s, l), members) -> (pair s l, configs d members)) c.needed in
+  match K.check_cutoff sys { most = natural c.most; runs; reached; rest; excepted; needed } with
+  | None -> invalid "the cutoff is not shown"
+  | Some smallest -> smallest
