@@ -1,21 +1,23 @@
 //! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
 //!
 //! ```
-//! let outcome = crate::verify("examples/spinlock.bp")?;
+//! let outcome = throng::verify("examples/spinlock.bp")?;
 //! assert!(outcome.is_safe());
-//! let outcome = crate::verify("examples/spinlock-broken.bp")?;
+//! let outcome = throng::verify("examples/spinlock-broken.bp")?;
 //! assert_eq!(outcome.trace().map(|run| run.threads()), Some(2));
 //! println!("{outcome}"); // who did what on which line, and which values changed
-//! # Ok::<(), crate::verify::Error>(())
+//! # Ok::<(), throng::Error>(())
 //! ```
 //!
 //! # What you need to know
 //!
 //! | name | what for |
 //! | --- | --- |
-//! | [`verify()`], [`Verification`] | an input and a question in, an [`Outcome`] out; engine, limits, stopping, progress |
-//! | [`Outcome`] | a verdict per target with its evidence, statistics; prints as a report |
-//! | [`Question`] | where to start, what must not happen, for how many threads |
+//! | [`verify()`] | a file in, an [`Outcome`] out, with defaults |
+//! | [`Input`] | a program, a thread-transition system or a net, from a file or a text |
+//! | [`Job`] | a question about an input: where to start, what must not happen, for how many threads; then [`Job::check`], [`Job::reach`], [`Job::cutoff`], [`Job::certify`] |
+//! | [`Engine`], [`Settings`] | the engines by name, and how they search |
+//! | [`Outcome`] | a verdict per target with its evidence, statistics; renders itself as text, JSON and SARIF, and with the feature `page` as a web page |
 //! | [`Limits`] | time, memory, and a handle that stops a search from elsewhere |
 //! | [`template::Template`], [`template::System`] | one thread of a system as a Rust type of yours, verified for any number of them |
 //! | [`model::Model`] | write an exploration algorithm of your own against it; it runs on every input |
@@ -70,21 +72,35 @@
 //! your own Rust type ─► own ────────────┘
 //! ```
 //!
-//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`question`] turns what a user
-//! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
+//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user
+//! asks into a [`problem::Problem`]; [`Job`] puts the parts together.
 
+#[doc(hidden)]
 pub mod bdd;
 pub mod checkpoint;
 pub mod engine;
-pub mod quotient;
+mod error;
+mod input;
+mod job;
+mod outcome;
+mod quotient;
+mod registry;
 pub mod report;
 pub mod template;
-pub mod verify;
 
 pub use throng_check as check;
 pub use throng_lang as lang;
 pub use throng_model as model;
 
-pub use throng_lang::question::Question;
+pub use engine::{Progress, Watch};
+pub use error::Error;
+pub use input::Input;
+pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
+pub use outcome::{Outcome, Phases, Status, Written};
+pub use registry::{Engine, Settings};
+pub use report::cutoff::CutoffOutcome;
+pub use report::reach::ReachOutcome;
+pub use throng_lang::load::{Format, Reading};
+pub use throng_lang::question::{Question, SourceDiagnostic};
 pub use throng_model::limits::Limits;
-pub use verify::{Outcome, Verification, verify};
+pub use throng_model::problem::Bound;
