@@ -16,8 +16,8 @@ use super::{OutputArgs, files};
 use throng::checkpoint::Keeper;
 use throng::engine::{Progress, Watch};
 use throng::{Error, Input, Job, Prepared};
-use throng_lang::load::{self, Loaded, Reading, Rejected};
-use throng_lang::question::{SourceDiagnostic, Posed, Question};
+use throng_lang::load::{self, Reading, Rejected};
+use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
 use throng_model::limits::{Limits, memory_in_use};
 use throng_model::verdict::Unknown;
@@ -283,15 +283,6 @@ impl Console {
         if !self.output.quiet {
             warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }
-    }
-
-    /// The problem that is asked about an input; shows warnings.
-    pub fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Posed, Failure> {
-        question.property_file(loaded, path).iter().for_each(|file| files::was_read(file));
-        let posed = question.pose(loaded, path)?;
-        self.has_read();
-        self.warn(&posed.warnings);
-        Ok(posed)
     }
 
     /// From here on the command itself looks at limits.
