@@ -26,7 +26,7 @@ use bench::BenchArgs;
 use console::{Console, Failure};
 use throng::{CutoffMethod, Engine, Settings};
 use throng_lang::load::{Format, Reading};
-use throng_lang::question::Question;
+use throng_lang::question::{Names, Question};
 use throng_model::limits::Limits;
 
 /// What `throng` alone says.
@@ -479,7 +479,12 @@ impl InputArgs {
 
 impl StartArgs {
     fn question(&self) -> Question {
-        Question { initial: self.initial.clone(), threads: self.threads, ..Question::default() }
+        Question {
+            initial: self.initial.clone(),
+            threads: self.threads,
+            names: Names::Options,
+            ..Question::default()
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use throng_check::certify;
 use throng_check::rules::check;
 use throng_lang::bp::{parser, printer, spans};
 use throng_lang::load::{Format, Input, Loaded, Reading, decode, read};
-use throng_lang::question::{SourceDiagnostic, Question};
+use throng_lang::question::{Question, SourceDiagnostic};
 use throng_lang::source::{Diagnostic, Severity, Source, render};
 use throng_lang::system::System;
 use throng_lang::write::{self, write};

@@ -34,6 +34,54 @@ pub struct Question {
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
     pub may_lack_target: bool,
+    /// How messages name the parts of a question.
+    pub names: Names,
+}
+
+/// How messages name the parts of a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Names {
+    /// As the methods of the library do: `never_two_at`.
+    #[default]
+    Methods,
+    /// As the options of the command line do: `--mutex`.
+    Options,
+}
+
+/// Options of the command line, and the methods of the library that ask for the same.
+const METHODS: [(&str, &str); 7] = [
+    ("--initial", "start"),
+    ("--threads", "threads"),
+    ("--target", "never"),
+    ("--prop", "properties"),
+    ("--error-label", "never_at"),
+    ("--mutex", "never_two_at"),
+    ("--invariant", "always"),
+];
+
+impl Names {
+    /// A message that names options, in these names.
+    fn spell(self, text: &str) -> String {
+        match self {
+            Names::Options => text.to_string(),
+            Names::Methods => {
+                METHODS.iter().fold(text.to_string(), |t, (option, own)| t.replace(option, own))
+            }
+        }
+    }
+
+    /// The same for a whole diagnostic.
+    fn respell(self, about: SourceDiagnostic) -> SourceDiagnostic {
+        let SourceDiagnostic { source, mut diagnostic } = about;
+        let named = METHODS.iter().any(|(option, _)| source.name == *option);
+        let source = match self {
+            Names::Methods if named => Arc::new(Source::new(self.spell(&source.name), source.text.clone())),
+            _ => source,
+        };
+        diagnostic.message = self.spell(&diagnostic.message);
+        diagnostic.hint = diagnostic.hint.map(|hint| self.spell(&hint));
+        SourceDiagnostic { source, diagnostic }
+    }
 }
 
 /// A diagnostic together with the text that it points into: the input, an option, or a file that an option names.
@@ -67,7 +115,13 @@ impl SourceDiagnostic {
 }
 
 /// An error that underlines the whole value of an option.
-fn wrong(name: &str, value: &str, code: &'static str, message: String, hint: Option<&str>) -> SourceDiagnostic {
+fn wrong(
+    name: &str,
+    value: &str,
+    code: &'static str,
+    message: String,
+    hint: Option<&str>,
+) -> SourceDiagnostic {
     let mut diagnostic = Diagnostic::error(code, Span::new(0, value.len()), message);
     diagnostic.hint = hint.map(str::to_string);
     SourceDiagnostic::option(name, value, diagnostic)
@@ -82,6 +136,18 @@ impl Question {
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+        let respelled = |list: Vec<SourceDiagnostic>| -> Vec<SourceDiagnostic> {
+            list.into_iter().map(|about| self.names.respell(about)).collect()
+        };
+        let mut posed = self.pose_with_options(loaded, path).map_err(respelled)?;
+        posed.warnings = respelled(posed.warnings);
+        if let Input::Program(_) = loaded.input {
+            posed.problem.initial_text = self.names.spell(&posed.problem.initial_text);
+        }
+        Ok(posed)
+    }
+
+    fn pose_with_options(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
         let mut complaints = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -372,7 +438,9 @@ fn read_properties(
         Ok(source) => Arc::new(source),
         Err(rejected) => {
             let why = rejected.diagnostics.into_iter();
-            return Err(why.map(|diagnostic| SourceDiagnostic::whole(&rejected.source, diagnostic)).collect());
+            return Err(why
+                .map(|diagnostic| SourceDiagnostic::whole(&rejected.source, diagnostic))
+                .collect());
         }
     };
     let (targets, found) = if source.text.trim_start().starts_with('<') {
@@ -381,7 +449,8 @@ fn read_properties(
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
     let refused = found.iter().any(Diagnostic::is_error);
-    let mut complaints: Vec<SourceDiagnostic> = found.into_iter().map(|d| SourceDiagnostic::whole(&source, d)).collect();
+    let mut complaints: Vec<SourceDiagnostic> =
+        found.into_iter().map(|d| SourceDiagnostic::whole(&source, d)).collect();
     if targets.is_empty() && !refused {
         let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
             .hint("write one target `s|l,l` per line");

@@ -64,7 +64,10 @@ impl Input {
     /// Warnings of the reader.
     pub fn warnings(&self) -> impl Iterator<Item = SourceDiagnostic> + '_ {
         let source = &self.loaded.source;
-        self.loaded.warnings.iter().map(|d| SourceDiagnostic { source: source.clone(), diagnostic: d.clone() })
+        self.loaded
+            .warnings
+            .iter()
+            .map(|d| SourceDiagnostic { source: source.clone(), diagnostic: d.clone() })
     }
 
     /// Where it came from; empty for a text.

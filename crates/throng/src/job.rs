@@ -127,7 +127,9 @@ impl Prepared {
     pub(crate) fn subject(&self) -> Subject {
         match &self.input {
             None => Subject::default(),
-            Some(input) => Subject { source: Some(input.loaded().source.clone()), format: Some(input.format()) },
+            Some(input) => {
+                Subject { source: Some(input.loaded().source.clone()), format: Some(input.format()) }
+            }
         }
     }
 }
@@ -147,8 +149,13 @@ impl<'a> Job<'a> {
 
     /// A problem that is built already: your own, or of your own types ([`crate::template`]).
     pub fn of(problem: Problem) -> Job<'a> {
-        let prepared =
-            Prepared { problem, warnings: Vec::new(), left_out: Vec::new(), input: None, took: Duration::ZERO };
+        let prepared = Prepared {
+            problem,
+            warnings: Vec::new(),
+            left_out: Vec::new(),
+            input: None,
+            took: Duration::ZERO,
+        };
         let ready = || OnceLock::from(Ok(prepared.clone()));
         Job {
             input: None,
@@ -456,6 +463,18 @@ mod tests {
         assert!(!messages.is_empty());
         assert!(Error::Refused(messages).to_string().contains("<tts>:2"));
         assert!(verify("no/such/file.bp").is_err());
+    }
+
+    #[test]
+    fn messages_name_methods_and_not_options() {
+        let Err(error) =
+            Job::new(&text(BROKEN)).never_two_at("L").threads(Bound::Threads(0)).prepare().cloned()
+        else {
+            panic!("accepted")
+        };
+        let said = error.to_string();
+        assert!(said.contains("`never_two_at` does not apply") && !said.contains("--mutex"), "{said}");
+        assert!(said.contains("threads:1") && !said.contains("--threads"), "{said}");
     }
 
     #[test]

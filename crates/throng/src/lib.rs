@@ -43,25 +43,25 @@
 //! an earlier one. So the configurations from which the target can be covered form a set that is closed upwards, and such a set has
 //! finitely many minimal elements. Start with the target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the question is
 //! whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay 1996; Finkel and Schnoebelen 2001.) Systems that test for the
-//! absence of threads are not monotone; they say so ([`model::Model::blocking`]), and only bounded search takes them.
+//! absence of threads are not monotone; they say so ([`model::Model::traits`]), and only bounded search takes them.
 //!
 //! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never met. No table of steps is made first: an engine asks
 //! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
 //! A word of a program's state stands for a *set* of values while nobody has looked at a variable.
 //!
-//! **Engines** ([`engine`]).
+//! **Engines** ([`Engine`]).
 //!
 //! | engine | what it does | what it decides |
 //! | --- | --- | --- |
-//! | [`engine::explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
-//! | [`engine::symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
-//! | [`engine::karp_miller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
-//! | [`engine::backward`] | the search above | any number of threads, broadcasts and signals included |
-//! | [`engine::views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
-//! | [`engine::auto`] | several of them in turns or side by side; the default | whatever one of them does |
+//! | [`Engine::Explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
+//! | [`Engine::Symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
+//! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
+//! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
+//! | [`Engine::Auto`] | several of them in turns or side by side; the default | whatever one of them does |
 //!
 //! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
-//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
+//! replayed. SAFE comes with a certificate ([`model::verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
 //! all initial configurations on one side and all bad ones on the other.
 //!
 //! # Layers
@@ -73,10 +73,11 @@
 //! ```
 //!
 //! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user
-//! asks into a [`problem::Problem`]; [`Job`] puts the parts together.
+//! asks into a [`model::problem::Problem`]; [`Job`] puts the parts together.
 
 #[doc(hidden)]
 pub mod bdd;
+#[doc(hidden)]
 pub mod checkpoint;
 pub mod engine;
 mod error;
@@ -85,6 +86,7 @@ mod job;
 mod outcome;
 mod quotient;
 mod registry;
+#[doc(hidden)]
 pub mod report;
 pub mod template;
 
@@ -92,7 +94,8 @@ pub use throng_check as check;
 pub use throng_lang as lang;
 pub use throng_model as model;
 
-pub use engine::{Progress, Watch};
+pub use engine::cutoff::{Closed, Cutoff, Level, ThreadState};
+pub use engine::{Answer, Progress, Statistics, Watch};
 pub use error::Error;
 pub use input::Input;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
@@ -100,6 +103,7 @@ pub use outcome::{Outcome, Phases, Status, Written};
 pub use registry::{Engine, Settings};
 pub use report::cutoff::CutoffOutcome;
 pub use report::reach::ReachOutcome;
+pub use report::text::Options as TextOptions;
 pub use throng_lang::load::{Format, Reading};
 pub use throng_lang::question::{Question, SourceDiagnostic};
 pub use throng_model::limits::Limits;

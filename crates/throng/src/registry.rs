@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::engine;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
@@ -12,7 +13,6 @@ use crate::engine::karp_miller::KarpMiller;
 use crate::engine::on_quotient::OnQuotient;
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
-use crate::engine;
 
 /// An engine that Throng ships.
 ///
@@ -142,15 +142,16 @@ impl Engine {
             Engine::Guided => on_quotient(quotient, Guided::default()),
             Engine::Backward => on_quotient(quotient, Pruned::default()),
             Engine::Views => on_quotient(quotient, Views::default()),
-            Engine::Symbolic => {
-                Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() })
-            }
+            Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }
     }
 }
 
 /// The engine, on a smaller problem if there is one.
-fn on_quotient(quotient: bool, engine: impl engine::Engine + Send + 'static) -> Box<dyn engine::Engine + Send> {
+fn on_quotient(
+    quotient: bool,
+    engine: impl engine::Engine + Send + 'static,
+) -> Box<dyn engine::Engine + Send> {
     if quotient { Box::new(OnQuotient(engine)) } else { Box::new(engine) }
 }
 

@@ -1,15 +1,15 @@
 //! Answers for people and for programs: the verdicts of a run, with the question that was asked, in a form
 //! that [`text`] and [`json`] write down. Nothing here prints.
 
-pub mod advice;
+pub(crate) mod advice;
 pub mod cutoff;
-pub mod evidence;
+pub(crate) mod evidence;
 pub mod json;
 mod lanes;
 #[cfg(feature = "page")]
-pub mod page;
+pub(crate) mod page;
 pub mod reach;
-pub mod sarif;
+pub(crate) mod sarif;
 pub mod story;
 pub mod text;
 

@@ -323,7 +323,6 @@ fn forbidden<S, L>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::explicit::Explicit;
     use throng_dev::laws;
     use throng_model::Model;
 

@@ -10,7 +10,6 @@ use clap::{Args, Parser};
 
 use super::console::{Console, Failure};
 use super::{Cli, OutputArgs, engine_parser, files, seconds};
-use throng::Engine;
 use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
@@ -19,6 +18,7 @@ use crate::bench::store::{self, Store};
 use crate::bench::summary::{contested, summary};
 use crate::bench::tools::{self, Tool, words};
 use crate::bench::{Run, names};
+use throng::Engine;
 use throng_model::limits::Limits;
 
 const NOTES: &str = "\

@@ -39,7 +39,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let size = bytes.len();
     let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
     drop(bytes);
-    let input = Input::open_as(&args.input.file, args.input.reading())?;
+    let reading = args.question.question().reading(args.input.reading());
+    let input = Input::open_as(&args.input.file, reading)?;
     console.has_read();
     let done = judged(args, &document, &input, console, &limits)?;
     let seconds = began.elapsed().as_secs_f64();

@@ -109,7 +109,9 @@ fn last_words(args: &CheckArgs) -> LastWords {
 fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Engine + Send>, Failure> {
     match args.search.engine {
         Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
-        engine @ (Engine::Explicit | Engine::Symbolic) => Ok(Box::new(Exhaust(engine.build(&settings(args))))),
+        engine @ (Engine::Explicit | Engine::Symbolic) => {
+            Ok(Box::new(Exhaust(engine.build(&settings(args)))))
+        }
         _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
     }
 }

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::console::{Failure, complain};
 use super::CheckArgs;
+use super::console::{Failure, complain};
 use throng::Engine;
 use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng_check::certificate::hash;

@@ -13,6 +13,7 @@ use throng::{Engine, Job, Question};
 use throng_check::certificate::write::{Origin, cutoff_document};
 use throng_check::rules::cutoff::CutoffProof;
 use throng_lang::load::Reading;
+use throng_lang::question::Names;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -25,7 +26,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let input = console.open(&args.input.file, reading)?;
-    let question = Question { initial: args.initial.clone(), ..Question::default() };
+    let question = Question { initial: args.initial.clone(), names: Names::Options, ..Question::default() };
     let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
     if args.no_check {
         job = job.unchecked();

@@ -22,7 +22,8 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let input = console.open(&args.input.file, reading)?;
-    let job = Job::new(&input).question(args.start.question()).settings(args.search.settings()).watch(console);
+    let job =
+        Job::new(&input).question(args.start.question()).settings(args.search.settings()).watch(console);
     console.prepare(&job, Job::prepare_listing)?;
     let moments = if args.inside_atomic { Moments::All } else { Moments::OutsideAtomic };
     let mut found = job.reach(args.search.engine, moments, &limits).map_err(|error| match error {

@@ -107,11 +107,14 @@ pub fn engines() -> Vec<Entry> {
             change(s);
         }))
     };
-    let symbolic = |por| {
-        Engine::Symbolic.build(&set(&|s| (s.max_threads, s.partial_order) = (Some(4), por)))
+    let symbolic = |por| Engine::Symbolic.build(&set(&|s| (s.max_threads, s.partial_order) = (Some(4), por)));
+    let uncounted = Explicit {
+        max_threads: Some(5),
+        por: false,
+        counting: false,
+        shortest: false,
+        ..Explicit::default()
     };
-    let uncounted =
-        Explicit { max_threads: Some(5), por: false, counting: false, shortest: false, ..Explicit::default() };
     let mut all = vec![
         Entry::of("explicit, reduced", explicit(|s| s.partial_order = true)).shortest().reduced(),
         Entry::of("explicit, 2 jobs", explicit(|s| s.jobs = 2)).shortest(),

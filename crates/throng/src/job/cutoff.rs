@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Job, hit, obeying, room_for_the_start};
+use crate::engine;
 use crate::engine::backward::Pruned;
 use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
 use crate::engine::facts::FactStore;
 use crate::engine::karp_miller::KarpMiller;
-use crate::engine;
 use crate::error::Error;
 use crate::registry::Engine;
 use crate::report::cutoff::CutoffOutcome;
@@ -65,7 +65,8 @@ impl Job<'_> {
         };
         let began = Instant::now();
         let (found, proof) = obeying(problem, limits, || {
-            let found = cutoff(problem, &method, self.settings.jobs, limits, self.watch).map_err(|why| hit(limits, why));
+            let found = cutoff(problem, &method, self.settings.jobs, limits, self.watch)
+                .map_err(|why| hit(limits, why));
             self.checked_cutoff(problem, found, limits)
         })?;
         Ok(CutoffOutcome {

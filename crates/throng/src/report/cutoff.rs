@@ -79,7 +79,8 @@ impl CutoffOutcome {
             Err(why) => {
                 return format!(
                     "UNKNOWN  {why}\nfile:    {}\ninitial: {}\n",
-                    self.subject.name(), self.problem.initial_text
+                    self.subject.name(),
+                    self.problem.initial_text
                 );
             }
             Ok(cutoff) => cutoff,

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::story::{Story, tell};
 use super::{advice, evidence, reason, scope};
-use crate::outcome::{Outcome, Status, Phases, Written};
 use crate::engine::{Attempt, Statistics};
+use crate::outcome::{Outcome, Phases, Status, Written};
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
 

@@ -14,8 +14,8 @@ use serde::Serialize;
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
 use super::{advice, detail, duration, evidence, text, threads_text};
-use crate::outcome::{Outcome, Status};
 use crate::engine::Attempt;
+use crate::outcome::{Outcome, Status};
 use throng_model::verdict::Verdict;
 
 /// Of longer inputs, only the beginning is shown.
