@@ -3,7 +3,7 @@
 
 pub(crate) mod advice;
 pub mod cutoff;
-pub(crate) mod evidence;
+pub mod evidence;
 pub mod json;
 mod lanes;
 #[cfg(feature = "page")]
