@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::console::{Console, Failure, complain};
 use super::files::{self, Kind};
 use super::{Language, TranslateArgs};
+use throng::Job;
 use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::Question;
@@ -30,8 +31,10 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         }),
     );
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let loaded = console.load(&args.input.file, &question.reading(args.input.reading()))?;
-    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
+    let job = Job::new(&input).question(question.clone());
+    let problem = &console.prepare(&job, Job::prepare)?.problem;
+    let loaded = input.loaded();
     let output = args.output_file.as_ref().filter(|path| *path != Path::new("-"));
     files::claim(output.map(|path| (path, Kind::Own)), args.force)?;
     let written = match (&loaded.input, args.to) {
@@ -46,7 +49,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             return save(args, console, &printer::print(program.tree()), None).map(|()| 0);
         }
         _ => {
-            let system = match as_system(&loaded, &problem, |p| unfold(p, &limits).map(System::from)) {
+            let system = match as_system(loaded, problem, |p| unfold(p, &limits).map(System::from)) {
                 Ok(system) => system,
                 Err(Unknown::NotForThisModel(why)) => return Err(Failure::Other(why)),
                 Err(why) => {
