@@ -119,6 +119,9 @@ pub fn shared_expression(
 impl Jit {
     /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
     pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
-        Ok(self.invariant(text.trim(), &shared_expression(text, &self.program().shared, &self.program().globals)?))
+        Ok(self.invariant(
+            text.trim(),
+            &shared_expression(text, &self.program().shared, &self.program().globals)?,
+        ))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::expr::Expr;
 use super::lower::Globals;
-use super::types::Groups;
 pub use super::program::Variable;
+use super::types::Groups;
 use crate::source::Span;
 
 /// A program whose names have meanings.

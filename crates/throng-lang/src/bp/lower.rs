@@ -8,6 +8,7 @@
 
 mod expr;
 pub mod number;
+pub mod plain;
 
 use std::collections::{HashMap, HashSet};
 
@@ -121,7 +122,10 @@ impl Lowering {
 
     fn program(&mut self, tree: &ast::Program) {
         for c in &tree.constants {
-            if let Some(value) = { let value = self.constant(&c.value); self.take(value) } {
+            if let Some(value) = {
+                let value = self.constant(&c.value);
+                self.take(value)
+            } {
                 self.define(&c.name, value, None);
             }
         }
@@ -304,7 +308,8 @@ impl Lowering {
 
     /// Bits have names that could be written: none may mean two things.
     fn distinct_bits(&mut self, tree: &ast::Program) {
-        let mut written: Vec<&Ident> = tree.globals.iter().flat_map(|d| &d.variables).map(|v| &v.name).collect();
+        let mut written: Vec<&Ident> =
+            tree.globals.iter().flat_map(|d| &d.variables).map(|v| &v.name).collect();
         for function in &tree.functions {
             written.extend(&function.parameters);
             each_stmt(&function.body, &mut |s| {
@@ -410,18 +415,22 @@ impl Lowering {
 
     /// A check is over what the thread itself knows before the step.
     fn can_check(&self, check: &Expr, stmt: &Stmt) -> Result<()> {
-        let mut names = Vec::new();
-        number::leaves(check, &mut names);
-        let unknown = names.iter().any(|e| match &e.kind {
-            ExprKind::Name { name, primed } => *primed || (name.ends_with('$') && self.is_passive(name)),
-            _ => false,
-        });
-        if unknown || matches!(stmt.kind, StmtKind::Enforce(_)) {
+        if !self.is_known(check) || matches!(stmt.kind, StmtKind::Enforce(_)) {
             let message = "whether this stays within its range or array cannot be checked";
             return Err(error("E228", stmt.span, message)
                 .hint("in `enforce`, and with `'x` or `x$`, use only constant indices, and assign only what surely fits"));
         }
         Ok(())
+    }
+
+    /// Whether an expression of bits is over what the thread knows before the step.
+    fn is_known(&self, e: &Expr) -> bool {
+        let mut names = Vec::new();
+        number::leaves(e, &mut names);
+        names.iter().all(|e| match &e.kind {
+            ExprKind::Name { name, primed } => !primed && !(name.ends_with('$') && self.is_passive(name)),
+            _ => true,
+        })
     }
 
     fn repeated(
@@ -537,6 +546,8 @@ impl Lowering {
         check: &mut Expr,
     ) -> Result<StmtKind> {
         let (mut places, mut new) = (Vec::new(), Vec::new());
+        let whole = check;
+        let check = &mut constant(true, stmt.span);
         let mut arrays: Vec<(&str, Option<i64>)> = Vec::new();
         for (target, e) in targets.iter().zip(values) {
             let ident = &target.ident;
@@ -548,7 +559,9 @@ impl Lowering {
                 continue;
             }
             let Some((declared, passive)) = self.lookup(&ident.name) else {
-                if self.lowered.globals.constants.contains_key(&ident.name) || self.loop_value(&ident.name).is_some() {
+                if self.lowered.globals.constants.contains_key(&ident.name)
+                    || self.loop_value(&ident.name).is_some()
+                {
                     let message = format!("`{}` is a constant", ident.name);
                     return Err(error("E220", ident.span, message));
                 }
@@ -570,19 +583,19 @@ impl Lowering {
                 *array == ident.name && (at.is_none() || index.value().is_none() || *at == index.value())
             });
             if before {
-                let message = format!("elements of `{}` that can be the same are assigned at once", ident.name);
+                let message =
+                    format!("elements of `{}` that can be the same are assigned at once", ident.name);
                 return Err(error("E209", ident.span, message));
             }
             arrays.push((&ident.name, index.value()));
             let length = declared.length.unwrap_or(1) as i64;
             for k in index.low.max(0)..=index.high.min(length - 1) {
-                let here = number::Number::equal(&index, &number::Number::constant(k, ident.span), ident.span);
+                let here =
+                    number::Number::equal(&index, &number::Number::constant(k, ident.span), ident.span);
                 for (bit, value) in element_bits(name, Some(k as usize), &declared.ty).iter().zip(&value) {
                     let bit = format!("{bit}{suffix}");
-                    let old = Expr {
-                        kind: ExprKind::Name { name: bit.clone(), primed: false },
-                        span: ident.span,
-                    };
+                    let old =
+                        Expr { kind: ExprKind::Name { name: bit.clone(), primed: false }, span: ident.span };
                     places.push(place(&bit));
                     new.push(choose(here.clone(), value.clone(), old));
                 }
@@ -593,7 +606,11 @@ impl Lowering {
             places.push(Target::from(Ident { name: "_".into(), span: stmt.span }));
             new.push(constant(false, stmt.span));
         }
-        let constrain = constrain.map(|c| self.boolean(c, check)).transpose()?;
+        let constrain = constrain.map(|c| self.boolean(c, whole)).transpose()?;
+        // A thread that waits for its constraint assigns nothing. What the new values will be cannot be said here if they do not fit.
+        let waits = conjuncts(constrain.as_ref()).into_iter().filter(|c| self.is_known(c)).cloned();
+        let enabled = waits.fold(constant(true, stmt.span), and);
+        *whole = and(whole.clone(), number::or(number::not(enabled), check.clone()));
         Ok(StmtKind::Assign { targets: places, values: new, constrain })
     }
 
@@ -638,11 +655,14 @@ impl Lowering {
                 return Err(error("E220", ident.span, message));
             }
             let index = self.index(ident, target.index.as_ref(), &declared, check)?;
-            let index = match index.map(|i| i.value().filter(|i| (0..declared.length.unwrap_or(1) as i64).contains(i))) {
+            let index = match index
+                .map(|i| i.value().filter(|i| (0..declared.length.unwrap_or(1) as i64).contains(i)))
+            {
                 None => None,
                 Some(Some(i)) => Some(i as usize),
                 Some(None) => {
-                    let message = "a result is assigned to an element with a constant index in the array only";
+                    let message =
+                        "a result is assigned to an element with a constant index in the array only";
                     return Err(error("E223", ident.span, message).hint("assign it to a variable first"));
                 }
             };
@@ -665,7 +685,8 @@ impl Lowering {
             let mut its = constant(true, condition.span);
             let condition = self.boolean(condition, &mut its)?;
             if i > 0 && !matches!(its.kind, ExprKind::Const(true)) {
-                let rest = StmtKind::If { arms: arms[i..].to_vec(), otherwise: otherwise.map(<[Stmt]>::to_vec) };
+                let rest =
+                    StmtKind::If { arms: arms[i..].to_vec(), otherwise: otherwise.map(<[Stmt]>::to_vec) };
                 let span = Span { end: stmt.span.end, ..arms[i].0.span };
                 let rest = Stmt { kind: rest, span, labels: Vec::new(), origin: None, check: None };
                 let otherwise = Some(self.stmt(&rest)?);
@@ -690,6 +711,14 @@ impl Stmt {
             origin: self.origin.clone(),
             check: None,
         }
+    }
+}
+
+fn conjuncts(e: Option<&Expr>) -> Vec<&Expr> {
+    match e.map(|e| &e.kind) {
+        None => Vec::new(),
+        Some(ExprKind::Chain(ast::ChainOp::And, es)) => es.iter().flat_map(|e| conjuncts(Some(e))).collect(),
+        Some(_) => e.into_iter().collect(),
     }
 }
 
@@ -748,7 +777,9 @@ fn statement_size(s: &Stmt) -> (usize, usize) {
     let es: Vec<&Expr> = match &s.kind {
         StmtKind::Assume(e) | StmtKind::Assert(e) | StmtKind::Enforce(e) | StmtKind::Abortif(e) => vec![e],
         StmtKind::Assign { values, constrain, .. } => values.iter().chain(constrain).collect(),
-        StmtKind::Call { arguments: es, .. } | StmtKind::Return(es) | StmtKind::Print(es) => es.iter().collect(),
+        StmtKind::Call { arguments: es, .. } | StmtKind::Return(es) | StmtKind::Print(es) => {
+            es.iter().collect()
+        }
         StmtKind::If { arms, .. } => arms.iter().map(|arm| &arm.0).collect(),
         StmtKind::While(e, _) => vec![e],
         _ => Vec::new(),

@@ -18,7 +18,8 @@ mod stmt;
 mod tests;
 
 use crate::bp::ast::{
-    Constant, Decl, DeclVar, Enumeration, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, Type,
+    Constant, Decl, DeclVar, Enumeration, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt,
+    Type,
 };
 use crate::bp::lexer::{Lexer, Tok, Token};
 use crate::source::{Diagnostic, Span};
@@ -401,7 +402,9 @@ impl<'t> Parser<'t> {
             return Ok(Type::Range(Box::new(from), Box::new(self.sum()?)));
         }
         match from {
-            Expr { kind: ExprKind::Name { name, primed: false }, span } => Ok(Type::Named(Ident { name, span })),
+            Expr { kind: ExprKind::Name { name, primed: false }, span } => {
+                Ok(Type::Named(Ident { name, span }))
+            }
             _ => Err(self.unexpected("`..` and the largest number")),
         }
     }
@@ -434,7 +437,10 @@ impl<'t> Parser<'t> {
             true => format!("write `void {name}(...) begin ... end` or `bool {name}(...) begin ... end`"),
             false => format!("write `decl {name};` or `decl {name} : 0..7;`"),
         };
-        let message = format!("`{}` is not a type: there are `bool`, ranges `0..7`, `u3` and enumerations", self.word());
+        let message = format!(
+            "`{}` is not a type: there are `bool`, ranges `0..7`, `u3` and enumerations",
+            self.word()
+        );
         self.report(Diagnostic::error("E128", self.span(), message).hint(hint));
         if function {
             self.bump();
@@ -453,7 +459,9 @@ impl<'t> Parser<'t> {
         }
         let variables = self.comma_list(Self::declared_variable)?;
         let is_typed = |v: &&DeclVar| v.ty.is_some();
-        if let Some(untyped) = variables.iter().find(|v| v.ty.is_none() && variables.iter().any(|v| is_typed(&v))) {
+        if let Some(untyped) =
+            variables.iter().find(|v| v.ty.is_none() && variables.iter().any(|v| is_typed(&v)))
+        {
             self.report(untyped_beside_typed(&untyped.name));
         }
         Ok(Decl { thread_local, variables, span: start.to(self.previous.span) })
@@ -555,7 +563,17 @@ impl<'t> Parser<'t> {
         }
         let parameter_types = types.into_iter().flatten().collect();
         let (span, end) = Default::default();
-        Ok(Function { dfs: false, results, result_types, name, parameters, parameter_types, body: Vec::new(), span, end })
+        Ok(Function {
+            dfs: false,
+            results,
+            result_types,
+            name,
+            parameters,
+            parameter_types,
+            body: Vec::new(),
+            span,
+            end,
+        })
     }
 
     fn parameter(&mut self) -> Parsed<(Ident, Option<Type>)> {
@@ -673,7 +691,8 @@ impl<'t> Parser<'t> {
 /// `decl a, b : 0..3` looks as if both had the type.
 fn untyped_beside_typed(name: &Ident) -> Diagnostic {
     let message = format!("`{}` has no type, but another one beside it has", name.name);
-    Diagnostic::error("E129", name.span, message).hint(format!("write a type for each, as in `{} : bool`", name.name))
+    Diagnostic::error("E129", name.span, message)
+        .hint(format!("write a type for each, as in `{} : bool`", name.name))
 }
 
 /// Enough of a word for a message.

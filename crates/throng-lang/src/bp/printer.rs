@@ -10,8 +10,8 @@ mod tests;
 use std::fmt::{Display, Write};
 
 use crate::bp::ast::{
-    BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, StmtKind, Target,
-    Type,
+    BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, StmtKind,
+    Target, Type,
 };
 
 /// The program as text.

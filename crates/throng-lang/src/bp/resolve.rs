@@ -493,7 +493,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
         let index = self.callee(callee, arguments);
         let results = self.resolver.out.functions[index].results;
         let mut names = self.targets(targets);
-        if let Some(t) = targets.iter().map(|t| &t.ident).find(|t| t.name.ends_with('$') && self.is_passive(&t.name)) {
+        if let Some(t) =
+            targets.iter().map(|t| &t.ident).find(|t| t.name.ends_with('$') && self.is_passive(&t.name))
+        {
             self.resolver.error("E208", t.span, "a result cannot be assigned to another thread's variable");
         }
         if targets.is_empty() {

@@ -94,7 +94,9 @@ pub fn grouped(variables: &[Variable], masks: &[u8], groups: &[Group]) -> Vec<(S
     while let Some(variable) = variables.get(at) {
         let group = groups.iter().find(|g| {
             g.bits.first() == Some(&variable.name)
-                && variables.get(at..at + g.bits.len()).is_some_and(|vs| vs.iter().map(|v| &v.name).eq(&g.bits))
+                && variables
+                    .get(at..at + g.bits.len())
+                    .is_some_and(|vs| vs.iter().map(|v| &v.name).eq(&g.bits))
         });
         let length = group.map_or(1, |g| g.bits.len());
         let bits = &masks[at..at + length];

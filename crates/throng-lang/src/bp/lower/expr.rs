@@ -22,7 +22,9 @@ impl Value {
     pub(super) fn bits(self, span: Span) -> Vec<Expr> {
         match self {
             Value::Bool(e) => vec![e],
-            Value::Number(n) | Value::Enum(_, n) => n.low_bits(super::number::width(n.low, n.high).max(1), span),
+            Value::Number(n) | Value::Enum(_, n) => {
+                n.low_bits(super::number::width(n.low, n.high).max(1), span)
+            }
         }
     }
 
@@ -122,9 +124,11 @@ impl Lowering {
         match value {
             Value::Number(n) => Ok(n),
             Value::Bool(b) => Ok(Number::from_bool(settled(b, span)?)),
-            Value::Enum(ty, _) => {
-                Err(error("E220", span, format!("a number is expected here, not a value of {}", describe(&ty))))
-            }
+            Value::Enum(ty, _) => Err(error(
+                "E220",
+                span,
+                format!("a number is expected here, not a value of {}", describe(&ty)),
+            )),
         }
     }
 
@@ -145,7 +149,8 @@ impl Lowering {
             Type::Enum { .. } => match self.value(e, check)? {
                 Value::Enum(of, n) if of == *ty => Ok(n.low_bits(bits, e.span)),
                 other => {
-                    let message = format!("a value of {} is expected here, not {}", describe(ty), other.describe());
+                    let message =
+                        format!("a value of {} is expected here, not {}", describe(ty), other.describe());
                     Err(error("E220", e.span, message))
                 }
             },
@@ -169,7 +174,8 @@ impl Lowering {
             }
             (None, Some(_)) => {
                 let message = format!("`{}` is an array", ident.name);
-                Err(error("E223", ident.span, message).hint(format!("choose an element: `{}[0]`", ident.name)))
+                Err(error("E223", ident.span, message)
+                    .hint(format!("choose an element: `{}[0]`", ident.name)))
             }
             (Some(_), None) => Err(error("E223", ident.span, format!("`{}` is no array", ident.name))),
         }
@@ -189,7 +195,8 @@ impl Lowering {
                 let c = self.boolean(c, check)?;
                 let (mut if_true, mut if_false) = (constant(true, span), constant(true, span));
                 let (x, y) = (self.value(a, &mut if_true)?, self.value(b, &mut if_false)?);
-                *check = and(check.clone(), and(guarded(c.clone(), if_true), guarded(not(c.clone()), if_false)));
+                *check =
+                    and(check.clone(), and(guarded(c.clone(), if_true), guarded(not(c.clone()), if_false)));
                 match (x, y) {
                     (Value::Bool(x), Value::Bool(y)) => Value::Bool(choose(c, x, y)),
                     (Value::Enum(t, x), Value::Enum(u, y)) if t == u => {
@@ -230,7 +237,9 @@ impl Lowering {
             let unknown = error("E201", span, format!("`{name}` is not declared"));
             if let Some((first, _)) = name.split_once('-') {
                 if self.lookup(first).is_some() || self.lowered.globals.constants.contains_key(first) {
-                    return Err(unknown.hint(format!("`{name}` is one name; put blanks around `-` to subtract")));
+                    return Err(
+                        unknown.hint(format!("`{name}` is one name; put blanks around `-` to subtract"))
+                    );
                 }
             }
             // Boolean names are looked up later, which knows more about what was meant.
@@ -244,10 +253,9 @@ impl Lowering {
         let base = if passive { &name[..name.len() - 1] } else { name };
         let suffix = if passive { "$" } else { "" };
         let element = |k: Option<usize>| {
-            let bits = element_bits(base, k, &declared.ty).into_iter().map(|bit| Expr {
-                kind: ExprKind::Name { name: format!("{bit}{suffix}"), primed },
-                span,
-            });
+            let bits = element_bits(base, k, &declared.ty)
+                .into_iter()
+                .map(|bit| Expr { kind: ExprKind::Name { name: format!("{bit}{suffix}"), primed }, span });
             let (low, high) = declared.ty.bounds();
             if declared.loose {
                 let (least, most) = declared.ty.raw_bounds();
@@ -260,7 +268,8 @@ impl Lowering {
             Some(index) => match index.value().and_then(|k| usize::try_from(k).ok()) {
                 Some(k) if declared.length.is_some_and(|n| k < n) => element(Some(k)),
                 _ => {
-                    let all: Vec<Number> = (0..declared.length.unwrap_or(1)).map(|k| element(Some(k))).collect();
+                    let all: Vec<Number> =
+                        (0..declared.length.unwrap_or(1)).map(|k| element(Some(k))).collect();
                     self.small(Number::select(&all, index, span), span)?
                 }
             },
@@ -295,7 +304,9 @@ impl Lowering {
     }
 
     fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span, check: &mut Expr) -> Result<Value> {
-        let plain = |x: Expr, y: Expr| Value::Bool(Expr { kind: ExprKind::Binary(op, Box::new(x), Box::new(y)), span });
+        let plain = |x: Expr, y: Expr| {
+            Value::Bool(Expr { kind: ExprKind::Binary(op, Box::new(x), Box::new(y)), span })
+        };
         Ok(match op {
             BinaryOp::Implies => {
                 let x = self.boolean(a, check)?;

@@ -128,7 +128,9 @@ impl Number {
         }
         let inputs: Vec<&Expr> = names.iter().collect();
         let value = |e: &Expr, code: u64| {
-            evaluate(e, &|leaf| inputs.iter().position(|i| i.kind == leaf.kind).is_some_and(|i| code >> i & 1 == 1))
+            evaluate(e, &|leaf| {
+                inputs.iter().position(|i| i.kind == leaf.kind).is_some_and(|i| code >> i & 1 == 1)
+            })
         };
         let bits: Vec<Expr> =
             self.bits.iter().map(|b| table(&inputs, 0, b.span, &|code| value(b, code))).collect();
@@ -207,7 +209,9 @@ impl Number {
         let at = |i: i64| elements[i.clamp(0, elements.len() as i64 - 1) as usize].clone();
         match index.value() {
             Some(i) => at(i),
-            None => index.select_from(elements.len().next_power_of_two().trailing_zeros() as usize, 0, &at, span),
+            None => {
+                index.select_from(elements.len().next_power_of_two().trailing_zeros() as usize, 0, &at, span)
+            }
         }
     }
 

@@ -111,7 +111,8 @@ impl Parser<'_> {
     }
 
     fn joined(&mut self, op: BinaryOp, left: Operand, loosest: u8) -> Parsed<Operand> {
-        self.extended |= !matches!(op, BinaryOp::Equal | BinaryOp::Unequal | BinaryOp::Implies | BinaryOp::Iff);
+        self.extended |=
+            !matches!(op, BinaryOp::Equal | BinaryOp::Unequal | BinaryOp::Implies | BinaryOp::Iff);
         self.bump();
         let right = self.nested(|p| p.binary(loosest))?;
         let span = left.expr.span.to(right.expr.span);
@@ -254,7 +255,11 @@ impl Parser<'_> {
             "1" => ExprKind::Const(true),
             digits => {
                 let Some(value) = digits.parse().ok().filter(|&n| n <= LARGEST) else {
-                    let error = Diagnostic::error("E113", self.span(), format!("this number is larger than {LARGEST}"));
+                    let error = Diagnostic::error(
+                        "E113",
+                        self.span(),
+                        format!("this number is larger than {LARGEST}"),
+                    );
                     return Err(self.fail(error));
                 };
                 self.extended = true;

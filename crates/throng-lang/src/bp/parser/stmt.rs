@@ -195,7 +195,13 @@ impl Parser<'_> {
         self.statements += 1;
         let kind = self.nested(Self::kind);
         self.statements -= 1;
-        Ok(Stmt { labels: Vec::new(), kind: kind?, span: start.to(self.previous.span), origin: None, check: None })
+        Ok(Stmt {
+            labels: Vec::new(),
+            kind: kind?,
+            span: start.to(self.previous.span),
+            origin: None,
+            check: None,
+        })
     }
 
     fn kind(&mut self) -> Parsed<StmtKind> {
@@ -235,7 +241,9 @@ impl Parser<'_> {
             "signal" if alone => self.single(StmtKind::Signal),
             "broadcast" if alone => self.single(StmtKind::Broadcast),
             "atomic" if self.next_tok() == Tok::LBrace => self.atomic_block(),
-            "for" if self.next_tok() == Tok::Ident && self.text_of(self.ahead[2].span) == "in" => self.for_statement()?,
+            "for" if self.next_tok() == Tok::Ident && self.text_of(self.ahead[2].span) == "in" => {
+                self.for_statement()?
+            }
             "dead" if !used_as_name => {
                 self.bump();
                 StmtKind::Dead(self.comma_list(|p| p.name("the name of a variable"))?)
@@ -502,9 +510,13 @@ fn count(n: usize, what: &str) -> String {
 /// Help for words of other languages.
 fn foreign_word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "int" | "char" | "unsigned" | "boolean" => "write `decl x;` or `decl n : 0..7;` to declare a variable",
+        "int" | "char" | "unsigned" | "boolean" => {
+            "write `decl x;` or `decl n : 0..7;` to declare a variable"
+        }
         "for" => "write `for i in 0..3 do ... od`",
-        "repeat" | "switch" => "there are only `if e then ... fi`, `while e do ... od`, `for i in 0..3 do ... od` and `goto`",
+        "repeat" | "switch" => {
+            "there are only `if e then ... fi`, `while e do ... od`, `for i in 0..3 do ... od` and `goto`"
+        }
         "break" | "continue" => "use `goto` to leave a loop",
         "lock" | "unlock" => "a lock is a variable: `l := 1 constrain !l` takes it, `l := 0` frees it",
         "endif" => "`if` ends with `fi`",
