@@ -1,230 +1,99 @@
-//! Very large numbers: weights and markings up to the limit, sums beyond it. Nobody lays tokens out one by one, nobody takes a sum that was cut
-//! off for the truth, and limits are kept.
+//! Programs with numbers, enumerations and arrays, from the command line: verdicts by several engines, certificates by both readings, what people see, and
+//! the same answers for the bits that `--plain` writes.
 
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
 
-const ENGINES: [&str; 7] = ["auto", "explicit", "karp-miller", "backward", "views", "equations", "guided"];
-
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("numbers-{name}"));
-    std::fs::write(&path, text).expect("written");
-    path
+fn throng(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().unwrap()
 }
 
-/// What each engine says about a net, in one word; in time and without much memory.
-fn said(name: &str, net: &str, seconds: &str) -> Vec<(&'static str, String)> {
-    let path = file(name, net);
-    let ask = |engine: &'static str| {
-        let began = Instant::now();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-        let options = ["--engine", engine, "--timeout", seconds, "--memory", "1000"];
-        let output = command.arg("check").arg(&path).args(options).output().expect("it runs");
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(matches!(output.status.code(), Some(0 | 1 | 10)), "{name} {engine}: {out}{err}");
-        assert!(began.elapsed() < Duration::from_secs(15), "{name} {engine}: {out}");
-        (engine, out.split_whitespace().next().unwrap_or_default().to_string())
-    };
-    ENGINES.into_iter().map(ask).collect()
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
+
+/// Name, text, and the exit status that `check` must have.
+const PROGRAMS: [(&str, &str, i32); 9] = [
+    ("range", "decl n : 0..2 := 0; void main() begin n := n + 1; end", 10),
+    ("range-kept", "decl n : 0..2 := 0; void main() begin while * do n := n + 1 constrain n < 2; n := n - 1; od end", 0),
+    ("wrap", "decl t : u2 := 0; void main() begin while * do t := t + 1; assert(t <= 3); od end", 0),
+    ("wrapped", "decl t : u2 := 1; void main() begin t := t + 1; assert(t > 0); end", 10),
+    ("array", "decl a[3] : bool := 0, i : 0..3 := 0; void main() begin a[i] := 1; i := i + 1 constrain i < 3; end", 10),
+    (
+        "array-kept",
+        "decl a[3] : 0..1 := 0, i : 0..3 := 0; void main() begin atomic { if i < 3 then a[i] := 1 - a[i]; i := i + 1; fi; } assert(a[0] = 1); end",
+        0,
+    ),
+    (
+        "enum",
+        "enum phase { idle, trying, critical }; decl p : phase := idle; void main() begin p := trying constrain p = idle; p := critical; assert(p = critical); p := idle; end",
+        0,
+    ),
+    (
+        "enum-seen",
+        "enum phase { idle, trying, critical }; decl p : phase := idle; void main() begin p := trying; p := critical; assert(p = critical); end",
+        10,
+    ),
+    (
+        "calls",
+        "decl n : 0..4 := 0; 0..4 more(k : 0..4, by : u2) begin return k + by; end void main() begin decl m : 0..4 := 0; m := more(n, 3); m := more(m, 2); end",
+        10,
+    ),
+];
 
 #[test]
-fn weights_of_a_billion_are_counted() {
-    let net = "vars a x y rules
-        a >= 1 -> a' = a - 1, x' = x + 1073741824;
-        x >= 1073741824 -> x' = x - 1073741824, y' = y + 1;
-        init a = 5, x = 0, y = 0 target y >= 5";
-    for (engine, answer) in said("weights.spec", net, "5") {
-        let finds = ["auto", "explicit", "backward", "equations"].contains(&engine);
-        assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
-    }
-    let start = "vars a b c d x rules
-        a >= 30000000, b >= 30000000, c >= 300, d >= 300 -> a' = a - 300, x' = x + 1;
-        init a >= 0, b >= 0, c >= 0, d >= 0, x = 0 target x >= 3";
-    for (engine, answer) in said("start.spec", start, "5") {
-        let finds = ["auto", "karp-miller", "backward", "guided"].contains(&engine);
-        assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
-    }
-    let target = "vars a x rules a >= 1 -> a' = a - 1, x' = x + 1;
-        init a = 1000000000, x = 1 target x >= 2, a >= 900000000";
-    for (engine, answer) in said("target.spec", target, "5") {
-        assert_eq!(answer, if engine == "views" { "UNKNOWN" } else { "UNSAFE" }, "{engine}");
-    }
-}
-
-/// All tokens have to be there at once, which is too many to count; so nobody knows, but nobody may say SAFE.
-#[test]
-fn a_sum_that_was_cut_off_proves_nothing() {
-    for leave in ["p >= 1", "p >= 1, a = 0"] {
-        let net = format!(
-            "vars p q a x y rules
-            p >= 1, a >= 1 -> a' = a - 1, x' = x + 1073741824;
-            {leave} -> p' = p - 1, q' = q + 1;
-            q >= 1, x >= 1073741824 -> x' = x - 1073741824, y' = y + 1;
-            init p = 1, q = 0, a = 5, x = 0, y = 0 target y >= 5"
-        );
-        for (engine, answer) in said("sum.spec", &net, "1") {
-            assert_eq!(answer, "UNKNOWN", "{engine}");
+fn verdicts_certificates_and_bits_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text, expected) in PROGRAMS {
+        let file = dir.path().join(format!("{name}.bp"));
+        let certificate = dir.path().join(format!("{name}.cert"));
+        fs::write(&file, text).unwrap();
+        let (path, cert) = (file.to_str().unwrap(), certificate.to_str().unwrap());
+        let checked = throng(&["check", path, "--certificate", cert]);
+        assert_eq!(checked.status.code(), Some(expected), "{name}: {}", out(&checked));
+        if expected == 10 {
+            assert!(out(&checked).contains("assertions"), "{name}: {}", out(&checked));
         }
+        if Path::new(cert).exists() {
+            let certified = throng(&["certify", path, cert]);
+            assert_eq!(certified.status.code(), Some(0), "{name}: {}", out(&certified));
+        } else {
+            assert_eq!(expected, 10, "{name}: a proof has a certificate");
+        }
+        let symbolic = throng(&["check", path, "--engine", "symbolic", "--threads", "3", "--quiet"]);
+        assert_eq!(symbolic.status.code(), Some(expected), "{name}: {}", out(&symbolic));
+        let plain = dir.path().join(format!("{name}-plain.bp"));
+        let written = throng(&["translate", path, "--to", "bp", "--plain", "-o", plain.to_str().unwrap()]);
+        assert_eq!(written.status.code(), Some(0), "{name}: {}", out(&written));
+        let text = fs::read_to_string(&plain).unwrap();
+        assert!(!text.contains("..") && !text.contains("enum"), "{name}: {text}");
+        let checked = throng(&["check", plain.to_str().unwrap(), "--quiet"]);
+        assert_eq!(checked.status.code(), Some(expected), "{name}: {} of {text}", out(&checked));
     }
-}
-
-fn throng(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let began = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(arguments).output().expect("it runs");
-    assert!(began.elapsed() < Duration::from_secs(15), "{arguments:?}");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
-}
-
-/// Other commands do not take a sum that was cut off for the truth either.
-#[test]
-fn reach_and_simulate_do_not_count_wrongly() {
-    let up = |i: u32| format!("k{i} >= 1 -> k{i}' = k{i} - 1, k{0}' = k{0} + 1, b' = b + 1073741824;", i + 1);
-    let down = |i: u32| {
-        format!(
-            "m{i} >= 1, b >= 1073741824 -> m{i}' = m{i} - 1, m{0}' = m{0} + 1, b' = b - 1073741824;",
-            i + 1
-        )
-    };
-    let rules: String = (0..5).map(|i| up(i) + &down(i)).collect();
-    let zero: String = (1..=5).map(|i| format!(", k{i} = 0, m{i} = 0")).collect();
-    let net = format!(
-        "vars b k0 k1 k2 k3 k4 k5 m0 m1 m2 m3 m4 m5 rules {rules} k5 >= 1 -> k5' = k5 - 1, m0' = m0 + 1;
-        init b = 0, k0 = 1, m0 = 0{zero} target m5 >= 1"
-    );
-    let path = file("chain.spec", &net);
-    let path = path.to_str().expect("UTF-8");
-    for arguments in [vec!["reach", path], vec!["reach", path, "--threads", "3"], vec!["check", path]] {
-        let (status, out, err) = throng(&arguments);
-        assert_eq!((status, out.split_whitespace().next()), (Some(1), Some("UNKNOWN")), "{out}{err}");
-    }
-    let (status, out, err) = throng(&["simulate", path, "--steps", "100", "--seed", "1"]);
-    assert!(status == Some(2) && err.contains("too many threads to count"), "{out}{err}");
-    let open = file("open.spec", "vars a b rules a >= 9 -> b' = b + 1; init a >= 2, b = 0 target b >= 1");
-    for seed in ["1", "2", "3", "4", "5"] {
-        let arguments = ["simulate", open.to_str().expect("UTF-8"), "--threads", "3", "--seed", seed];
-        let (_, out, _) = throng(&arguments);
-        assert!(out.contains("starts with 2 tokens") || out.contains("starts with 3 tokens"), "{out}");
-    }
-    let (_, out, _) = throng(&["simulate", open.to_str().expect("UTF-8"), "--threads", "4294967295"]);
-    assert!(out.contains("the walk starts with"), "{out}");
-}
-
-/// What would take billions of steps one by one is said at once, or not in time, but never later.
-#[test]
-fn billions_are_not_counted_one_by_one() {
-    let pump = "vars a c b rules a >= 1 -> c' = c + 1, b' = b + 1; c >= 1, b >= 1 -> c' = c - 1, a' = a + 1;
-        init a = 1, b = 0, c = 0 target b >= 1000000000";
-    let drop = "vars a b c rules a >= 1 -> a' = a - 1, b' = b + 1; b >= 2 -> b' = b - 2, c' = c + 1;
-        init a = 1000000000, b = 0, c = 0 target c >= 1";
-    for (engine, answer) in said("pump.spec", pump, "1") {
-        assert_eq!(answer, "UNKNOWN", "{engine}");
-    }
-    for (engine, answer) in said("drop.spec", drop, "5") {
-        let finds = ["auto", "explicit"].contains(&engine);
-        assert_eq!(answer, if finds { "UNSAFE" } else { "UNKNOWN" }, "{engine}");
-    }
-    let large =
-        "vars a b rules a >= 1000000001, b >= 1 -> b' = b - 1; init a >= 1000000000, b = 0 target b >= 1";
-    let (large, pump) = (file("large.spec", large), file("pump2.spec", pump));
-    let (large, pump) = (large.to_str().expect("UTF-8"), pump.to_str().expect("UTF-8"));
-    for method in ["exact", "dynamic"] {
-        let (status, out, err) = throng(&["cutoff", large, "--method", method, "--timeout", "5"]);
-        assert!(status == Some(0) && out.starts_with("cutoff 1000000000:"), "{out}{err}");
-    }
-    let reach = ["reach", large, "--threads", "4000000000", "--timeout", "3", "--memory", "1000"];
-    assert_eq!(throng(&reach).0, Some(1));
-    for to in ["tts", "ntts", "bp"] {
-        let (status, _, err) = throng(&["translate", pump, "--to", to]);
-        assert!(status == Some(2) && err.contains("one by one"), "{err}");
-    }
-}
-
-/// A run that needs 2³² tokens is no answer, but the run into the other target is; a search that was kept goes on with the step that it could not count.
-#[test]
-fn what_cannot_be_counted_is_left_open_and_nothing_else() {
-    let taking = |targets: &str| {
-        format!(
-            "vars x y rules x >= 1073741824 -> x' = x - 1073741824, y' = y + 1; init x >= 0, y = 0 target {targets}"
-        )
-    };
-    for (engine, answer) in said("four.spec", &taking("y >= 4"), "2") {
-        assert_eq!(answer, "UNKNOWN", "{engine}");
-    }
-    for (engine, answer) in said("one-four.spec", &taking("y >= 1\ny >= 4"), "2") {
-        let finds = ["auto", "karp-miller", "backward", "guided"].contains(&engine);
-        assert!(!finds || answer == "UNSAFE", "{engine}: {answer}");
-    }
-    let net =
-        "vars x w rules x >= 1 -> x' = x + 1073741824; x >= 1073741824 -> x' = x - 1073741824, w' = w + 1;
-        init x = 1073741824, w = 0 target w >= 2";
-    let (net, kept) = (file("kept.spec", net), file("kept.checkpoint", ""));
-    std::fs::remove_file(&kept).expect("removed");
-    let (net, kept) = (net.to_str().expect("UTF-8"), kept.to_str().expect("UTF-8"));
-    for _ in 0..2 {
-        let options = ["check", net, "--engine", "karp-miller", "--checkpoint", kept, "--no-check"];
-        let (status, out, err) = throng(&options);
-        assert!(status == Some(1) && out.starts_with("UNKNOWN"), "{out}{err}");
-    }
-}
-
-/// Many bystanders that each have a choice.
-#[test]
-fn a_crowd_with_choices_does_not_hang_anybody() {
-    let leaders: String = (9..69)
-        .map(|l| {
-            format!("0 {l} -> 0 {l}{}\n", "  0 ~> 1  0 ~> 2  0 ~> 3  0 ~> 4  0 ~> 5  0 ~> 6  0 ~> 7  0 ~> 8")
-        })
-        .collect();
-    let system = file("crowd.tts", &format!("2 69\n{leaders}"));
-    let start: Vec<String> = std::iter::repeat_n(0, 20).chain(9..69).map(|l: u32| l.to_string()).collect();
-    let (system, start) = (system.to_str().expect("UTF-8"), format!("0|{}", start.join(",")));
-    for engine in ["auto", "backward"] {
-        let arguments = ["check", system, "--initial", &start, "--target", "1|1,2", "--engine", engine];
-        let (status, out, err) = throng(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
-        assert!(matches!(status, Some(0 | 1)), "{out}{err}");
-    }
-    // A run that nobody can check step by step is no answer, but no fault either.
-    let first = leaders.lines().next().expect("a step");
-    let alone = file("leader.tts", &format!("2 69\n{first}\n"));
-    let start_alone = format!("0|{}9", "0,".repeat(20));
-    let arguments = ["check", alone.to_str().expect("UTF-8"), "--initial", &start_alone, "--target", "0|1,2"];
-    let (status, out, err) = throng(&[&arguments[..], &["--engine", "explicit"]].concat());
-    assert!(status == Some(1) && out.contains("not checked"), "{out}{err}");
-    let (status, out, err) = throng(&["simulate", system, "--initial", &start]);
-    assert!(status == Some(2) && err.contains("configurations"), "{out}{err}");
 }
 
 #[test]
-fn inputs_that_cannot_be_counted_are_refused() {
-    let guard = "y1 = 1073741824, y2 = 1073741824, y3 = 1073741824, y4 = 1073741824";
-    let taken = format!(
-        "vars x y1 y2 y3 y4 rules
-        {guard} -> x' = x + y1 + y2 + y3 + y4, y1' = 0, y2' = 0, y3' = 0, y4' = 0;
-        init x = 0, y1 >= 0, y2 >= 0, y3 >= 0, y4 >= 0 target x >= 1"
-    );
-    let start = "vars x y z rules x >= 1 -> y' = y + 1;
-        init x = 1073741824, y = 1073741824, z = 0 target z >= 1";
-    let target = "vars x y z rules x >= 1 -> y' = y + 1;
-        init x = 0, y = 0, z = 0 target x >= 1073741824, y >= 1073741824";
-    let arc = "<arc id='ID' source='t' target='p'><inscription><text>1073741824</text></inscription></arc>";
-    let arcs = arc.replace("ID", "a") + &arc.replace("ID", "b");
-    let parallel = format!(
-        "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='g'>
-        <place id='p'/><transition id='t'/>{arcs}</page></net></pnml>"
-    );
-    for (name, text) in [
-        ("taken.spec", taken.as_str()),
-        ("start.spec", start),
-        ("target.spec", target),
-        ("parallel.pnml", &parallel),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-        let output = command.arg("check").arg(file(&format!("too-{name}"), text)).output().expect("it runs");
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{name}: {err}");
-        assert!(err.contains("E707") && err.contains("too many to count"), "{name}: {err}");
+fn people_see_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("seen.bp");
+    let text = "enum phase { idle, busy };
+decl n : 0..5 := 3, p : phase := idle, a[2] : 0..3 := 2;
+void main() begin
+  n, p, a[n - 2] := n + 1, busy, 3;
+  n := n + 2;
+end
+";
+    fs::write(&file, text).unwrap();
+    let path = file.to_str().unwrap();
+    let trace = out(&throng(&["check", path]));
+    for seen in ["n: 3 -> 4", "p: idle -> busy", "a[1]: 2 -> 3", "n=4", "a[0]=2"] {
+        assert!(trace.contains(seen), "{seen} in {trace}");
     }
+    assert!(!trace.contains("n.0"), "{trace}");
+    let invariant = throng(&["check", path, "--invariant", "n < 4 | a[1] > 2"]);
+    assert_eq!(invariant.status.code(), Some(10), "{}", out(&invariant));
+    let reach = out(&throng(&["reach", path, "--threads", "1"]));
+    assert!(reach.contains("n=4") && reach.contains("p=busy"), "{reach}");
+    assert!(out(&throng(&["translate", path, "--to", "bp"])).contains("decl n : 0..5 := 3, p : phase := idle"));
 }
