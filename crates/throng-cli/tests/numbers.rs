@@ -16,10 +16,18 @@ fn out(output: &Output) -> String {
 /// Name, text, and the exit status that `check` must have.
 const PROGRAMS: [(&str, &str, i32); 9] = [
     ("range", "decl n : 0..2 := 0; void main() begin n := n + 1; end", 10),
-    ("range-kept", "decl n : 0..2 := 0; void main() begin while * do n := n + 1 constrain n < 2; n := n - 1; od end", 0),
+    (
+        "range-kept",
+        "decl n : 0..2 := 0; void main() begin while * do n := n + 1 constrain n < 2; n := n - 1; od end",
+        0,
+    ),
     ("wrap", "decl t : u2 := 0; void main() begin while * do t := t + 1; assert(t <= 3); od end", 0),
     ("wrapped", "decl t : u2 := 1; void main() begin t := t + 1; assert(t > 0); end", 10),
-    ("array", "decl a[3] : bool := 0, i : 0..3 := 0; void main() begin a[i] := 1; i := i + 1 constrain i < 3; end", 10),
+    (
+        "array",
+        "decl a[3] : bool := 0, i : 0..3 := 0; void main() begin a[i] := 1; i := i + 1 constrain i < 3; end",
+        10,
+    ),
     (
         "array-kept",
         "decl a[3] : 0..1 := 0, i : 0..3 := 0; void main() begin atomic { if i < 3 then a[i] := 1 - a[i]; i := i + 1; fi; } assert(a[0] = 1); end",
@@ -44,12 +52,13 @@ const PROGRAMS: [(&str, &str, i32); 9] = [
 
 #[test]
 fn verdicts_certificates_and_bits_agree() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     for (name, text, expected) in PROGRAMS {
-        let file = dir.path().join(format!("{name}.bp"));
-        let certificate = dir.path().join(format!("{name}.cert"));
+        let file = dir.join(format!("{name}.bp"));
+        let certificate = dir.join(format!("{name}.cert"));
         fs::write(&file, text).unwrap();
         let (path, cert) = (file.to_str().unwrap(), certificate.to_str().unwrap());
+        let _ = fs::remove_file(cert);
         let checked = throng(&["check", path, "--certificate", cert]);
         assert_eq!(checked.status.code(), Some(expected), "{name}: {}", out(&checked));
         if expected == 10 {
@@ -63,7 +72,7 @@ fn verdicts_certificates_and_bits_agree() {
         }
         let symbolic = throng(&["check", path, "--engine", "symbolic", "--threads", "3", "--quiet"]);
         assert_eq!(symbolic.status.code(), Some(expected), "{name}: {}", out(&symbolic));
-        let plain = dir.path().join(format!("{name}-plain.bp"));
+        let plain = dir.join(format!("{name}-plain.bp"));
         let written = throng(&["translate", path, "--to", "bp", "--plain", "-o", plain.to_str().unwrap()]);
         assert_eq!(written.status.code(), Some(0), "{name}: {}", out(&written));
         let text = fs::read_to_string(&plain).unwrap();
@@ -75,8 +84,8 @@ fn verdicts_certificates_and_bits_agree() {
 
 #[test]
 fn people_see_values() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("seen.bp");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = dir.join("seen.bp");
     let text = "enum phase { idle, busy };
 decl n : 0..5 := 3, p : phase := idle, a[2] : 0..3 := 2;
 void main() begin
@@ -95,5 +104,7 @@ end
     assert_eq!(invariant.status.code(), Some(10), "{}", out(&invariant));
     let reach = out(&throng(&["reach", path, "--threads", "1"]));
     assert!(reach.contains("n=4") && reach.contains("p=busy"), "{reach}");
-    assert!(out(&throng(&["translate", path, "--to", "bp"])).contains("decl n : 0..5 := 3, p : phase := idle"));
+    assert!(
+        out(&throng(&["translate", path, "--to", "bp"])).contains("decl n : 0..5 := 3, p : phase := idle")
+    );
 }

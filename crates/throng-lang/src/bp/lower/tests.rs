@@ -247,7 +247,7 @@ fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)
         return match rng(4) {
             0 => ("m".into(), values.0),
             1 => ("n".into(), values.1),
-            2 => ("b".into(), values.2.into()),
+            2 => ("(b + 0)".into(), values.2.into()),
             _ => {
                 let k = rng(4);
                 (k.to_string(), k.into())

@@ -236,7 +236,12 @@ fn exprs(least: usize) -> impl Strategy<Value = Vec<Expr>> {
 fn declaration(thread_local: bool) -> impl Strategy<Value = Decl> {
     let initial =
         prop::sample::select(vec![None, Some(Initial::False), Some(Initial::True), Some(Initial::Any)]);
-    let variable = (name().prop_map(ident), initial).prop_map(|(name, initial)| DeclVar { name, length: None, ty: None, initial });
+    let variable = (name().prop_map(ident), initial).prop_map(|(name, initial)| DeclVar {
+        name,
+        length: None,
+        ty: None,
+        initial,
+    });
     let variables = prop::collection::vec(variable, 1..4);
     (any::<bool>(), variables).prop_map(move |(t, variables)| Decl {
         thread_local: t && thread_local,
@@ -323,8 +328,11 @@ fn program() -> impl Strategy<Value = Program> {
         },
     );
     let globals = prop::collection::vec(declaration(true), 0..3);
-    (globals, prop::collection::vec(function, 0..3))
-        .prop_map(|(globals, functions)| Program { globals, functions, ..Program::default() })
+    (globals, prop::collection::vec(function, 0..3)).prop_map(|(globals, functions)| Program {
+        globals,
+        functions,
+        ..Program::default()
+    })
 }
 
 /// Pieces of programs, right and wrong.
