@@ -255,6 +255,9 @@ struct TranslateArgs {
     /// The format to write
     #[arg(long, value_enum)]
     to: Language,
+    /// With `--to bp`: write numbers, enumerations and arrays as Boolean variables
+    #[arg(long)]
+    plain: bool,
     /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,

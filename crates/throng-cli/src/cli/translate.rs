@@ -7,6 +7,7 @@ use super::console::{Console, Failure, complain};
 use super::files::{self, Kind};
 use super::{Language, TranslateArgs};
 use throng::Job;
+use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::Question;
@@ -21,6 +22,9 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         let why = "`throng translate` writes the system for any number of threads: drop `--threads` here and give it \
                    to `throng check`";
         return Err(Failure::Other(why.into()));
+    }
+    if args.plain && args.to != Language::Bp {
+        return Err(Failure::Other("`--plain` is for `--to bp`; other formats have no variables".into()));
     }
     let limits = super::limits(args.timeout, args.memory);
     console.begin(
@@ -46,7 +50,11 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             {
                 console.note("note: the program is written as it is; ask for labels and invariants again");
             }
-            return save(args, console, &printer::print(program.tree()), None).map(|()| 0);
+            let text = match args.plain && program.tree().extended {
+                true => printer::print(&plain(lower(program.tree()).0.tree)),
+                false => printer::print(program.tree()),
+            };
+            return save(args, console, &text, None).map(|()| 0);
         }
         _ => {
             let system = match as_system(loaded, problem, |p| unfold(p, &limits).map(System::from)) {
