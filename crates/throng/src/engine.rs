@@ -23,7 +23,9 @@ mod levels;
 #[doc(hidden)]
 pub mod on_quotient;
 #[doc(hidden)]
+#[cfg(feature = "symbolic")]
 pub mod symbolic;
+pub mod thread_states;
 #[doc(hidden)]
 pub mod views;
 

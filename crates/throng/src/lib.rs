@@ -76,6 +76,7 @@
 //! asks into a [`model::problem::Problem`]; [`Job`] puts the parts together.
 
 #[doc(hidden)]
+#[cfg(feature = "symbolic")]
 pub mod bdd;
 #[doc(hidden)]
 pub mod checkpoint;

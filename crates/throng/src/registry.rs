@@ -11,6 +11,7 @@ use crate::engine::explicit::Explicit;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::on_quotient::OnQuotient;
+#[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::Views;
 
@@ -40,6 +41,7 @@ pub enum Engine {
     /// Pair views and triple views.
     Views,
     /// Forward with decision diagrams.
+    #[cfg(feature = "symbolic")]
     Symbolic,
 }
 
@@ -84,6 +86,7 @@ impl Engine {
         Engine::Guided,
         Engine::Backward,
         Engine::Views,
+        #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
 
@@ -97,6 +100,7 @@ impl Engine {
             Engine::Guided => "guided",
             Engine::Backward => "backward",
             Engine::Views => "views",
+            #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
     }
@@ -123,6 +127,7 @@ impl Engine {
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
             }
+            #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
     }
@@ -142,6 +147,7 @@ impl Engine {
             Engine::Guided => on_quotient(quotient, Guided::default()),
             Engine::Backward => on_quotient(quotient, Pruned::default()),
             Engine::Views => on_quotient(quotient, Views::default()),
+            #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }
     }

@@ -10,7 +10,7 @@ use crate::engine::cutoff::{self, ThreadState, outside_atomic};
 use crate::engine::explicit::explore;
 use crate::engine::facts::FactStore;
 use crate::engine::karp_miller::reachable_unbounded;
-use crate::engine::symbolic::thread_states::{self, expanded};
+use crate::engine::thread_states::{self, expanded};
 use crate::error::Error;
 use crate::registry::Engine;
 use crate::report::reach::{ReachOutcome, places};
@@ -79,7 +79,8 @@ impl Job<'_> {
             Engine::Auto | Engine::Explicit => {
                 explore(problem, jobs, limits, watch).map(|found| found.thread_states())
             }
-            Engine::Symbolic => thread_states::reachable(problem, limits, watch),
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => crate::engine::symbolic::thread_states::reachable(problem, limits, watch),
             Engine::Backward | Engine::Equations | Engine::Guided | Engine::Views | Engine::KarpMiller => {
                 let why = "thread states are listed by `explicit` and `symbolic` (with a thread bound) and by `karp-miller` and `backward` (without)";
                 return Err(Error::Unsuitable(why.into()));
