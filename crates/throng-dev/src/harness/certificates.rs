@@ -100,7 +100,8 @@ pub fn second(args: &[&str]) -> Option<String> {
 
 /// Exit status and output of the proved checker, given the same arguments as `throng certify`; nothing if `proofs/check` has not built it.
 pub fn proved(args: &[&str]) -> Option<(Option<i32>, String)> {
-    let output = Command::new(Path::new(crate::ROOT).join("proofs/build/throng-proved")).args(args).output().ok()?;
+    let output =
+        Command::new(Path::new(crate::ROOT).join("proofs/build/throng-proved")).args(args).output().ok()?;
     let told = [output.stdout, output.stderr].concat();
     Some((output.status.code(), String::from_utf8_lossy(&told).into_owned()))
 }

@@ -550,7 +550,9 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
         None => "no python3: the second checker was not asked".into(),
     };
     let agreed = match proved_checker(&for_others) {
-        Some(skipped) => format!("{agreed}; the proved checker about {} (skipped {skipped})", asked - skipped),
+        Some(skipped) => {
+            format!("{agreed}; the proved checker about {} (skipped {skipped})", asked - skipped)
+        }
         None => format!("{agreed}; the proved checker is not built"),
     };
     println!(
