@@ -288,8 +288,8 @@ fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)
         4 if depth == 1 => (format!("({a} * {b})"), x * y),
         4 => (format!("(-{a})"), -x),
         5 => (format!("({a} < {b} ? {a} : {b})"), x.min(y)),
-        6 => (format!("(({a}) + 0 = ({b}) + 0 | {a} >= {b})"), (x >= y).into()),
-        _ => (format!("({a} != {b} + 0 => b = (1 = 0))"), (x == y || !values.2).into()),
+        6 => (format!("((({a}) + 0 = ({b}) + 0 | {a} >= {b}) + 0)"), (x >= y).into()),
+        _ => (format!("(({a} != {b} + 0 => b = (1 = 0)) + 0)"), (x == y || !values.2).into()),
     }
 }
 
