@@ -70,7 +70,7 @@ fn verdicts_certificates_and_bits_agree() {
         } else {
             assert_eq!(expected, 10, "{name}: a proof has a certificate");
         }
-        let symbolic = throng(&["check", path, "--engine", "symbolic", "--threads", "3", "--quiet"]);
+        let symbolic = throng(&["check", path, "--engine", "symbolic", "--threads", "4", "--quiet"]);
         assert_eq!(symbolic.status.code(), Some(expected), "{name}: {}", out(&symbolic));
         let plain = dir.join(format!("{name}-plain.bp"));
         let written = throng(&["translate", path, "--to", "bp", "--plain", "-o", plain.to_str().unwrap()]);

@@ -398,10 +398,7 @@ impl Lowering {
         }
         let mut check = constant(true, stmt.span);
         let kind = self.kind(stmt, &mut check)?;
-        let check = match check.kind {
-            ExprKind::Const(true) => None,
-            _ => Some(check),
-        };
+        let check = if number::always_holds(&check) { None } else { Some(check) };
         let lowered = Stmt { kind, check, ..stmt.clone_head() };
         if let Some(check) = &lowered.check {
             self.can_check(check, stmt)?;

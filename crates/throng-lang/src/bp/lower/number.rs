@@ -356,6 +356,21 @@ pub fn leaves(e: &Expr, found: &mut Vec<Expr>) {
     }
 }
 
+/// Whether an expression surely holds; `false` may mean that it reads too many variables to say.
+pub fn always_holds(e: &Expr) -> bool {
+    if let Some(value) = known(e) {
+        return value;
+    }
+    let mut names = Vec::new();
+    leaves(e, &mut names);
+    let bit = |code: u64, leaf: &Expr| {
+        names.iter().position(|n| n.kind == leaf.kind).is_some_and(|i| code >> i & 1 == 1)
+    };
+    names.len() <= MOST_FACTOR_BITS
+        && !is_open(e)
+        && (0..1u64 << names.len()).all(|code| evaluate(e, &|leaf| bit(code, leaf)))
+}
+
 /// The value of an expression of bits.
 fn evaluate(e: &Expr, look: &dyn Fn(&Expr) -> bool) -> bool {
     let of = |e: &Expr| evaluate(e, look);

@@ -83,6 +83,32 @@ fn leaving_a_range_is_a_violation_and_does_not_happen() {
 }
 
 #[test]
+fn what_surely_fits_is_not_checked() {
+    let checks = |statement: &str| {
+        let text = format!(
+            "decl n : 0..2 := 0, m : 0..7 := 0, a[4] : bool := 0; void main() begin {statement}; end"
+        );
+        let (tree, _) = parser::parse(&text);
+        let (lowered, diagnostics) = lower(&tree);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        lowered.tree.functions[0].body[0].check.is_some()
+    };
+    for sure in [
+        "m := n + 5",
+        "n := n + 1 constrain n < 2",
+        "a[n + 1] := 1",
+        "n := m < 3 ? m : 0",
+        "assume(m > 3 | a[m])",
+    ] {
+        assert!(!checks(sure), "{sure}");
+    }
+    for unsure in ["m := n + 6", "n := n + 1", "a[n + 2] := 1", "n := m < 4 ? m : 0", "assume(m > 4 | a[m])"]
+    {
+        assert!(checks(unsure), "{unsure}");
+    }
+}
+
+#[test]
 fn unsigned_numbers_wrap_around() {
     let (shown, bad) = explore("decl n : u2 := 2; void main() begin n := n + 3; n := n - 2; end");
     assert_eq!((shown, bad), (vec!["n=1".into(), "n=2".into(), "n=3".into()], false));
@@ -262,8 +288,8 @@ fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)
         4 if depth == 1 => (format!("({a} * {b})"), x * y),
         4 => (format!("(-{a})"), -x),
         5 => (format!("({a} < {b} ? {a} : {b})"), x.min(y)),
-        6 => (format!("(({a}) + 0 = ({b}) + 0 | {a} >= {b})"), (x >= y).into()),
-        _ => (format!("({a} != {b} + 0 => b = (1 = 0))"), (x == y || !values.2).into()),
+        6 => (format!("((({a}) + 0 = ({b}) + 0 | {a} >= {b}) + 0)"), (x >= y).into()),
+        _ => (format!("(({a} != {b} + 0 => b = (1 = 0)) + 0)"), (x == y || !values.2).into()),
     }
 }
 
