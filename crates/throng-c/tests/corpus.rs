@@ -1,0 +1,159 @@
+//! The public C programs beside the project, if they are there: how many are read, and what a bounded search finds in them.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use throng_c::{Options, load};
+use throng_model::problem::Problem;
+use throng_model::{Config, semantics};
+
+struct Row {
+    path: PathBuf,
+    folder: String,
+    property: String,
+    expected: String,
+    options: Options,
+}
+
+/// The C programs of the corpus, or nothing if it is absent.
+fn rows() -> Vec<Row> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus2");
+    let Ok(manifest) = std::fs::read_to_string(root.join("MANIFEST.csv")) else {
+        println!("ignored: there is no corpus");
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    for line in manifest.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() < 6 || fields[1] != "c" {
+            continue;
+        }
+        let path = root.join(fields[0]);
+        let mut options = Options::default();
+        for flag in fields[5].split_whitespace() {
+            match flag.strip_prefix("-D") {
+                Some(d) => options.defines.push(d.into()),
+                None => options.more.push(path.with_file_name(flag)),
+            }
+        }
+        let folder = fields[0].split('/').nth(2).unwrap_or_default().to_string();
+        let (property, expected) = (fields[2].to_string(), fields[3].to_string());
+        rows.push(Row { path, folder, property, expected, options });
+    }
+    rows
+}
+
+#[test]
+fn programs_are_read_or_refused_with_a_reason() {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for row in rows() {
+        let begun = Instant::now();
+        let result = load(&row.path, &row.options);
+        let took = begun.elapsed();
+        if took > Duration::from_secs(1) {
+            println!("slow: {} {took:?}", row.path.display());
+        }
+        let count = counts.entry(row.folder.clone()).or_default();
+        match result {
+            Ok(_) => count.0 += 1,
+            Err(why) => {
+                count.1 += 1;
+                assert!(!why.diagnostics.is_empty());
+                let name = row.path.display().to_string();
+                let name = name.rsplit("corpus2/").next().unwrap_or_default().to_string();
+                for d in &why.diagnostics {
+                    let line = d.span.map_or(0, |s| why.source.position(s.start as usize).0);
+                    println!("refused: {name}:{line}: {} {}", d.code, d.message);
+                    assert_ne!(d.code, "E809", "the reader panicked");
+                }
+            }
+        }
+    }
+    for (folder, (read, refused)) in &counts {
+        println!("{folder}: {read} read, {refused} refused");
+    }
+}
+
+enum Found {
+    Unsafe(usize),
+    Safe(usize),
+    Unknown(String),
+}
+
+/// Breadth-first search with at most `threads` threads.
+fn search(problem: &Problem, threads: u32, most: usize, time: Duration) -> Found {
+    let begun = Instant::now();
+    let mut seen: HashSet<Config> = HashSet::new();
+    let mut queue: VecDeque<Config> = VecDeque::new();
+    let model = &*problem.model;
+    for initial in &problem.initial {
+        queue.push_back(Config::new(initial.shared, initial.threads.clone()));
+    }
+    seen.extend(queue.iter().cloned());
+    let mut complete = Ok(());
+    let mut out = Vec::new();
+    while let Some(config) = queue.pop_front() {
+        if problem.targets.iter().any(|t| t.is_hit(&config, model)) {
+            return Found::Unsafe(seen.len());
+        }
+        if seen.len() > most || begun.elapsed() > time {
+            return Found::Unknown(format!("{} configurations", seen.len()));
+        }
+        out.clear();
+        complete = semantics::successors(model, &config, Some(threads), &mut out);
+        for (_, next) in out.drain(..) {
+            if seen.insert(next.clone()) {
+                queue.push_back(next);
+            }
+        }
+    }
+    match complete {
+        Ok(()) => Found::Safe(seen.len()),
+        Err(why) => Found::Unknown(format!("incomplete: {why} ({} configurations)", seen.len())),
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: run by name"]
+fn no_wrong_verdict_in_a_bounded_search() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let seconds = std::env::var("SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(5);
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for row in rows().into_iter().filter(|r| r.property != "no-data-race") {
+        let name = row.path.display().to_string();
+        let name = name.rsplit("corpus2/").next().unwrap_or_default().to_string();
+        if !name.contains(&only) {
+            continue;
+        }
+        let Ok(loaded) = load(&row.path, &row.options) else { continue };
+        let mut said = String::from("unknown");
+        for threads in 2..=4 {
+            let begun = Instant::now();
+            let found = search(&loaded.problem(), threads, 3_000_000, Duration::from_secs(seconds));
+            let text = match &found {
+                Found::Unsafe(n) => format!("UNSAFE {n}"),
+                Found::Safe(n) => format!("no violation {n}"),
+                Found::Unknown(why) => format!("unknown {why}"),
+            };
+            println!("{name} [{}] {threads} threads: {text} {:.1?}", row.expected, begun.elapsed());
+            match found {
+                Found::Unsafe(_) => {
+                    said = "unsafe".into();
+                    break;
+                }
+                Found::Safe(_) => said = format!("no violation with {threads}"),
+                Found::Unknown(_) => break,
+            }
+        }
+        if said == "unsafe" && row.expected == "safe" {
+            wrong.push(name);
+        }
+        *counts.entry((row.expected, said)).or_default() += 1;
+    }
+    for ((expected, said), n) in &counts {
+        println!("expected {expected}, found {said}: {n}");
+    }
+    assert!(wrong.is_empty(), "UNSAFE on programs expected safe: {wrong:?}");
+}
