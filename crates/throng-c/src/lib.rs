@@ -62,7 +62,11 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
     let mut raw = String::new();
     for (i, file) in std::iter::once(path).chain(options.more.iter().map(|p| p.as_path())).enumerate() {
         if preprocess::is_preprocessed(file) {
-            raw.push_str(&if i == 0 { user.text.clone() } else { throng_lang::load::read_source(file)?.text });
+            raw.push_str(&if i == 0 {
+                user.text.clone()
+            } else {
+                throng_lang::load::read_source(file)?.text
+            });
         } else {
             let bytes = preprocess::preprocess(file, options)
                 .map_err(|why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] })?;
@@ -88,13 +92,18 @@ pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Reje
     match done {
         Ok(Ok(Ok((program, notes)))) => Ok(Loaded { source, program: Arc::new(program), notes }),
         Ok(Ok(Err(found))) => Err(rejected(found)),
-        Ok(Err(_)) | Err(_) => {
-            Err(rejected(vec![Diagnostic::whole("E809", "the reader of C failed on this program: please report it")]))
-        }
+        Ok(Err(_)) | Err(_) => Err(rejected(vec![Diagnostic::whole(
+            "E809",
+            "the reader of C failed on this program: please report it",
+        )])),
     }
 }
 
-fn translate(user: Source, raw: String, options: &Options) -> Result<(Program, Vec<String>), Vec<Diagnostic>> {
+fn translate(
+    user: Source,
+    raw: String,
+    options: &Options,
+) -> Result<(Program, Vec<String>), Vec<Diagnostic>> {
     let prepared = Prepared::new(raw, user).map_err(|d| vec![d])?;
     let config = lang_c::driver::Config::with_gcc();
     let parsed = lang_c::driver::parse_preprocessed(&config, prepared.text.clone()).map_err(|why| {

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use crate::goto::{Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Program, Reg, Template, address};
+use crate::goto::{
+    Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Program, Reg, Template, address,
+};
 use crate::preprocess::Prepared;
 use crate::step::OPEN;
 use crate::types::{Field, Func, Struct, Ty};
@@ -247,12 +249,8 @@ impl<'a> Lower<'a> {
         uses.statement(&f.node.statement.node);
         self.globals.insert(name.clone(), Symbol::Function(ty.clone()));
         self.function_number(&name);
-        let definition = Definition {
-            node: &f.node,
-            ty,
-            addressed: Rc::new(uses.addressed),
-            bare: Rc::new(uses.bare),
-        };
+        let definition =
+            Definition { node: &f.node, ty, addressed: Rc::new(uses.addressed), bare: Rc::new(uses.bare) };
         self.definitions.insert(name, definition);
         Ok(())
     }
@@ -337,7 +335,15 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::Double => float = Some(8),
                 TypeSpecifier::Bool => return Ok(Ty::Int(Int { size: 1, signed: false, truth: true })),
                 TypeSpecifier::Complex => float = float.or(Some(8)),
-                TypeSpecifier::TS18661Float(f) => float = Some(if f.width <= 32 { 4 } else if f.width <= 64 { 8 } else { 16 }),
+                TypeSpecifier::TS18661Float(f) => {
+                    float = Some(if f.width <= 32 {
+                        4
+                    } else if f.width <= 64 {
+                        8
+                    } else {
+                        16
+                    })
+                }
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
                     return Ok(Ty::Atomic(Rc::new(ty)));
@@ -358,9 +364,7 @@ impl<'a> Lower<'a> {
                     let name = &n.node.name;
                     return match self.lookup(name) {
                         Some(Symbol::Typedef(t)) => Ok(t.clone()),
-                        _ if name == "__builtin_va_list" => {
-                            Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3)))
-                        }
+                        _ if name == "__builtin_va_list" => Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
                         _ => wrong(n.span, format!("`{name}` is not a type")),
                     };
                 }
@@ -497,9 +501,7 @@ impl<'a> Lower<'a> {
         for p in pointers {
             ty = Ty::ptr(ty);
             if let DerivedDeclarator::Pointer(qualifiers) = &p.node {
-                let is_atomic = |q: &Node<PointerQualifier>| {
-                    matches!(&q.node, PointerQualifier::TypeQualifier(t) if t.node == TypeQualifier::Atomic)
-                };
+                let is_atomic = |q: &Node<PointerQualifier>| matches!(&q.node, PointerQualifier::TypeQualifier(t) if t.node == TypeQualifier::Atomic);
                 if qualifiers.iter().any(is_atomic) {
                     ty = Ty::Atomic(Rc::new(ty));
                 }
@@ -537,8 +539,7 @@ impl<'a> Lower<'a> {
                     Ty::Func(Rc::new(Func { result: ty, parameters, variadic }))
                 }
                 DerivedDeclarator::KRFunction(names) => {
-                    let parameters =
-                        names.iter().map(|n| (Some(n.node.name.clone()), Ty::int())).collect();
+                    let parameters = names.iter().map(|n| (Some(n.node.name.clone()), Ty::int())).collect();
                     Ty::Func(Rc::new(Func { result: ty, parameters, variadic: names.is_empty() }))
                 }
                 DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_) => ty,
@@ -579,7 +580,8 @@ impl<'a> Lower<'a> {
                 continue;
             }
             if let Ty::Func(f) = &ty {
-                if !matches!(self.lookup(&name), Some(Symbol::Function(_)) if self.definitions.contains_key(&name)) {
+                if !matches!(self.lookup(&name), Some(Symbol::Function(_)) if self.definitions.contains_key(&name))
+                {
                     let f = f.clone();
                     self.globals.insert(name, Symbol::Function(f));
                 }
@@ -596,7 +598,8 @@ impl<'a> Lower<'a> {
                 }
             }
             let global = self.scopes.is_empty();
-            let fixed = global || matches!(base.class, Some(StorageClassSpecifier::Static | StorageClassSpecifier::Extern));
+            let fixed = global
+                || matches!(base.class, Some(StorageClassSpecifier::Static | StorageClassSpecifier::Extern));
             if fixed {
                 self.fixed_variable(&base, name, ty, item, d.span)?;
             } else {
@@ -740,8 +743,7 @@ impl<'a> Lower<'a> {
         if self.dry {
             return;
         }
-        let function =
-            self.current.frames.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(" > ");
+        let function = self.current.frames.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(" > ");
         let key = (self.here.start, self.here.end, function);
         let origin = match self.origins.get(&key) {
             Some(&o) => o,
@@ -1090,7 +1092,9 @@ impl Uses {
                 _ => self.expression(&u.node.operand.node),
             },
             Expression::Cast(c) => self.expression(&c.node.expression.node),
-            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => self.part(e, false),
+            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
+                self.part(e, false)
+            }
             Expression::BinaryOperator(b) => {
                 self.expression(&b.node.lhs.node);
                 self.expression(&b.node.rhs.node);

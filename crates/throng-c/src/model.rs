@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use throng_model::{
-    Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits,
+    Transfers,
 };
 
 use crate::goto::{Instr, Int, Origin, PTR, Program};

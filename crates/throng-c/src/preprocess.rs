@@ -247,7 +247,8 @@ impl Prepared {
                     }
                 }
                 _ if c.is_ascii_alphabetic() || c == b'_' || c == b'$' => {
-                    while i < bytes.len() && (bytes[i].is_ascii_alphanumeric() || matches!(bytes[i], b'_' | b'$'))
+                    while i < bytes.len()
+                        && (bytes[i].is_ascii_alphanumeric() || matches!(bytes[i], b'_' | b'$'))
                     {
                         i += 1;
                     }
@@ -260,7 +261,17 @@ impl Prepared {
                             replace!(start, end, " ");
                             continue;
                         }
-                        "__builtin_va_arg" | "__builtin_offsetof" => {}
+                        word if depth == 0
+                            && matches!(last, ";" | "}")
+                            && !is_keyword(word)
+                            && raw[end..].trim_start().starts_with('(') =>
+                        {
+                            // A function without a type returns `int`.
+                            self.emit(copied, &raw[copied..start]);
+                            self.emit(start, "int ");
+                            copied = start;
+                            self.back.push((self.text.len(), copied));
+                        }
                         _ => {}
                     }
                 }
@@ -337,7 +348,13 @@ impl Prepared {
     }
 
     /// An error about a passage of `text`.
-    pub fn error(&self, code: &'static str, start: usize, end: usize, message: impl Into<String>) -> Diagnostic {
+    pub fn error(
+        &self,
+        code: &'static str,
+        start: usize,
+        end: usize,
+        message: impl Into<String>,
+    ) -> Diagnostic {
         let (from, to) = (self.raw_offset(start), self.raw_offset(end.max(start)));
         whole_or_at(code, self.span(&self.raw, from, to), message)
     }
@@ -395,11 +412,31 @@ fn balanced(text: &str, from: usize) -> usize {
     text.len()
 }
 
+/// Whether a word before a bracket outside functions is anything but the name of a function.
+fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "_Static_assert"
+            | "asm"
+            | "__asm__"
+            | "__asm"
+            | "typeof"
+            | "__typeof__"
+            | "__typeof"
+            | "_Alignas"
+            | "_Atomic"
+            | "__extension__"
+    )
+}
+
 /// Whether a word before a colon at the start of a statement is a label that may get an empty statement. (`__CPROVER_ASYNC_1:` says
 /// something about the statement that follows.)
 fn is_label(word: &str) -> bool {
     let identifier = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let keyword = matches!(word, "default" | "case" | "unsigned" | "int" | "signed" | "long" | "short" | "char" | "_Bool");
+    let keyword = matches!(
+        word,
+        "default" | "case" | "unsigned" | "int" | "signed" | "long" | "short" | "char" | "_Bool"
+    );
     identifier && !keyword && !word.starts_with("__CPROVER_ASYNC")
 }
 
@@ -427,6 +464,7 @@ mod tests {
         assert!(text("int x = a ?: b;").contains("a ?__throng_same: b"));
         assert!(text("void f() { L: int x; }").contains("L:; int x"));
         assert!(!text("void f() { __CPROVER_ASYNC_1: g(); }").contains(":;"));
+        assert!(text("int x; main(){}").contains("int main(){}"));
         assert!(!text("int f() /* no */ __attribute__((x(\")\"))); // c").contains("__attribute__"));
         assert!(Prepared::new("(".repeat(500), Source::new("a.i", "")).is_err());
     }

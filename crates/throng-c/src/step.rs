@@ -192,7 +192,8 @@ impl Stepper<'_> {
                 Err(Stop::Open(r)) => return self.choose(run, r),
                 Err(Stop::Undefined(why)) => {
                     let origin = self.program.origin(self.thread.template as usize, run.pc);
-                    return self.missing(format!("line {}: {why}", origin.line));
+                    self.missing(format!("line {}: {why}", origin.line));
+                    return self.block(run);
                 }
             }
         }
@@ -221,6 +222,21 @@ impl Stepper<'_> {
             return false;
         }
         self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
+    }
+
+    /// The thread can never execute its next instruction. What it has done in this step is done, unless that is an atomic section:
+    /// then it does not begin.
+    fn block(&mut self, mut run: Run) {
+        if run.depth > 0 || run.at.is_none() || run.at == Some(run.pc) {
+            return;
+        }
+        let t = &self.program.templates[self.thread.template as usize];
+        if t.code[run.pc] == Instr::Assume(Expr::Const(0)) {
+            // Nothing that it knows matters any more.
+            run.registers.fill(None);
+            run.private.fill(OPEN);
+        }
+        self.leave(run, true);
     }
 
     /// The step ends here. The thread lives unless `lives` is false.
@@ -326,7 +342,9 @@ impl Stepper<'_> {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);
                     if !all {
-                        self.missing("memory that was never written has more values than those that were tried");
+                        self.missing(
+                            "memory that was never written has more values than those that were tried",
+                        );
                     }
                     for v in values.into_iter().rev() {
                         let mut next = run.clone();
@@ -359,6 +377,7 @@ impl Stepper<'_> {
             }
             Instr::Assume(e) => {
                 if value(e, run)? == 0 {
+                    self.block(run.clone());
                     return Ok(false);
                 }
             }
@@ -399,8 +418,7 @@ impl Stepper<'_> {
                     heap.push(None);
                 }
                 heap[slot] = Some(vec![OPEN; size]);
-                run.registers[*r as usize] =
-                    Some(address((self.program.objects.len() + 1 + slot) as i64, 0));
+                run.registers[*r as usize] = Some(address((self.program.objects.len() + 1 + slot) as i64, 0));
             }
             Instr::Free(e) => {
                 let a = value(e, run)?;
@@ -446,8 +464,10 @@ impl Stepper<'_> {
         let end = offset + size as usize;
         let found = if object >= PRIVATE {
             run.private.get(offset..end)
-        } else if let Some(o) =
-            usize::try_from(object).ok().and_then(|o| o.checked_sub(1)).and_then(|o| self.program.objects.get(o))
+        } else if let Some(o) = usize::try_from(object)
+            .ok()
+            .and_then(|o| o.checked_sub(1))
+            .and_then(|o| self.program.objects.get(o))
         {
             (end <= o.init.len()).then(|| &run.memory.fixed[o.base + offset..o.base + end])
         } else {
@@ -460,7 +480,8 @@ impl Stepper<'_> {
                 .and_then(|o| o.get(offset..end))
         };
         found.ok_or_else(|| {
-            let what = if a == 0 { "a null pointer is dereferenced" } else { "an access is outside its object" };
+            let what =
+                if a == 0 { "a null pointer is dereferenced" } else { "an access is outside its object" };
             Stop::Undefined(what.into())
         })
     }

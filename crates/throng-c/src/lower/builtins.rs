@@ -12,8 +12,29 @@ use crate::types::Ty;
 
 /// Undefined functions that everybody calls and that change no variable of the program.
 const HARMLESS: &[&str] = &[
-    "printf", "fprintf", "puts", "putchar", "perror", "fflush", "fputs", "fputc", "sleep", "usleep", "nanosleep", "sched_yield",
-    "srand", "srandom", "time", "rand", "random", "pthread_yield", "strlen", "strcmp", "getpid", "printk", "__printf_chk",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "perror",
+    "fflush",
+    "fputs",
+    "fputc",
+    "sleep",
+    "usleep",
+    "nanosleep",
+    "sched_yield",
+    "srand",
+    "srandom",
+    "time",
+    "rand",
+    "random",
+    "pthread_yield",
+    "strlen",
+    "strcmp",
+    "getpid",
+    "printk",
+    "__printf_chk",
     "__fprintf_chk",
 ];
 
@@ -26,7 +47,12 @@ type Args<'a> = &'a [Node<Expression>];
 
 impl<'a> Lower<'a> {
     /// A call with a meaning of its own: `Some(result)`.
-    pub(super) fn builtin(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Option<Option<Value>>> {
         let defined = self.definitions.contains_key(name);
         let special = matches!(
             name,
@@ -70,10 +96,14 @@ impl<'a> Lower<'a> {
             }
             "__builtin_expect" => Some(self.arg(args, 0, span)?),
             "__builtin_constant_p" => zero(),
-            "__builtin_types_compatible_p" | "__builtin_va_start" | "__builtin_va_end" | "__builtin_va_copy" => {
+            "__builtin_types_compatible_p"
+            | "__builtin_va_start"
+            | "__builtin_va_end"
+            | "__builtin_va_copy" => {
                 return unsupported(span, format!("`{name}`"));
             }
-            "longjmp" | "_longjmp" | "siglongjmp" | "setjmp" | "_setjmp" | "__sigsetjmp" | "fork" | "vfork" => {
+            "longjmp" | "_longjmp" | "siglongjmp" | "setjmp" | "_setjmp" | "__sigsetjmp" | "fork"
+            | "vfork" => {
                 return unsupported(span, format!("`{name}`"));
             }
             "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" => {
@@ -118,8 +148,14 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicEnd);
                 Some(a)
             }
-            "memcpy" | "memmove" | "strcpy" | "strncpy" | "strcat" | "sprintf" | "snprintf" | "scanf" | "fscanf" | "sscanf"
-            | "read" | "fgets" | "gets" | "__isoc99_scanf" | "__isoc99_sscanf" | "__isoc99_fscanf" => {
+            "strcpy" => {
+                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                self.copy_text(&to.expr, &from.expr);
+                Some(to)
+            }
+            "memcpy" | "memmove" | "strncpy" | "strcat" | "sprintf" | "snprintf" | "scanf" | "fscanf"
+            | "sscanf" | "read" | "fgets" | "gets" | "__isoc99_scanf" | "__isoc99_sscanf"
+            | "__isoc99_fscanf" => {
                 return unsupported(span, format!("`{name}`"));
             }
             _ if name.starts_with("pthread_") => return self.pthread(&name["pthread_".len()..], args, span),
@@ -128,11 +164,15 @@ impl<'a> Lower<'a> {
                 return self.atomic(name, args, span);
             }
             _ if name.starts_with("atomic_") => return self.standard_atomic(name, args, span),
-            _ if name.starts_with("__CPROVER_") && name.ends_with("predicate") || name.ends_with("_predicates") => {
+            _ if name.starts_with("__CPROVER_") && name.ends_with("predicate")
+                || name.ends_with("_predicates") =>
+            {
                 // Hints for another tool.
                 None
             }
-            _ if name.starts_with("__VERIFIER_nondet_") && !matches!(self.lookup(name), Some(super::Symbol::Function(_))) => {
+            _ if name.starts_with("__VERIFIER_nondet_")
+                && !matches!(self.lookup(name), Some(super::Symbol::Function(_))) =>
+            {
                 let ty = match &name["__VERIFIER_nondet_".len()..] {
                     "bool" | "_Bool" => Int { size: 1, signed: false, truth: true },
                     "char" => Int::new(1, true),
@@ -541,8 +581,8 @@ impl<'a> Lower<'a> {
                 self.place_label(end);
                 ok()
             }
-            "key_create" | "key_delete" | "setspecific" | "getspecific" | "cleanup_push" | "cleanup_pop" | "cancel"
-            | "atfork" | "kill" => {
+            "key_create" | "key_delete" | "setspecific" | "getspecific" | "cleanup_push" | "cleanup_pop"
+            | "cancel" | "atfork" | "kill" => {
                 return unsupported(span, format!("`pthread_{name}`"));
             }
             _ if ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set", "get"]
@@ -565,40 +605,18 @@ impl<'a> Lower<'a> {
         let function = self.arg(args, 2, span)?;
         let argument = self.arg(args, 3, span)?;
         let number = self.register(PTR, None);
-        let spawn = |s: &mut Self, name: &str| -> Result<()> {
-            let Some(d) = s.definitions.get(name) else {
-                return wrong(span, format!("`{name}` is not defined"));
-            };
-            let parameters = d.ty.parameters.clone();
-            let mut arguments = Vec::new();
-            if let Some((_, t)) = parameters.first() {
-                arguments.push(s.convert(argument.clone(), t, span)?.expr);
-            }
-            let template = s.template(name);
-            s.emit(Instr::Spawn(template, arguments, number));
-            Ok(())
-        };
+        let arguments = [argument];
         match function.expr {
             Expr::Const(a) => match self.program.name_of(a) {
-                Some(name) if a >> 32 >= crate::goto::FUNCTION => spawn(self, &name)?,
+                Some(name) if a >> 32 >= crate::goto::FUNCTION => {
+                    self.spawn(&name, &arguments, number, span)?
+                }
                 _ => return wrong(span, "this is not a function"),
             },
             ref f => {
-                let end = self.label();
                 let mut names = self.candidates(1);
                 names.extend(self.candidates(0));
-                for name in names {
-                    let a = self.function_address(&name);
-                    let (here, next) = (self.label(), self.label());
-                    let is = Expr::bin(BinOp::Eq, f.clone(), Expr::Const(a), PTR);
-                    self.emit(Instr::Branch(is, here, next));
-                    self.place_label(here);
-                    spawn(self, &name)?;
-                    self.emit(Instr::Jump(end));
-                    self.place_label(next);
-                }
-                self.emit(Instr::Unmodelled("a thread starts in something that is not a known function".into()));
-                self.place_label(end);
+                self.spawn_pointer(f, names, &arguments, number, span)?;
             }
         }
         match handle.expr {
@@ -613,6 +631,63 @@ impl<'a> Lower<'a> {
         }
         // Creation is taken to succeed.
         Ok(Self::int_value(Expr::Const(0)))
+    }
+
+    /// Starts a thread in a function; it may have fewer parameters than there are arguments.
+    pub(super) fn spawn(&mut self, name: &str, arguments: &[Value], number: u32, span: Span) -> Result<()> {
+        let Some(d) = self.definitions.get(name) else {
+            return wrong(span, format!("`{name}` is not defined"));
+        };
+        let parameters = d.ty.parameters.clone();
+        let mut converted = Vec::new();
+        for (v, (_, t)) in arguments.iter().zip(&parameters) {
+            converted.push(self.convert(v.clone(), t, span)?.expr);
+        }
+        let template = self.template(name);
+        self.emit(Instr::Spawn(template, converted, number));
+        Ok(())
+    }
+
+    /// Starts a thread in whichever of the functions a pointer points to.
+    pub(super) fn spawn_pointer(
+        &mut self,
+        pointer: &Expr,
+        names: Vec<String>,
+        arguments: &[Value],
+        number: u32,
+        span: Span,
+    ) -> Result<()> {
+        let end = self.label();
+        for name in names {
+            let a = self.function_address(&name);
+            let (here, next) = (self.label(), self.label());
+            let is = Expr::bin(BinOp::Eq, pointer.clone(), Expr::Const(a), PTR);
+            self.emit(Instr::Branch(is, here, next));
+            self.place_label(here);
+            self.spawn(&name, arguments, number, span)?;
+            self.emit(Instr::Jump(end));
+            self.place_label(next);
+        }
+        self.emit(Instr::Unmodelled("a thread starts in something that is not a known function".into()));
+        self.place_label(end);
+        Ok(())
+    }
+
+    /// Copies bytes up to and including a zero, one access at a time.
+    fn copy_text(&mut self, to: &Expr, from: &Expr) {
+        let byte = Int::new(1, true);
+        let i = self.register(PTR, None);
+        let (head, more, end) = (self.label(), self.label(), self.label());
+        self.emit(Instr::Let(i, Expr::Const(0)));
+        self.place_label(head);
+        let at = |base: &Expr| Expr::bin(BinOp::Add, base.clone(), Expr::Reg(i), PTR);
+        let c = self.load(&at(from), 0, byte);
+        self.store(&at(to), 0, c.clone(), byte);
+        self.emit(Instr::Branch(Self::equals(c, 0), end, more));
+        self.place_label(more);
+        self.emit(Instr::Let(i, Expr::bin(BinOp::Add, Expr::Reg(i), Expr::Const(1), PTR)));
+        self.emit(Instr::Jump(head));
+        self.place_label(end);
     }
 
     fn semaphore(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
@@ -733,10 +808,7 @@ impl<'a> Lower<'a> {
     /// `__atomic_*` and `__sync_*`. Weaker orders are executed as the strongest.
     fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
         let truth = |expr| Some(Value { expr, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) });
-        if matches!(
-            name,
-            "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence"
-        ) {
+        if matches!(name, "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence") {
             return Ok(Some(None));
         }
         if matches!(name, "__atomic_is_lock_free" | "__atomic_always_lock_free") {

@@ -35,7 +35,9 @@ impl<'a> Lower<'a> {
 
     fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
-            Expression::Identifier(n) if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(_) | Symbol::Function(_))) => {
+            Expression::Identifier(n)
+                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(_) | Symbol::Function(_))) =>
+            {
                 Ok(self.place(e)?)
             }
             Expression::Member(_) | Expression::CompoundLiteral(_) | Expression::StringLiteral(_) => {
@@ -126,7 +128,10 @@ impl<'a> Lower<'a> {
                 _ = c;
                 unsupported(span, "a conversion as something to assign to")
             }
-            Expression::Statement(_) | Expression::Call(_) | Expression::Conditional(_) | Expression::Comma(_) => {
+            Expression::Statement(_)
+            | Expression::Call(_)
+            | Expression::Conditional(_)
+            | Expression::Comma(_) => {
                 let v = self.value(e)?;
                 match v.ty.plain() {
                     Ty::Struct(_) => Ok(Place::Memory(v.expr, v.ty)),
@@ -148,9 +153,7 @@ impl<'a> Lower<'a> {
         self.structs[s].fields.iter().find_map(|f| match &f.name {
             Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits)),
             None => match f.ty.plain() {
-                Ty::Struct(inner) => {
-                    self.member(*inner, name).map(|(o, t, b)| (o + f.offset, t, b))
-                }
+                Ty::Struct(inner) => self.member(*inner, name).map(|(o, t, b)| (o + f.offset, t, b)),
                 _ => None,
             },
         })
@@ -174,7 +177,9 @@ impl<'a> Lower<'a> {
     pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
         match place {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
-            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
+            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
+                unsupported(span, "floating-point arithmetic")
+            }
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Memory(a, ty) => match ty.plain() {
                 Ty::Array(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
@@ -195,7 +200,9 @@ impl<'a> Lower<'a> {
     /// Assignment, with conversion.
     pub(super) fn assign(&mut self, place: &Place, v: Value, span: Span) -> Result<()> {
         match place {
-            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
+            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
+                unsupported(span, "floating-point arithmetic")
+            }
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Register(r, ty) => {
                 let v = self.convert(v, ty, span)?;
@@ -312,7 +319,11 @@ impl<'a> Lower<'a> {
                     let a = self.function_address(&n.node.name);
                     Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
                 }
-                None if matches!(n.node.name.as_str(), "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
+                None if matches!(
+                    n.node.name.as_str(),
+                    "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__"
+                ) =>
+                {
                     let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
                     let (a, _) = self.text(name.into_bytes());
                     Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
@@ -427,9 +438,7 @@ impl<'a> Lower<'a> {
                 }
                 match self.place(operand)? {
                     Place::Memory(a, ty) => Ok(Value { expr: a, ty: Ty::ptr(ty) }),
-                    Place::Register(_, ty) if self.dry => {
-                        Ok(Value { expr: Expr::Const(0), ty: Ty::ptr(ty) })
-                    }
+                    Place::Register(_, ty) if self.dry => Ok(Value { expr: Expr::Const(0), ty: Ty::ptr(ty) }),
                     Place::Register(..) => unsupported(span, "the address of this"),
                     Place::BitField(_) => unsupported(span, "the address of a bit-field"),
                 }
@@ -562,7 +571,12 @@ impl<'a> Lower<'a> {
         Ok(Value { expr, ty: if op.compares() { Ty::int() } else { Ty::Int(at) } })
     }
 
-    fn binary(&mut self, e: &'a Node<Expression>, b: &'a BinaryOperatorExpression, span: Span) -> Result<Value> {
+    fn binary(
+        &mut self,
+        e: &'a Node<Expression>,
+        b: &'a BinaryOperatorExpression,
+        span: Span,
+    ) -> Result<Value> {
         use BinaryOperator as B;
         let (op, swapped) = match b.operator.node {
             B::Index => {
@@ -806,7 +820,13 @@ impl<'a> Lower<'a> {
         Ok(values)
     }
 
-    fn call_named(&mut self, name: &str, ty: &Rc<Func>, arguments: Vec<Value>, span: Span) -> Result<Option<Value>> {
+    fn call_named(
+        &mut self,
+        name: &str,
+        ty: &Rc<Func>,
+        arguments: Vec<Value>,
+        span: Span,
+    ) -> Result<Option<Value>> {
         if self.dry {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
@@ -984,19 +1004,20 @@ fn unescape(text: &str) -> Vec<u8> {
             out.extend(c.to_string().bytes());
             continue;
         }
-        let digits = |chars: &mut std::iter::Peekable<std::str::Chars>, first: u32, radix: u32, most: usize| {
-            let mut v = first;
-            for _ in 0..most {
-                match chars.peek().and_then(|c| c.to_digit(radix)) {
-                    Some(d) => {
-                        v = (v * radix + d) & 0xff;
-                        chars.next();
+        let digits =
+            |chars: &mut std::iter::Peekable<std::str::Chars>, first: u32, radix: u32, most: usize| {
+                let mut v = first;
+                for _ in 0..most {
+                    match chars.peek().and_then(|c| c.to_digit(radix)) {
+                        Some(d) => {
+                            v = (v * radix + d) & 0xff;
+                            chars.next();
+                        }
+                        None => break,
                     }
-                    None => break,
                 }
-            }
-            v as u8
-        };
+                v as u8
+            };
         match chars.next() {
             Some('n') => out.push(b'\n'),
             Some('t') => out.push(b'\t'),

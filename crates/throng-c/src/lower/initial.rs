@@ -18,7 +18,8 @@ impl<'a> Lower<'a> {
             Initializer::List(items) => {
                 if let [item] = &items[..]
                     && let Initializer::Expression(e) = &item.node.initializer.node
-                    && let (Expression::StringLiteral(s), Some(Int { size: 1, .. })) = (&e.node, element.scalar())
+                    && let (Expression::StringLiteral(s), Some(Int { size: 1, .. })) =
+                        (&e.node, element.scalar())
                 {
                     return Ok(Self::string_bytes(&s.node).len() as u64 + 1);
                 }
@@ -36,7 +37,13 @@ impl<'a> Lower<'a> {
     }
 
     /// The initial value of a variable at a fixed address.
-    pub(super) fn fixed_initial(&mut self, a: i64, ty: &Ty, item: &'a Node<InitDeclarator>, span: Span) -> Result<()> {
+    pub(super) fn fixed_initial(
+        &mut self,
+        a: i64,
+        ty: &Ty,
+        item: &'a Node<InitDeclarator>,
+        span: Span,
+    ) -> Result<()> {
         let Some(init) = &item.node.initializer else { return Ok(()) };
         let mut values = Vec::new();
         let dry = self.dry;
@@ -55,7 +62,8 @@ impl<'a> Lower<'a> {
             } else {
                 self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])
             };
-            let Some(bytes) = bytes.and_then(|b| b.get_mut(offset as usize..offset as usize + i.size as usize))
+            let Some(bytes) =
+                bytes.and_then(|b| b.get_mut(offset as usize..offset as usize + i.size as usize))
             else {
                 return wrong(span, "too many initial values");
             };
@@ -120,7 +128,13 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn collect(&mut self, at: u64, ty: &Ty, init: &'a Node<Initializer>, out: &mut Vec<(u64, Int, Expr)>) -> Result<()> {
+    fn collect(
+        &mut self,
+        at: u64,
+        ty: &Ty,
+        init: &'a Node<Initializer>,
+        out: &mut Vec<(u64, Int, Expr)>,
+    ) -> Result<()> {
         match &init.node {
             Initializer::Expression(e) => {
                 if let (Ty::Array(t, Some(n)), Expression::StringLiteral(s)) = (ty.plain(), &e.node) {

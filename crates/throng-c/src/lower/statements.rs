@@ -85,7 +85,8 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Statement::Return(e) => {
-                let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit)) else {
+                let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit))
+                else {
                     return wrong(s.span, "`return` outside a function");
                 };
                 if let Some(e) = e {
@@ -276,20 +277,29 @@ impl<'a> Lower<'a> {
         let Expression::Call(c) = &e.node else {
             return unsupported(s.span, "`__CPROVER_ASYNC_` before anything but a call");
         };
-        let name = match &c.node.callee.node {
-            Expression::Identifier(n) if self.definitions.contains_key(&n.node.name) => n.node.name.clone(),
-            _ => return unsupported(s.span, "starting a function that is not defined here"),
-        };
-        let parameters = self.definitions[&name].ty.parameters.clone();
-        let mut arguments = Vec::new();
-        for (e, (_, t)) in c.node.arguments.iter().zip(&parameters) {
-            let v = self.value(e)?;
-            arguments.push(self.convert(v, t, e.span)?.expr);
+        if let Expression::Identifier(n) = &c.node.callee.node
+            && self.definitions.contains_key(&n.node.name)
+        {
+            let name = n.node.name.clone();
+            let parameters = self.definitions[&name].ty.parameters.clone();
+            let mut arguments = Vec::new();
+            for (e, (_, t)) in c.node.arguments.iter().zip(&parameters) {
+                let v = self.value(e)?;
+                arguments.push(self.convert(v, t, e.span)?);
+            }
+            let r = self.register(INT, None);
+            return self.spawn(&name, &arguments, r, s.span);
         }
-        let template = self.template(&name);
+        let callee = self.value(&c.node.callee)?;
+        let callee = self.kept(callee);
+        let mut arguments = Vec::new();
+        for e in &c.node.arguments {
+            let v = self.value(e)?;
+            arguments.push(self.kept(v));
+        }
         let r = self.register(INT, None);
-        self.emit(Instr::Spawn(template, arguments, r));
-        Ok(())
+        let names = self.candidates(arguments.len());
+        self.spawn_pointer(&callee.expr, names, &arguments, r, s.span)
     }
 
     /// `({ … })`: the value of its last statement.
