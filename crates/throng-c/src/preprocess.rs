@@ -451,8 +451,8 @@ mod tests {
         let p = Prepared::new(raw.into(), user).unwrap();
         assert!(p.text.contains("_Thread_local int y;"), "{}", p.text);
         let at = |word: &str| p.text.find(word).unwrap();
-        assert_eq!(p.origin(at("y"), at("y") + 1), (None, 2, 14, "__thread int y;".into()));
-        assert_eq!(p.origin(at("z"), at("z") + 1).1, 3);
+        assert_eq!(p.origin(at("y;"), at("y;") + 1), (None, 2, 14, "__thread int y;".into()));
+        assert_eq!(p.origin(at("z ="), at("z =") + 1).1, 3);
         assert_eq!(p.origin(at("h;"), at("h;") + 1).0.as_deref(), Some("h.h"));
         let d = p.error("E802", at("$"), at("$") + 1, "unexpected");
         assert_eq!(d.span.map(|s| &p.user.text[s.range()]), Some("int z = X + $;"));

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::goto::{Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address};
 
 /// A byte that was never written: its value is open until it is read.
@@ -145,7 +147,8 @@ pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
         executed: 0,
         inputs: Vec::new(),
     };
-    let mut stepper = Stepper { program, thread, steps: Steps::default(), work: vec![first] };
+    let mut stepper =
+        Stepper { program, thread, steps: Steps::default(), work: vec![first], chosen: FxHashSet::default() };
     while let Some(run) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
             stepper.missing("a step can go more than 4096 ways");
@@ -161,7 +164,12 @@ struct Stepper<'a> {
     thread: &'a Thread,
     steps: Steps,
     work: Vec<Run>,
+    /// Where choices were made: a private loop comes back to the same one again and again.
+    chosen: FxHashSet<Choice>,
 }
+
+/// All of a [`Run`] that matters later.
+type Choice = (usize, Option<usize>, u32, Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>);
 
 impl Stepper<'_> {
     fn missing(&mut self, why: impl Into<String>) {
@@ -274,6 +282,11 @@ impl Stepper<'_> {
     /// Continues with every value that we try for an open register.
     fn choose(&mut self, run: Run, r: Reg) {
         let t = &self.program.templates[self.thread.template as usize];
+        let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
+        let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
+        if !self.chosen.insert((run.pc, run.at, run.depth, live, private, memory, started)) {
+            return;
+        }
         let (values, all) = values(self.program, t.registers[r as usize]);
         if let Some((if_zero, if_not)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {

@@ -1,12 +1,17 @@
 //! The public C programs beside the project, if they are there: how many are read, and what a bounded search finds in them.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use throng_c::{Options, load};
-use throng_model::problem::Problem;
-use throng_model::{Config, semantics};
+
+mod search;
+use search::{Found, search};
+
+/// Expected safe, and not so by our semantics: in the first, `t1 = t2 + 1` is a read and a write, and in between the other
+/// thread may draw the smaller ticket; in the second, `pthread_cond_wait` may return without a signal.
+const DISAGREEMENTS: [&str; 2] = ["07_bakery.simple/main.c", "pthread_cond_wait1/main.c"];
 
 struct Row {
     path: PathBuf,
@@ -75,46 +80,6 @@ fn programs_are_read_or_refused_with_a_reason() {
     }
 }
 
-enum Found {
-    Unsafe(usize),
-    Safe(usize),
-    Incomplete(String),
-    Unfinished(usize),
-}
-
-/// Breadth-first search with at most `threads` threads.
-fn search(problem: &Problem, threads: u32, most: usize, time: Duration) -> Found {
-    let begun = Instant::now();
-    let mut seen: HashSet<Config> = HashSet::new();
-    let mut queue: VecDeque<Config> = VecDeque::new();
-    let model = &*problem.model;
-    for initial in &problem.initial {
-        queue.push_back(Config::new(initial.shared, initial.threads.clone()));
-    }
-    seen.extend(queue.iter().cloned());
-    let mut complete = Ok(());
-    let mut out = Vec::new();
-    while let Some(config) = queue.pop_front() {
-        if problem.targets.iter().any(|t| t.is_hit(&config, model)) {
-            return Found::Unsafe(seen.len());
-        }
-        if seen.len() > most || begun.elapsed() > time {
-            return Found::Unfinished(seen.len());
-        }
-        out.clear();
-        complete = semantics::successors(model, &config, Some(threads), &mut out);
-        for (_, next) in out.drain(..) {
-            if seen.insert(next.clone()) {
-                queue.push_back(next);
-            }
-        }
-    }
-    match complete {
-        Ok(()) => Found::Safe(seen.len()),
-        Err(why) => Found::Incomplete(format!("{why} ({} configurations)", seen.len())),
-    }
-}
-
 #[test]
 #[ignore = "takes minutes: run by name"]
 fn no_wrong_verdict_in_a_bounded_search() {
@@ -153,7 +118,7 @@ fn no_wrong_verdict_in_a_bounded_search() {
                 }
             }
         }
-        if said == "unsafe" && row.expected == "safe" {
+        if said == "unsafe" && row.expected == "safe" && !DISAGREEMENTS.iter().any(|d| name.contains(d)) {
             wrong.push(name);
         }
         *counts.entry((row.expected, said)).or_default() += 1;
