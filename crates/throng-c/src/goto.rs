@@ -320,6 +320,8 @@ pub struct Program {
     pub origins: Vec<Origin>,
     /// Whether threads have numbers: some thread waits for another, or asks who it is.
     pub numbered: bool,
+    /// Whether some thread reads the result of another.
+    pub results: bool,
     /// Values to try for inputs.
     pub interesting: Vec<i64>,
 }
@@ -340,6 +342,11 @@ impl Program {
         for t in &mut self.templates {
             t.live = live(t);
         }
+        self.results = self.templates.iter().any(|t| {
+            let reads =
+                |(pc, i): (usize, &Instr)| matches!(i, Instr::Join(_, r) if t.live[pc + 1].contains(r));
+            t.code.iter().enumerate().any(reads)
+        });
         self.visibility();
         self.interesting = interesting(self);
     }

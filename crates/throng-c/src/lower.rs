@@ -633,6 +633,10 @@ impl<'a> Lower<'a> {
         if global && let Some(Symbol::Memory(a, _)) = self.globals.get(&name).cloned() {
             // Declared again, perhaps with its value this time.
             self.globals.insert(name, Symbol::Memory(a, ty.clone()));
+            if !is_extern && let Some(o) = self.program.objects.get_mut((a >> 32) as usize - 1) {
+                // Known by `extern` only so far.
+                o.init.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = 0);
+            }
             self.fixed_initial(a, &ty, item, span)?;
             return Ok(());
         }
@@ -652,15 +656,13 @@ impl<'a> Lower<'a> {
             self.bind(name, Symbol::Memory(a, ty));
             return Ok(());
         }
-        let a = self.object(name.clone(), &ty, vec![0; size as usize]);
+        // What is defined elsewhere may have any value.
+        let byte = if is_extern { OPEN } else { 0 };
+        let a = self.object(name.clone(), &ty, vec![byte; size as usize]);
         if !global {
             self.statics.insert((declared.start, span.start), (a, ty.clone()));
         }
         self.bind(name.clone(), Symbol::Memory(a, ty.clone()));
-        if is_extern && global {
-            // It may be defined later; if not, its value is open, which `0` is one of: say so.
-            return Ok(());
-        }
         self.fixed_initial(a, &ty, item, span)
     }
 

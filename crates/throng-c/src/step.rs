@@ -460,7 +460,7 @@ impl Stepper<'_> {
             }
             Instr::End(e) => {
                 if self.program.numbered {
-                    let v = value(e, run)?;
+                    let v = if self.program.results { value(e, run)? } else { 0 };
                     // No step can tell that a thread has not ended, so this needs no step of its own.
                     Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
                 }

@@ -156,6 +156,14 @@ fn inputs_are_tried_by_value_and_then_nothing_is_proved() {
 }
 
 #[test]
+fn a_thread_without_a_result_and_a_variable_defined_elsewhere() {
+    let text = "int x; void *f(void *p) { __sync_fetch_and_add(&x, 1); } ";
+    is_safe(&format!("{text} {TWO}"), 3);
+    is_unsafe("extern int e; int main() { assert(e == 0); return 0; }", 1);
+    is_safe("extern int e; int e; int main() { assert(e == 0); return 0; }", 1);
+}
+
+#[test]
 fn a_thread_that_waits_for_ever_has_done_what_it_did() {
     let text = "int x; void *f(void *p) { x = 1; __VERIFIER_assume(0); return 0; } \
         int main() { pthread_t t; pthread_create(&t, 0, f, 0); assert(x == 0); return 0; }";

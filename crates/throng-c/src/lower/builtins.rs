@@ -638,6 +638,9 @@ impl<'a> Lower<'a> {
         let Some(d) = self.definitions.get(name) else {
             return wrong(span, format!("`{name}` is not defined"));
         };
+        if name == "main" {
+            return unsupported(span, "a further thread in `main`");
+        }
         let parameters = d.ty.parameters.clone();
         let mut converted = Vec::new();
         for (v, (_, t)) in arguments.iter().zip(&parameters) {
