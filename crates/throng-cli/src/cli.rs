@@ -4,6 +4,7 @@
 //! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
 
 mod bench;
+mod c;
 mod certify;
 mod check;
 mod checkpoint;
@@ -329,7 +330,7 @@ struct ManArgs {
 /// What to read.
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
-    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml, or `-` for standard input
+    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
     file: PathBuf,
     /// The format of the input, if its extension does not say
     #[arg(long, value_name = "KIND", value_parser = format_parser())]
@@ -340,6 +341,12 @@ struct InputArgs {
     /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
     #[arg(long, help_heading = "Question")]
     no_slot_reuse: bool,
+    /// C: define a macro, NAME or NAME=VALUE
+    #[arg(short = 'D', value_name = "NAME", help_heading = "C")]
+    define: Vec<String>,
+    /// C: look for headers in this directory too
+    #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
+    include: Vec<PathBuf>,
 }
 
 /// Where to start and for how many threads.
@@ -467,6 +474,8 @@ enum Language {
     Pnml,
     /// Drawing for Graphviz
     Dot,
+    /// What a C program means: calls inlined, every access written out
+    Goto,
 }
 
 impl InputArgs {

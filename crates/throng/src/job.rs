@@ -23,6 +23,7 @@ use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
 use throng_check::rules;
 use throng_lang::load::Loaded;
+use throng_lang::source::Source;
 use throng_lang::question::{Posed, Question, SourceDiagnostic};
 use throng_model::limits::{Limits, memory_in_use, peak_memory};
 use throng_model::problem::{Bound, Problem, Target};
@@ -108,6 +109,8 @@ pub struct Prepared {
     left_out: Vec<(String, String)>,
     /// The input, read as the question needs it.
     input: Option<Input>,
+    /// The text behind the problem, if it was read by another reader.
+    source: Option<Arc<Source>>,
     took: Duration,
 }
 
@@ -126,7 +129,7 @@ impl Prepared {
     /// What reports say about it.
     pub(crate) fn subject(&self) -> Subject {
         match &self.input {
-            None => Subject::default(),
+            None => Subject { source: self.source.clone(), format: None },
             Some(input) => {
                 Subject { source: Some(input.loaded().source.clone()), format: Some(input.format()) }
             }
@@ -154,6 +157,7 @@ impl<'a> Job<'a> {
             warnings: Vec::new(),
             left_out: Vec::new(),
             input: None,
+            source: None,
             took: Duration::ZERO,
         };
         let ready = || OnceLock::from(Ok(prepared.clone()));
@@ -165,6 +169,14 @@ impl<'a> Job<'a> {
             checks: true,
             prepared: [ready(), ready()],
         }
+    }
+
+    /// The text that a problem of [`Job::of`] was read from, for reports.
+    pub fn read_from(mut self, source: Arc<Source>) -> Job<'a> {
+        for prepared in self.prepared.iter_mut().filter_map(OnceLock::get_mut).flatten() {
+            prepared.source = Some(source.clone());
+        }
+        self
     }
 
     /// Replaces the whole question.
@@ -268,7 +280,7 @@ impl<'a> Job<'a> {
         let input = if exact { input.with_exact_copies()? } else { input.clone() };
         let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
         let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
-        Ok(Prepared { problem, warnings, left_out, input: Some(input), took })
+        Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
     }
 
     /// Answers with another form of the same problem.

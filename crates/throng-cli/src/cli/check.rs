@@ -20,6 +20,9 @@ use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+    if super::c::is_c(&args.input) {
+        return super::c::check(args, console);
+    }
     let began = Instant::now();
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
@@ -97,7 +100,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.
-fn last_words(args: &CheckArgs) -> LastWords {
+pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     let (file, json) = (args.input.file.display().to_string(), args.json);
     Arc::new(move |why| match json {
         true => json::stopped(&file, why),

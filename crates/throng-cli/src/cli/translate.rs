@@ -34,6 +34,12 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             String::new()
         }),
     );
+    if super::c::is_c(&args.input) {
+        return super::c::translate(args, console);
+    }
+    if args.to == Language::Goto {
+        return Err(Failure::Other("`--to goto` is for C".into()));
+    }
     let question = Question { may_lack_target: true, ..args.question.question() };
     let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
     let job = Job::new(&input).question(question.clone());
@@ -141,7 +147,7 @@ impl Language {
             Language::Ntts => Format::Ntts,
             Language::Spec => Format::Spec,
             Language::Pnml => Format::Pnml,
-            Language::Dot => Format::Dot,
+            Language::Dot | Language::Goto => Format::Dot,
         }
     }
 }
