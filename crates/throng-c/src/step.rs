@@ -287,7 +287,10 @@ impl Stepper<'_> {
         if !self.chosen.insert((run.pc, run.at, run.depth, live, private, memory, started)) {
             return;
         }
-        let (values, all) = values(self.program, t.registers[r as usize]);
+        let (values, all) = match &t.representatives[r as usize] {
+            Some(values) => (values.clone(), true),
+            None => values(self.program, t.registers[r as usize]),
+        };
         if let Some((if_zero, if_not)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {
                 let mut next = run.clone();
