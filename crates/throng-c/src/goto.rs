@@ -178,7 +178,7 @@ impl Expr {
     }
 
     /// Whether it is 0.
-    pub fn not(e: Expr) -> Expr {
+    pub fn is_zero(e: Expr) -> Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 

@@ -226,7 +226,7 @@ impl Stepper<'_> {
 
     fn is_shared(&self, a: i64) -> bool {
         let object = a >> 32;
-        if object >= FUNCTION || object < 1 {
+        if !(1..FUNCTION).contains(&object) {
             return false;
         }
         self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)

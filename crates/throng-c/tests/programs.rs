@@ -1,4 +1,5 @@
 //! Small C programs: what is read, what is refused and where, and what a search finds.
+#![allow(clippy::print_stdout)]
 
 use std::path::Path;
 use std::time::Duration;
