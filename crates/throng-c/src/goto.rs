@@ -178,7 +178,7 @@ impl Expr {
     }
 
     /// Whether it is 0.
-    pub fn not(e: Expr) -> Expr {
+    pub fn is_zero(e: Expr) -> Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 
@@ -288,6 +288,9 @@ pub struct Template {
     pub single: bool,
     /// For each instruction, the registers that are read later, sorted.
     pub live: Vec<Vec<Reg>>,
+    /// For each register that is only ever compared with constants: values that stand for all, in the sense that every value compares
+    /// like one of them.
+    pub representatives: Vec<Option<Vec<i64>>>,
 }
 
 /// An object in shared memory with a fixed place.
@@ -341,6 +344,7 @@ impl Program {
     pub fn finish(&mut self) {
         for t in &mut self.templates {
             t.live = live(t);
+            t.representatives = representatives(t);
         }
         self.results = self.templates.iter().any(|t| {
             let reads =
@@ -600,6 +604,47 @@ fn live(t: &Template) -> Vec<Vec<Reg>> {
         (0..t.registers.len() as Reg).filter(|&r| set[r as usize / 64] >> (r % 64) & 1 == 1).collect()
     };
     before[..n].iter().map(list).collect()
+}
+
+/// See [`Template::representatives`].
+fn representatives(t: &Template) -> Vec<Option<Vec<i64>>> {
+    let mut found: Vec<Option<Vec<i64>>> = vec![Some(Vec::new()); t.registers.len()];
+    for i in &t.code {
+        let tested = match i {
+            Instr::Branch(Expr::Reg(r), ..) => Some((*r, 0)),
+            Instr::Branch(Expr::Bin(op, a, b, at), ..) if op.compares() => match (&**a, &**b) {
+                (Expr::Reg(r), Expr::Const(c)) | (Expr::Const(c), Expr::Reg(r))
+                    if *at == t.registers[*r as usize] || matches!(op, BinOp::Eq | BinOp::Ne) =>
+                {
+                    Some((*r, *c))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        match tested {
+            Some((r, c)) => {
+                if let Some(values) = &mut found[r as usize] {
+                    values.extend([c.wrapping_sub(1), c, c.wrapping_add(1)]);
+                }
+            }
+            None => reads(i, &mut |r| found[r as usize] = None),
+        }
+    }
+    for (values, at) in found.iter_mut().zip(&t.registers) {
+        let Some(list) = values else { continue };
+        if list.is_empty() || list.len() > 60 {
+            *values = None;
+            continue;
+        }
+        let top = 1i64.checked_shl(u32::from(at.size) * 8 - 1).unwrap_or(i64::MIN);
+        // The least and the largest value, in either reading.
+        list.extend([0, -1, top, top.wrapping_sub(1)]);
+        list.iter_mut().for_each(|v| *v = at.wrap(*v));
+        list.sort_unstable();
+        list.dedup();
+    }
+    found
 }
 
 /// The values that occur in comparisons, and their neighbours.

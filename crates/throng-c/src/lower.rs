@@ -620,11 +620,12 @@ impl<'a> Lower<'a> {
         let span = item.span;
         let global = self.scopes.is_empty();
         let is_extern = base.class == Some(StorageClassSpecifier::Extern) && item.node.initializer.is_none();
-        if is_extern && !global {
-            if let Some(known @ Symbol::Memory(..)) = self.globals.get(&name).cloned() {
-                self.bind(name, known);
-                return Ok(());
-            }
+        if is_extern
+            && !global
+            && let Some(known @ Symbol::Memory(..)) = self.globals.get(&name).cloned()
+        {
+            self.bind(name, known);
+            return Ok(());
         }
         if is_extern && ty.layout(&self.structs).is_none() {
             // Only known elsewhere; an error where it is used.

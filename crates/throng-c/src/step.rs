@@ -226,7 +226,7 @@ impl Stepper<'_> {
 
     fn is_shared(&self, a: i64) -> bool {
         let object = a >> 32;
-        if object >= FUNCTION || object < 1 {
+        if !(1..FUNCTION).contains(&object) {
             return false;
         }
         self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
@@ -287,7 +287,10 @@ impl Stepper<'_> {
         if !self.chosen.insert((run.pc, run.at, run.depth, live, private, memory, started)) {
             return;
         }
-        let (values, all) = values(self.program, t.registers[r as usize]);
+        let (values, all) = match &t.representatives[r as usize] {
+            Some(values) => (values.clone(), true),
+            None => values(self.program, t.registers[r as usize]),
+        };
         if let Some((if_zero, if_not)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {
                 let mut next = run.clone();

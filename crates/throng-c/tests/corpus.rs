@@ -1,4 +1,5 @@
 //! The public C programs beside the project, if they are there: how many are read, and what a bounded search finds in them.
+#![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Small C programs: what is read, what is refused and where, and what a search finds.
+#![allow(clippy::print_stdout)]
 
 use std::path::Path;
 use std::time::Duration;
@@ -153,6 +154,15 @@ fn inputs_are_tried_by_value_and_then_nothing_is_proved() {
     // Both answers to a question about an input are tried: that is everything.
     let both = "int __VERIFIER_nondet_int(void); int main() { int k = 0; while (__VERIFIER_nondet_int()) { k = 1 - k; } assert(k < 2); return 0; }";
     is_safe(both, 1);
+    // So are, where an input is only compared, values on either side of each constant.
+    let compared = "int __VERIFIER_nondet_int(void); int x; int main() { int n = __VERIFIER_nondet_int(); switch (n) { case 3: x = 1; break; \
+        case 70: x = 2; break; default: if (n > 1000 && n <= 1001) x = 3; else x = 4; } assert(x > 0 && x < BOUND); return 0; }";
+    is_safe(&compared.replace("BOUND", "5"), 1);
+    is_unsafe(&compared.replace("BOUND", "4"), 1);
+    is_unsafe(&compared.replace("x < BOUND", "x != 3"), 1);
+    // Not where it is computed with.
+    let sum = "int __VERIFIER_nondet_int(void); int main() { int n = __VERIFIER_nondet_int(); if (n > 5) assert(n + 7 != 100); return 0; }";
+    assert!(!matches!(found(sum, 1), Found::Safe(_)));
 }
 
 #[test]

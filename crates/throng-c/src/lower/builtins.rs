@@ -411,7 +411,7 @@ impl<'a> Lower<'a> {
                 if let Some(kind) = self.mutex_kind(&m) {
                     self.store(&m.expr, 4, Expr::Const(0), INT);
                     let (with, without, end) = (self.label(), self.label(), self.label());
-                    self.emit(Instr::Branch(Expr::not(attribute.expr.clone()), without, with));
+                    self.emit(Instr::Branch(Expr::is_zero(attribute.expr.clone()), without, with));
                     self.place_label(with);
                     let k = self.load(&attribute.expr, 0, INT);
                     self.store(&m.expr, kind, k, INT);

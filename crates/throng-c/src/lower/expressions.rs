@@ -177,9 +177,7 @@ impl<'a> Lower<'a> {
     pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
         match place {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
-            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
-                unsupported(span, "floating-point arithmetic")
-            }
+            Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Memory(a, ty) => match ty.plain() {
                 Ty::Array(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
@@ -200,9 +198,7 @@ impl<'a> Lower<'a> {
     /// Assignment, with conversion.
     pub(super) fn assign(&mut self, place: &Place, v: Value, span: Span) -> Result<()> {
         match place {
-            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
-                unsupported(span, "floating-point arithmetic")
-            }
+            Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Register(r, ty) => {
                 let v = self.convert(v, ty, span)?;
@@ -476,7 +472,7 @@ impl<'a> Lower<'a> {
             UnaryOperator::Negate => {
                 let v = self.value(operand)?;
                 let t = self.truth(v, span)?;
-                Ok(Value { expr: Expr::not(t), ty: Ty::int() })
+                Ok(Value { expr: Expr::is_zero(t), ty: Ty::int() })
             }
             ref op => {
                 let place = self.place(operand)?;

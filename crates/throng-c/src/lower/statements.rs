@@ -175,7 +175,8 @@ impl<'a> Lower<'a> {
         let Ty::Int(i) = v.ty.plain() else { return wrong(w.expression.span, "this is not an integer") };
         let ty = promote(*i);
         let v = self.convert(v, &Ty::Int(ty), w.expression.span)?;
-        let v = self.kept(v);
+        // All comparisons come before the body, so that a variable needs no copy.
+        let v = if matches!(v.expr, Expr::Reg(_)) { v } else { self.kept(v) };
         let (dispatch, end) = (self.label(), self.label());
         self.emit(Instr::Jump(dispatch));
         if let Some(f) = self.current.frames.last_mut() {
