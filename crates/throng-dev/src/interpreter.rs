@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use throng_lang::bp::ast::{
-    BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Initial, Program, Stmt, StmtKind, Target,
+    BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target,
 };
 use throng_lang::bp::parser;
 
