@@ -370,7 +370,8 @@ impl Lowering {
 
     /// Refuses a number that has become too large.
     fn small(&self, n: Number, span: Span) -> Result<Number> {
-        const FAR: i64 = 1 << 32;
+        // A product of two numbers must fit an `i64`.
+        const FAR: i64 = 1 << 30;
         let (nodes, depth) = n.size();
         if nodes > 8 * MOST_NODES || n.low < -FAR || n.high > FAR {
             return Err(too_large(span));

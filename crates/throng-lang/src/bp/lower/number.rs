@@ -123,7 +123,7 @@ impl Number {
         }
         let mut names = Vec::new();
         self.bits.iter().for_each(|b| leaves(b, &mut names));
-        if names.len() > MOST_FACTOR_BITS {
+        if !can_list(names.len(), length) {
             return self;
         }
         let inputs: Vec<&Expr> = names.iter().collect();
@@ -356,6 +356,11 @@ pub fn leaves(e: &Expr, found: &mut Vec<Expr>) {
     }
 }
 
+/// Whether an expression of this size can be evaluated for all values of so many variables.
+fn can_list(variables: usize, size: usize) -> bool {
+    variables <= MOST_FACTOR_BITS && size << variables <= 1 << 22
+}
+
 /// Whether an expression surely holds; `false` may mean that it reads too many variables to say.
 pub fn always_holds(e: &Expr) -> bool {
     if let Some(value) = known(e) {
@@ -366,7 +371,7 @@ pub fn always_holds(e: &Expr) -> bool {
     let bit = |code: u64, leaf: &Expr| {
         names.iter().position(|n| n.kind == leaf.kind).is_some_and(|i| code >> i & 1 == 1)
     };
-    names.len() <= MOST_FACTOR_BITS
+    can_list(names.len(), size(e).0)
         && !is_open(e)
         && (0..1u64 << names.len()).all(|code| evaluate(e, &|leaf| bit(code, leaf)))
 }
