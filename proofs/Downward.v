@@ -79,7 +79,8 @@ Definition check_downward (sys : system) (targets : list counted) (D : downward)
   forallb nonblocking (rules sys)
   && forallb (fun t => negb (existsb (fun m => belowb m (snd t)) (lookup D (fst t)))) targets
   && forallb (fun f => has D X (at_shared f) (fixed f, fold_right PS.add PS.empty (any f))) (families sys)
-  && forallb (fun r => forallb (fun m => forallb (has D X (dst r)) (post r m)) (lookup D (src r))) (rules sys).
+  && forallb (fun r => forallb (fun m => forallb (fun n => (Pos.eqb (src r) (dst r) && ideal_leb n m) || has D X (dst r) n) (post r m))
+       (lookup D (src r))) (rules sys).
 
 Lemma has_In D s n : has D (PM.map (group (fun m : ideal => bag_key (fst m))) D) s n = true ->
   exists m, In m (lookup D s) /\ ideal_leb n m = true.
@@ -161,7 +162,10 @@ Proof.
     + simpl. exists []. rewrite app_nil_r. symmetry. exact P.
   - apply step_loose in S as (r & Ir & S). destruct (post_complete r m c d (H1 r Ir) S Bm) as (n & extra & In_ & A & Sn).
     apply loose_below in S as (rest & os & F & T & _). specialize (H4 r Ir). rewrite forallb_forall in H4. rewrite F in Im.
-    specialize (H4 m Im). rewrite forallb_forall in H4. specialize (H4 n In_). apply has_In in H4 as (m' & Im' & L').
+    specialize (H4 m Im). rewrite forallb_forall in H4. specialize (H4 n In_).
+    assert (K : exists m', In m' (lookup D (dst r)) /\ ideal_leb n m' = true).
+    { apply orb_true_iff in H4 as [H4|H4]; [|apply has_In, H4]. apply andb_true_iff in H4 as [E L]. apply Pos.eqb_eq in E. exists m. rewrite <- E. auto. }
+    destruct K as (m' & Im' & L').
     exists m'. rewrite T. split; [auto|]. exact (ideal_leb_below n m' (snd d) extra L' A Sn).
 Qed.
 Theorem check_downward_sound bd sys targets D : check_downward sys targets D = true -> ~ reaches bd sys targets.

@@ -1678,8 +1678,10 @@ let check_downward sys targets d =
         has d x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
         sys.families))
     (forallb (fun r ->
-      forallb (fun m -> forallb (has d x r.dst) (post r m)) (lookup d r.src))
-      sys.rules)
+      forallb (fun m ->
+        forallb (fun n0 ->
+          (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
+            (has d x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
 
 type partners = PS.t PM.t
 
@@ -1781,18 +1783,40 @@ let check_views sys v =
 
 type basis = bag list PM.t
 
-(** val aboveb : basis -> (counted -> bool) -> counted -> bool **)
+type basis_index = bag list PM.t PM.t
 
-let aboveb b ruled_out0 c =
-  (||) (existsb (fun b0 -> leb0 b0 (snd c)) (lookup b (fst c))) (ruled_out0 c)
+(** val first_key : bag -> positive **)
 
-(** val check_rule : basis -> (counted -> bool) -> rule -> bool **)
+let first_key b =
+  leader_key (match support b with
+              | [] -> None
+              | l :: _ -> Some l)
 
-let check_rule b ruled_out0 r =
+(** val index_basis : basis -> basis_index **)
+
+let index_basis b =
+  PM.map (group first_key) b
+
+(** val aboveb : basis_index -> (counted -> bool) -> counted -> bool **)
+
+let aboveb x ruled_out0 c =
+  (||)
+    (match PM.find (fst c) x with
+     | Some m ->
+       (||) (existsb (fun b -> leb0 b (snd c)) (lookup m (leader_key None)))
+         (existsb (fun l ->
+           existsb (fun b -> leb0 b (snd c)) (lookup m (leader_key (Some l))))
+           (support (snd c)))
+     | None -> false) (ruled_out0 c)
+
+(** val check_rule :
+    basis -> basis_index -> (counted -> bool) -> rule -> bool **)
+
+let check_rule b x ruled_out0 r =
   forallb (fun b0 ->
     forallb (fun w ->
       (||) ((&&) (Coq_Pos.eqb r.src r.dst) (leb0 b0 w))
-        (aboveb b ruled_out0 (r.src, w))) (predecessors r b0))
+        (aboveb x ruled_out0 (r.src, w))) (predecessors r b0))
     (lookup b r.dst)
 
 (** val starts_below : family -> bag -> bool **)
@@ -1804,9 +1828,10 @@ let starts_below f b =
     system -> counted list -> basis -> (counted -> bool) -> bool **)
 
 let check_basis sys targets b ruled_out0 =
+  let x = index_basis b in
   (&&)
-    ((&&) (forallb (aboveb b ruled_out0) targets)
-      (forallb (check_rule b ruled_out0) sys.rules))
+    ((&&) (forallb (aboveb x ruled_out0) targets)
+      (forallb (check_rule b x ruled_out0) sys.rules))
     (forallb (fun f -> forallb (starts_below f) (lookup b f.at_shared))
       sys.families)
 

@@ -782,9 +782,15 @@ val check_views : system -> views -> bool
 
 type basis = bag list PM.t
 
-val aboveb : basis -> (counted -> bool) -> counted -> bool
+type basis_index = bag list PM.t PM.t
 
-val check_rule : basis -> (counted -> bool) -> rule -> bool
+val first_key : bag -> positive
+
+val index_basis : basis -> basis_index
+
+val aboveb : basis_index -> (counted -> bool) -> counted -> bool
+
+val check_rule : basis -> basis_index -> (counted -> bool) -> rule -> bool
 
 val starts_below : family -> bag -> bool
 

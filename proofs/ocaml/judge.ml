@@ -78,7 +78,11 @@ let evidence d : C.evidence -> K.evidence = function
   | Trace (start, steps) ->
     K.Trace_ (counted (config d start), C.map (fun (by, c) -> (Option.map (fun l -> state (local d l)) by, counted (config d c))) steps)
   | Through (kept, merged, inner) ->
-    let kept = List.fold_left (fun set s -> K.PS.add (state (shared d s)) set) K.PS.empty kept in
+    (* What occurs in no rule is not passed through. *)
+    let in_rules = Hashtbl.create 64 in
+    List.iter (fun (r : Input.rule) -> Hashtbl.replace in_rules r.src (); Hashtbl.replace in_rules r.dst ()) d.input.rules;
+    let alone = List.filter (fun s -> s <> unknown && not (Hashtbl.mem in_rules s)) (Array.to_list d.shared) in
+    let kept = List.fold_left (fun set s -> K.PS.add (state s) set) K.PS.empty (alone @ List.map (shared d) kept) in
     let add found (m, ls) =
       let to_ = Option.map (fun m -> state (local d m)) m in
       List.fold_left (fun found l ->
