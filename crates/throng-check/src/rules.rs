@@ -6,7 +6,6 @@
 //! `partial_order` only for searches with partial orders, which certificates do not rest on.
 
 mod backward;
-mod bits;
 mod cubes;
 pub mod cutoff;
 mod flaw;

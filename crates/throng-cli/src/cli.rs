@@ -4,6 +4,7 @@
 //! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
 
 mod bench;
+mod c;
 mod certify;
 mod check;
 mod checkpoint;
@@ -24,8 +25,9 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
 use console::{Console, Failure};
+use throng::{CutoffMethod, Engine, Settings};
 use throng_lang::load::{Format, Reading};
-use throng_lang::question::Question;
+use throng_lang::question::{Names, Question};
 use throng_model::limits::Limits;
 
 /// What `throng` alone says.
@@ -213,7 +215,7 @@ struct CutoffArgs {
     force: bool,
     /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model, else dynamic)
     #[arg(long, value_enum, help_heading = "Question")]
-    method: Option<CutoffMethod>,
+    method: Option<MethodName>,
     /// Print the cutoff without checking its evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
@@ -228,11 +230,20 @@ struct CutoffArgs {
 
 /// How a cutoff is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum CutoffMethod {
+enum MethodName {
     /// Compare with the exact set, which Karp-Miller computes
     Exact,
     /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new appears
     Dynamic,
+}
+
+impl From<MethodName> for CutoffMethod {
+    fn from(name: MethodName) -> CutoffMethod {
+        match name {
+            MethodName::Exact => CutoffMethod::Exact,
+            MethodName::Dynamic => CutoffMethod::Dynamic,
+        }
+    }
 }
 
 /// Options of `throng translate`.
@@ -245,6 +256,9 @@ struct TranslateArgs {
     /// The format to write
     #[arg(long, value_enum)]
     to: Language,
+    /// With `--to bp`: write numbers, enumerations and arrays as Boolean variables
+    #[arg(long)]
+    plain: bool,
     /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -316,7 +330,7 @@ struct ManArgs {
 /// What to read.
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
-    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml, or `-` for standard input
+    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
     file: PathBuf,
     /// The format of the input, if its extension does not say
     #[arg(long, value_name = "KIND", value_parser = format_parser())]
@@ -327,6 +341,12 @@ struct InputArgs {
     /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
     #[arg(long, help_heading = "Question")]
     no_slot_reuse: bool,
+    /// C: define a macro, NAME or NAME=VALUE
+    #[arg(short = 'D', value_name = "NAME", help_heading = "C")]
+    define: Vec<String>,
+    /// C: look for headers in this directory too
+    #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
+    include: Vec<PathBuf>,
 }
 
 /// Where to start and for how many threads.
@@ -402,8 +422,8 @@ impl PropertyArgs {
 #[derive(Debug, Args)]
 struct SearchArgs {
     /// The engine that searches
-    #[arg(long, value_enum, default_value_t = EngineName::Auto, help_heading = "Limits")]
-    engine: EngineName,
+    #[arg(long, value_parser = engine_parser(), default_value_t = Engine::Auto, help_heading = "Limits")]
+    engine: Engine,
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
@@ -439,27 +459,6 @@ pub struct OutputArgs {
     progress: meter::When,
 }
 
-/// The engines there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum EngineName {
-    /// Several of the others side by side; the first checked answer wins
-    Auto,
-    /// Breadth-first over counted threads: decides `--threads N`; without it, hunts bugs with 1, 2, 3, … threads
-    Explicit,
-    /// The coverability set of any number of threads, forward; no signals, broadcasts, transfers
-    KarpMiller,
-    /// Thread-state equations: proofs by linear arithmetic, for any number of threads
-    Equations,
-    /// Best-first search towards the target, guided by the equations: deep bugs, for any number of threads
-    Guided,
-    /// Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts
-    Backward,
-    /// Which pairs of threads can occur together: proves safety, for any number of threads, often at once
-    Views,
-    /// The same over sets of states as decision diagrams, for Boolean programs
-    Symbolic,
-}
-
 /// The formats that can be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Language {
@@ -475,6 +474,8 @@ enum Language {
     Pnml,
     /// Drawing for Graphviz
     Dot,
+    /// What a C program means: calls inlined, every access written out
+    Goto,
 }
 
 impl InputArgs {
@@ -490,17 +491,16 @@ impl InputArgs {
 
 impl StartArgs {
     fn question(&self) -> Question {
-        Question { initial: self.initial.clone(), threads: self.threads, ..Question::default() }
+        Question {
+            initial: self.initial.clone(),
+            threads: self.threads,
+            names: Names::Options,
+            ..Question::default()
+        }
     }
 }
 
 impl QuestionArgs {
-    /// Whether some property is asked for here, and not only by the input.
-    fn has_properties(&self) -> bool {
-        let lists = [&self.target, &self.error_label, &self.mutex, &self.invariant];
-        self.prop.is_some() || lists.iter().any(|list| !list.is_empty())
-    }
-
     fn question(&self) -> Question {
         Question {
             targets: self.target.clone(),
@@ -516,6 +516,14 @@ impl QuestionArgs {
 impl SearchArgs {
     fn limits(&self) -> Limits {
         limits(self.timeout, self.memory)
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.jobs = self.jobs as usize;
+        settings.partial_order = !self.no_por;
+        settings.counting = !self.no_counting;
+        settings
     }
 }
 
@@ -533,6 +541,16 @@ fn limits(timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
     PossibleValuesParser::new(Format::NAMES).try_map(|name| name.parse::<Format>())
+}
+
+/// The engines of the library's registry, with their descriptions.
+fn engine_parser() -> impl clap::builder::TypedValueParser<Value = Engine> {
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+    let named = |engine: Engine| {
+        let about = engine.description().replace("questions with a thread bound", "`--threads N`");
+        PossibleValue::new(engine.name()).help(about)
+    };
+    PossibleValuesParser::new(Engine::ALL.map(named)).try_map(|name| name.parse::<Engine>())
 }
 
 /// A number of seconds, as options take it.

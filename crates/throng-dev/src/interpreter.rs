@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use throng_lang::bp::ast::{
-    BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind,
+    BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target,
 };
 use throng_lang::bp::parser;
 
@@ -140,12 +140,12 @@ enum Do<'a> {
     Fail(&'a Expr, bool),
     Branch(&'a Expr, usize, usize),
     Assign {
-        targets: &'a [Ident],
+        targets: &'a [Target],
         values: &'a [Expr],
         constrain: Option<&'a Expr>,
     },
     Call {
-        targets: &'a [Ident],
+        targets: &'a [Target],
         callee: &'a str,
         arguments: &'a [Expr],
     },
@@ -205,6 +205,7 @@ fn initial_values(v: &DeclVar) -> Vec<bool> {
         Some(Initial::False) => vec![false],
         Some(Initial::True) => vec![true],
         Some(Initial::Any) | None => BOTH.to_vec(),
+        Some(Initial::Value(_)) => unreachable!("{PLAIN}"),
     }
 }
 
@@ -220,6 +221,9 @@ fn unique<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items.dedup();
     items
 }
+
+/// Why some parts of trees are not met.
+const PLAIN: &str = "this reads plain programs, without numbers";
 
 // ── from tree to points ──
 
@@ -291,6 +295,7 @@ impl<'a> Code<'a> {
 
     fn statement(&mut self, s: &'a Stmt, enforced: &[&'a Expr]) {
         let what = match &s.kind {
+            StmtKind::For { .. } => unreachable!("{PLAIN}"),
             StmtKind::Decl(_) => return,
             StmtKind::Skip | StmtKind::Dead(_) | StmtKind::Print(_) => Do::Skip,
             StmtKind::Goto(labels) => Do::Goto(labels),
@@ -387,7 +392,7 @@ fn initialisers(tree: &Function) -> Vec<&Stmt> {
     let constant = |s: &&&Stmt| match &s.kind {
         StmtKind::Assign { targets, values, constrain: None } => {
             s.labels.is_empty()
-                && targets.iter().all(|t| t.name != "_" && !t.name.ends_with('$'))
+                && targets.iter().all(|t| t.ident.name != "_" && !t.ident.name.ends_with('$'))
                 && values.iter().all(|v| matches!(v.kind, ExprKind::Const(_) | ExprKind::Any))
         }
         _ => false,
@@ -467,7 +472,7 @@ impl<'a> Naive<'a> {
                     ExprKind::Const(v) => vec![v],
                     _ => BOTH.to_vec(),
                 };
-                match naive.meaning(main, &target.name) {
+                match naive.meaning(main, &target.ident.name) {
                     Meaning::Shared(i) => naive.shared_initial[i] = values,
                     Meaning::Own(i) => naive.own_initial[i] = values,
                     Meaning::Local(i) => naive.codes[main].initial[i] = values,
@@ -507,6 +512,7 @@ impl<'a> Naive<'a> {
         let set = |values: Vec<bool>| unique(values);
         let all = |es: &[&Expr]| product(&es.iter().map(|e| self.eval(e, view)).collect::<Vec<_>>());
         match &e.kind {
+            ExprKind::Number(_) | ExprKind::Index { .. } => unreachable!("{PLAIN}"),
             ExprKind::Const(v) => vec![*v],
             ExprKind::Any => BOTH.to_vec(),
             ExprKind::Name { name, primed } => self.read(name, *primed || view.primed, view),
@@ -527,6 +533,7 @@ impl<'a> Naive<'a> {
                     BinaryOp::Equal | BinaryOp::Iff => row[0] == row[1],
                     BinaryOp::Unequal => row[0] != row[1],
                     BinaryOp::Implies => !row[0] || row[1],
+                    _ => unreachable!("{PLAIN}"),
                 })
                 .collect()),
             ExprKind::Conditional(c, a, b) => {
@@ -567,6 +574,7 @@ impl<'a> Naive<'a> {
     /// Every name in an expression.
     fn names<'e>(e: &'e Expr, found: &mut Vec<&'e str>) {
         match &e.kind {
+            ExprKind::Number(_) | ExprKind::Index { .. } => unreachable!("{PLAIN}"),
             ExprKind::Const(_) | ExprKind::Any => {}
             ExprKind::Name { name, .. } => found.push(name),
             ExprKind::Not(e) => Self::names(e, found),
@@ -714,7 +722,7 @@ impl<'a> Naive<'a> {
                     .iter()
                     .zip(*values)
                     .map(|(t, e)| {
-                        let passive = self.passive_names(frame.function, &[&t.name]).0;
+                        let passive = self.passive_names(frame.function, &[&t.ident.name]).0;
                         if passive { vec![false] } else { self.eval(e, &view) }
                     })
                     .collect();
@@ -847,13 +855,13 @@ impl<'a> Naive<'a> {
         &self,
         shared: &[bool],
         thread: &Thread,
-        targets: &[Ident],
+        targets: &[Target],
         values: &[bool],
     ) -> (Vec<bool>, Thread) {
         let (mut shared, mut thread) = (shared.to_vec(), thread.clone());
-        for (target, &value) in targets.iter().zip(values).filter(|(t, _)| t.name != "_") {
+        for (target, &value) in targets.iter().zip(values).filter(|(t, _)| t.ident.name != "_") {
             let frame = thread.stack.last_mut().expect("a call");
-            match self.meaning(frame.function, &target.name) {
+            match self.meaning(frame.function, &target.ident.name) {
                 Meaning::Shared(i) => shared[i] = value,
                 Meaning::Own(i) => thread.own[i] = value,
                 Meaning::Local(i) => frame.values[i] = value,
@@ -885,7 +893,7 @@ impl<'a> Naive<'a> {
         if !own.iter().all(|&(e, primed)| holds(e, primed, None)) {
             return Vec::new();
         }
-        let mut names: Vec<&str> = step.targets.iter().map(|t| t.name.as_str()).collect();
+        let mut names: Vec<&str> = step.targets.iter().map(|t| t.ident.name.as_str()).collect();
         theirs.iter().for_each(|(e, _)| Self::names(e, &mut names));
         step.values.iter().for_each(|e| Self::names(e, &mut names));
         let (passive, local) = self.passive_names(function, &names);
@@ -917,8 +925,8 @@ impl<'a> Naive<'a> {
             primed: false,
         };
         let mut fates = vec![other.clone()];
-        for (target, value) in step.targets.iter().zip(step.values).filter(|(t, _)| t.name != "_") {
-            let meaning = self.meaning(function, &target.name);
+        for (target, value) in step.targets.iter().zip(step.values).filter(|(t, _)| t.ident.name != "_") {
+            let meaning = self.meaning(function, &target.ident.name);
             if matches!(meaning, Meaning::Shared(_) | Meaning::Own(_) | Meaning::Local(_)) {
                 continue;
             }
@@ -1144,6 +1152,7 @@ impl<'a> Naive<'a> {
                     let i = names.iter().position(|n| n == name).expect("shared");
                     e.kind = ExprKind::Const(shared[i]);
                 }
+                ExprKind::Number(_) | ExprKind::Index { .. } => unreachable!("{PLAIN}"),
                 ExprKind::Const(_) | ExprKind::Any => {}
                 ExprKind::Not(e) => fill(e, names, shared),
                 ExprKind::Chain(_, es) => es.iter_mut().for_each(|e| fill(e, names, shared)),
@@ -1191,7 +1200,7 @@ impl<'a> Naive<'a> {
 struct Assignment<'s> {
     before: (&'s [bool], &'s Thread),
     after: (&'s [bool], &'s Thread),
-    targets: &'s [Ident],
+    targets: &'s [Target],
     values: &'s [Expr],
     constrain: Option<&'s Expr>,
     enforced: &'s [&'s Expr],

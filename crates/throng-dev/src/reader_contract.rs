@@ -15,7 +15,7 @@ use throng_check::certify;
 use throng_check::rules::check;
 use throng_lang::bp::{parser, printer, spans};
 use throng_lang::load::{Format, Input, Loaded, Reading, decode, read};
-use throng_lang::question::{Complaint, Question};
+use throng_lang::question::{Question, SourceDiagnostic};
 use throng_lang::source::{Diagnostic, Severity, Source, render};
 use throng_lang::system::System;
 use throng_lang::write::{self, write};
@@ -188,7 +188,7 @@ pub fn probe_command(bytes: &[u8], format: Format) -> bool {
     posed
 }
 
-fn judge_all(complaints: &[Complaint], refused: bool) {
+fn judge_all(complaints: &[SourceDiagnostic], refused: bool) {
     assert!(!refused || complaints.iter().any(|c| c.diagnostic.is_error()), "{complaints:?}");
     for c in complaints {
         judge(&c.source, std::slice::from_ref(&c.diagnostic), c.diagnostic.severity == Severity::Error);

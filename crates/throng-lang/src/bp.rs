@@ -8,6 +8,7 @@ pub mod function;
 mod inline;
 pub mod jit;
 pub mod lexer;
+pub mod lower;
 mod narrow;
 pub mod parser;
 mod passive;
@@ -16,6 +17,7 @@ mod relation;
 mod resolve;
 pub mod spans;
 pub mod thread_state;
+pub mod types;
 
 pub mod program;
 pub use jit::Jit;
@@ -43,7 +45,7 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     if diagnostics.iter().any(Diagnostic::is_error) {
         return (None, diagnostics);
     }
-    let (resolved, more) = resolve::resolve(&tree, text);
+    let (resolved, more) = resolve_tree(&tree, text);
     diagnostics.extend(more);
     diagnostics.dedup();
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -61,18 +63,36 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     }
 }
 
+/// Lowers a tree to bits if there is anything to lower, and resolves its names.
+fn resolve_tree(tree: &ast::Program, text: &str) -> (function::Resolved, Vec<Diagnostic>) {
+    if !tree.extended {
+        return resolve::resolve(tree, text);
+    }
+    let (lowered, mut diagnostics) = lower::lower(tree);
+    if !diagnostics.is_empty() {
+        return (function::Resolved::default(), diagnostics);
+    }
+    let (resolved, more) = resolve::resolve(&lowered.tree, text);
+    diagnostics.extend(more);
+    (function::Resolved { groups: lowered.groups, globals: lowered.globals, ..resolved }, diagnostics)
+}
+
 /// The functions of a program with their names resolved; `None` if there is an error.
 pub fn resolved(text: &str) -> Option<function::Resolved> {
     let (tree, diagnostics) = parser::parse(text);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let (resolved, diagnostics) = resolve::resolve(&tree, text);
+    let (resolved, diagnostics) = resolve_tree(&tree, text);
     (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
 }
 
 /// An expression over these shared variables, by index; spans of diagnostics are into `text`.
-pub fn shared_expression(text: &str, shared: &[function::Variable]) -> Result<expr::Expr<u32>, Diagnostic> {
+pub fn shared_expression(
+    text: &str,
+    shared: &[function::Variable],
+    globals: &lower::Globals,
+) -> Result<expr::Expr<u32>, Diagnostic> {
     const BEFORE: &str = "void main() begin assume ";
     let shifted = |mut d: Diagnostic| {
         let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
@@ -85,7 +105,8 @@ pub fn shared_expression(text: &str, shared: &[function::Variable]) -> Result<ex
     }
     match tree.functions.first().map(|f| &f.body[..]) {
         Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
-            resolve::resolve_shared(e, shared).map_err(shifted)
+            let lowered = lower::lower_condition(e, globals).map_err(shifted)?;
+            resolve::resolve_shared(&lowered, shared).map_err(shifted)
         }
         _ => Err(Diagnostic::error(
             "E609",
@@ -98,6 +119,9 @@ pub fn shared_expression(text: &str, shared: &[function::Variable]) -> Result<ex
 impl Jit {
     /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
     pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
-        Ok(self.invariant(text.trim(), &shared_expression(text, &self.program().shared)?))
+        Ok(self.invariant(
+            text.trim(),
+            &shared_expression(text, &self.program().shared, &self.program().globals)?,
+        ))
     }
 }

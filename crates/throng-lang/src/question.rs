@@ -34,11 +34,59 @@ pub struct Question {
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
     pub may_lack_target: bool,
+    /// How messages name the parts of a question.
+    pub names: Names,
 }
 
-/// A message about the input, an option, or a file that an option names.
+/// How messages name the parts of a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Names {
+    /// As the methods of the library do: `never_two_at`.
+    #[default]
+    Methods,
+    /// As the options of the command line do: `--mutex`.
+    Options,
+}
+
+/// Options of the command line, and the methods of the library that ask for the same.
+const METHODS: [(&str, &str); 7] = [
+    ("--initial", "start"),
+    ("--threads", "threads"),
+    ("--target", "never"),
+    ("--prop", "properties"),
+    ("--error-label", "never_at"),
+    ("--mutex", "never_two_at"),
+    ("--invariant", "always"),
+];
+
+impl Names {
+    /// A message that names options, in these names.
+    fn spell(self, text: &str) -> String {
+        match self {
+            Names::Options => text.to_string(),
+            Names::Methods => {
+                METHODS.iter().fold(text.to_string(), |t, (option, own)| t.replace(option, own))
+            }
+        }
+    }
+
+    /// The same for a whole diagnostic.
+    fn respell(self, about: SourceDiagnostic) -> SourceDiagnostic {
+        let SourceDiagnostic { source, mut diagnostic } = about;
+        let named = METHODS.iter().any(|(option, _)| source.name == *option);
+        let source = match self {
+            Names::Methods if named => Arc::new(Source::new(self.spell(&source.name), source.text.clone())),
+            _ => source,
+        };
+        diagnostic.message = self.spell(&diagnostic.message);
+        diagnostic.hint = diagnostic.hint.map(|hint| self.spell(&hint));
+        SourceDiagnostic { source, diagnostic }
+    }
+}
+
+/// A diagnostic together with the text that it points into: the input, an option, or a file that an option names.
 #[derive(Clone, Debug)]
-pub struct Complaint {
+pub struct SourceDiagnostic {
     /// What the message points into.
     pub source: Arc<Source>,
     /// The message.
@@ -50,27 +98,33 @@ pub struct Posed {
     /// The problem.
     pub problem: Problem,
     /// Warnings about options and property files.
-    pub warnings: Vec<Complaint>,
+    pub warnings: Vec<SourceDiagnostic>,
     /// Properties that cannot be asked here, and why: nothing will be known about them.
     pub left_out: Vec<(String, String)>,
 }
 
-impl Complaint {
-    fn whole(source: &Arc<Source>, diagnostic: Diagnostic) -> Complaint {
-        Complaint { source: source.clone(), diagnostic }
+impl SourceDiagnostic {
+    fn whole(source: &Arc<Source>, diagnostic: Diagnostic) -> SourceDiagnostic {
+        SourceDiagnostic { source: source.clone(), diagnostic }
     }
 
     /// About the value of an option.
-    fn option(name: &str, value: &str, diagnostic: Diagnostic) -> Complaint {
-        Complaint { source: Arc::new(Source::new(name, value)), diagnostic }
+    fn option(name: &str, value: &str, diagnostic: Diagnostic) -> SourceDiagnostic {
+        SourceDiagnostic { source: Arc::new(Source::new(name, value)), diagnostic }
     }
 }
 
 /// An error that underlines the whole value of an option.
-fn wrong(name: &str, value: &str, code: &'static str, message: String, hint: Option<&str>) -> Complaint {
+fn wrong(
+    name: &str,
+    value: &str,
+    code: &'static str,
+    message: String,
+    hint: Option<&str>,
+) -> SourceDiagnostic {
     let mut diagnostic = Diagnostic::error(code, Span::new(0, value.len()), message);
     diagnostic.hint = hint.map(str::to_string);
-    Complaint::option(name, value, diagnostic)
+    SourceDiagnostic::option(name, value, diagnostic)
 }
 
 impl Question {
@@ -81,7 +135,19 @@ impl Question {
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
-    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<Complaint>> {
+    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+        let respelled = |list: Vec<SourceDiagnostic>| -> Vec<SourceDiagnostic> {
+            list.into_iter().map(|about| self.names.respell(about)).collect()
+        };
+        let mut posed = self.pose_with_options(loaded, path).map_err(respelled)?;
+        posed.warnings = respelled(posed.warnings);
+        if let Input::Program(_) = loaded.input {
+            posed.problem.initial_text = self.names.spell(&posed.problem.initial_text);
+        }
+        Ok(posed)
+    }
+
+    fn pose_with_options(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
         let mut complaints = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -102,7 +168,7 @@ impl Question {
     }
 
     /// Options that say nothing about this kind of input.
-    fn inapplicable(&self, loaded: &Loaded) -> Vec<Complaint> {
+    fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
         let given: Vec<(&str, Option<String>, &str)> = match loaded.input {
             Input::Program(_) => vec![(
@@ -138,8 +204,8 @@ impl Question {
         &self,
         problem: &Problem,
         loaded: &Loaded,
-        warnings: &mut Vec<Complaint>,
-    ) -> Result<(), Vec<Complaint>> {
+        warnings: &mut Vec<SourceDiagnostic>,
+    ) -> Result<(), Vec<SourceDiagnostic>> {
         let Bound::Threads(bound) = problem.bound else { return Ok(()) };
         let sizes = problem.initial.iter().map(|i| i.threads.size());
         let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
@@ -149,7 +215,7 @@ impl Question {
                     "an initial configuration has {most} threads, but only {bound} are allowed: it is left out"
                 );
                 let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W605", message) };
-                warnings.push(Complaint::whole(&loaded.source, why));
+                warnings.push(SourceDiagnostic::whole(&loaded.source, why));
             }
             return Ok(());
         }
@@ -162,8 +228,8 @@ impl Question {
         &self,
         program: &Arc<Jit>,
         loaded: &Loaded,
-        warnings: &mut Vec<Complaint>,
-    ) -> Result<Problem, Vec<Complaint>> {
+        warnings: &mut Vec<SourceDiagnostic>,
+    ) -> Result<Problem, Vec<SourceDiagnostic>> {
         let count = self.initial_threads(program).map_err(|c| vec![c])?;
         let targets = self.program_targets(program, loaded, warnings)?;
         let only_dead = self.initial.is_none() && count.is_some() && !program.traits().spawns;
@@ -184,7 +250,7 @@ impl Question {
 
     /// How many threads a program starts with: `None` is any number. By default one if the program has
     /// `start_thread` anywhere: it was written to start its threads itself.
-    fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, Complaint> {
+    fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, SourceDiagnostic> {
         let Some(text) = &self.initial else {
             return Ok(program.tree().starts_threads().then_some(1));
         };
@@ -208,14 +274,14 @@ impl Question {
         &self,
         program: &Jit,
         loaded: &Loaded,
-        warnings: &mut Vec<Complaint>,
-    ) -> Result<Vec<Target>, Vec<Complaint>> {
+        warnings: &mut Vec<SourceDiagnostic>,
+    ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
         let mut targets: Vec<Target> = program.assertions().into_iter().collect();
         let mut complaints = Vec::new();
         let mut at_label = |option: &str, label: &str, found: Result<Target, String>| match found {
             Ok(target) => {
                 if target.configs.is_empty() {
-                    warnings.push(Complaint::whole(&loaded.source, unreachable(label)));
+                    warnings.push(SourceDiagnostic::whole(&loaded.source, unreachable(label)));
                 }
                 targets.push(target);
             }
@@ -230,18 +296,18 @@ impl Question {
         for text in &self.invariants {
             match program.invariant_text(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(Complaint::option("--invariant", text, why)),
+                Err(why) => complaints.push(SourceDiagnostic::option("--invariant", text, why)),
             }
         }
         for text in &self.targets {
             match program.thread_states(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(Complaint::option("--target", text, why)),
+                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
             }
         }
         if targets.is_empty() && complaints.is_empty() {
             if !self.may_lack_target {
-                warnings.push(Complaint::whole(&loaded.source, nothing_asserted()));
+                warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted()));
             }
             targets.push(Target { name: "assertions".into(), configs: Vec::new() });
         }
@@ -253,9 +319,9 @@ impl Question {
         system: &System,
         loaded: &Loaded,
         path: &Path,
-        warnings: &mut Vec<Complaint>,
+        warnings: &mut Vec<SourceDiagnostic>,
         left_out: &mut Vec<(String, String)>,
-    ) -> Result<Problem, Vec<Complaint>> {
+    ) -> Result<Problem, Vec<SourceDiagnostic>> {
         let (initial, initial_text) = self.system_initial(system).map_err(|c| vec![c])?;
         let targets = self.system_targets(system, loaded, path, warnings, left_out)?;
         Ok(Problem {
@@ -267,7 +333,7 @@ impl Question {
         })
     }
 
-    fn system_initial(&self, system: &System) -> Result<(Vec<Initial>, String), Complaint> {
+    fn system_initial(&self, system: &System) -> Result<(Vec<Initial>, String), SourceDiagnostic> {
         let Some(text) = &self.initial else {
             return Ok((system.initial.clone(), system.initial_text.clone()));
         };
@@ -277,7 +343,7 @@ impl Question {
                 let canonical = notation(&initial, shared, locals);
                 Ok((vec![initial], canonical))
             }
-            Err(why) => Err(Complaint::option("--initial", text, why)),
+            Err(why) => Err(SourceDiagnostic::option("--initial", text, why)),
         }
     }
 
@@ -297,15 +363,15 @@ impl Question {
         system: &System,
         loaded: &Loaded,
         path: &Path,
-        warnings: &mut Vec<Complaint>,
+        warnings: &mut Vec<SourceDiagnostic>,
         left_out: &mut Vec<(String, String)>,
-    ) -> Result<Vec<Target>, Vec<Complaint>> {
+    ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
         let mut complaints = Vec::new();
         let mut targets = Vec::new();
         for text in &self.targets {
             match parse_target(text, system.table.shared(), system.table.locals()) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(Complaint::option("--target", text, why)),
+                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
             }
         }
         let (beside, file) = (beside(loaded, path), self.property_file(loaded, path));
@@ -313,7 +379,7 @@ impl Question {
             let message =
                 format!("the targets of this file are not asked for: {} has others", beside.display());
             let why = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W609", message) };
-            warnings.push(Complaint::whole(&loaded.source, why));
+            warnings.push(SourceDiagnostic::whole(&loaded.source, why));
         }
         if let Some(file) = &file {
             match read_properties(file, system, loaded.format, left_out) {
@@ -339,7 +405,7 @@ impl Question {
                 ),
             };
             let why = Diagnostic::whole("E601", message).hint("ask with --target 's|l,l' or --prop FILE");
-            return Err(vec![Complaint::whole(&loaded.source, why)]);
+            return Err(vec![SourceDiagnostic::whole(&loaded.source, why)]);
         }
         Ok(targets)
     }
@@ -367,12 +433,14 @@ fn read_properties(
     system: &System,
     format: Format,
     left_out: &mut Vec<(String, String)>,
-) -> Result<(Vec<Target>, Vec<Complaint>), Vec<Complaint>> {
+) -> Result<(Vec<Target>, Vec<SourceDiagnostic>), Vec<SourceDiagnostic>> {
     let source = match read_source(file) {
         Ok(source) => Arc::new(source),
         Err(rejected) => {
             let why = rejected.diagnostics.into_iter();
-            return Err(why.map(|diagnostic| Complaint::whole(&rejected.source, diagnostic)).collect());
+            return Err(why
+                .map(|diagnostic| SourceDiagnostic::whole(&rejected.source, diagnostic))
+                .collect());
         }
     };
     let (targets, found) = if source.text.trim_start().starts_with('<') {
@@ -381,11 +449,12 @@ fn read_properties(
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
     let refused = found.iter().any(Diagnostic::is_error);
-    let mut complaints: Vec<Complaint> = found.into_iter().map(|d| Complaint::whole(&source, d)).collect();
+    let mut complaints: Vec<SourceDiagnostic> =
+        found.into_iter().map(|d| SourceDiagnostic::whole(&source, d)).collect();
     if targets.is_empty() && !refused {
         let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
             .hint("write one target `s|l,l` per line");
-        complaints.push(Complaint::whole(&source, why));
+        complaints.push(SourceDiagnostic::whole(&source, why));
         return Err(complaints);
     }
     if refused { Err(complaints) } else { Ok((targets, complaints)) }

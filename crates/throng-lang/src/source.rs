@@ -102,7 +102,7 @@ pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
     /// Stable code, such as `E101`. E1xx program syntax, E2xx program meaning, E3xx thread-transition systems,
-    /// E4xx nets, E5xx PNML and properties, E6xx the question asked (targets, initial configuration), E7xx files;
+    /// E4xx nets, E5xx PNML and properties, E6xx the question asked (targets, initial configuration), E7xx files, E8xx C;
     /// warnings have W and the same hundreds.
     pub code: &'static str,
     /// What is wrong, in one sentence without a full stop.

@@ -21,6 +21,7 @@
 //! larger configurations can do at least as much, unless [`Traits::blocking`] says otherwise; the same call gives the same list.
 
 pub mod bag;
+pub mod bits;
 pub mod concrete;
 pub mod config;
 pub mod cubes;
@@ -29,6 +30,7 @@ pub mod partial_order;
 pub mod problem;
 pub mod quotient;
 pub mod semantics;
+pub mod singles;
 mod states;
 pub mod table;
 pub mod thread_names;

@@ -1,18 +1,18 @@
 //! Any model, written out as a table: every thread state that may occur, with dense numbers.
 //!
-//! Models may compute their steps when asked. This asks for all of them, for every thread state
-//! in the closure of *1-views*: if a step is possible in shared state s with threads that may each occur in s, whatever it leaves
-//! may occur in the shared state it leads to. Counts are ignored, so the closure may hold thread states that cannot be reached;
+//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared and a local state
+//! in the closure of views of one thread ([`crate::singles`]). It may hold thread states that cannot be reached;
 //! their steps are harmless. States that stand for sets are taken as plain states, which is exact (see
 //! [`crate`]); a target is met by every state that meets one of its own.
 //!
 //! This is neither a reader nor an engine: writers of the tabular formats use it.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::limits::{Limits, Ticker};
 use crate::problem::{Initial, Problem, Target};
+use crate::singles::Singles;
 use crate::table::{Fate, Names, Table};
 use crate::verdict::Unknown;
 use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
@@ -40,11 +40,16 @@ pub struct Unfolded {
 /// Signals cannot be written as steps of a table: that is [`Unknown::NotForThisModel`].
 pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     let model = &*problem.model;
-    let views = closure(model, &problem.initial, usize::MAX, limits)?;
+    let views = Singles::of(model, &problem.initial, usize::MAX, limits)?.map_err(not_for_this)?;
+    if views.steps().any(|step| step.others == Bystanders::WakeOne) {
+        return Err(Unknown::NotForThisModel(
+            "a signal wakes exactly one waiting thread: a table of steps cannot say that".into(),
+        ));
+    }
     let mut numbers = Numbers::default();
-    for (&s, view) in &views {
+    for s in views.shared() {
         numbers.shared.insert(s);
-        numbers.locals.extend(view.locals.iter().copied());
+        numbers.locals.extend(views.at(s));
     }
     let table = numbers.table(model, &views, limits)?;
     let initial = problem.initial.iter().map(|i| numbers.initial(i)).collect();
@@ -56,125 +61,6 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
 /// A table must have every step.
 fn not_for_this(why: Incomplete) -> Unknown {
     Unknown::NotForThisModel(why.0)
-}
-
-/// Every shared state that may occur, with the local states that may occur in it: the closure of 1-views.
-///
-/// More than `most` thread states are [`Unknown::NotForThisModel`], and so are signals.
-pub fn thread_states(
-    model: &dyn Model,
-    initial: &[Initial],
-    most: usize,
-    limits: &Limits,
-) -> Result<Vec<(Shared, Vec<Local>)>, Unknown> {
-    let views = closure(model, initial, most, limits)?;
-    Ok(views.into_iter().map(|(s, view)| (s, view.locals.into_iter().collect())).collect())
-}
-
-/// What may occur together with one shared state.
-#[derive(Default)]
-struct View {
-    locals: Set<Local>,
-    /// Locals whose steps were listed.
-    listed: usize,
-    started: bool,
-    /// Steps that lack a thread so far.
-    pending: Vec<Step>,
-    /// Where bystanders get by steps that leave them alone, and how many were passed on.
-    flows: IndexMap<Shared, usize, FxBuildHasher>,
-    /// Steps that move bystanders, and how many locals they have seen.
-    movers: Vec<(Step, usize)>,
-}
-
-type Views = IndexMap<Shared, View, FxBuildHasher>;
-
-fn closure(model: &dyn Model, initial: &[Initial], most: usize, limits: &Limits) -> Result<Views, Unknown> {
-    let mut views = Views::default();
-    let mut queue: Set<Shared> = Set::default();
-    let mut ticker = Ticker::new(limits);
-    let mut found = 0;
-    for family in initial {
-        let threads = family.threads.entries().iter().map(|e| e.0);
-        found += add(&mut views, &mut queue, family.shared, threads.chain(family.any.iter().copied()));
-    }
-    while let Some(s) = queue.pop() {
-        let arrivals = explore(model, s, views.entry(s).or_default(), &mut ticker)?;
-        for (to, locals) in arrivals {
-            found += add(&mut views, &mut queue, to, locals.into_iter());
-        }
-        if found > most {
-            return Err(Unknown::NotForThisModel(format!("there are more than {most} thread states")));
-        }
-    }
-    Ok(views)
-}
-
-/// Adds thread states and says how many are new; a shared state with news is looked at again.
-fn add(views: &mut Views, queue: &mut Set<Shared>, s: Shared, locals: impl Iterator<Item = Local>) -> usize {
-    let entry = views.entry(s).or_default();
-    let before = entry.locals.len();
-    entry.locals.extend(locals);
-    let new = entry.locals.len() - before;
-    if new > 0 || !entry.started {
-        queue.insert(s);
-    }
-    new
-}
-
-/// What the news in one view lead to.
-fn explore(
-    model: &dyn Model,
-    s: Shared,
-    view: &mut View,
-    ticker: &mut Ticker<'_>,
-) -> Result<Vec<(Shared, Vec<Local>)>, Unknown> {
-    let mut steps = std::mem::take(&mut view.pending);
-    if !view.started {
-        view.started = true;
-        model.post_shared(s, &mut steps).map_err(not_for_this)?;
-    }
-    for &l in &view.locals[view.listed..] {
-        ticker.tick()?;
-        model.post(s, l, &mut steps).map_err(not_for_this)?;
-    }
-    view.listed = view.locals.len();
-    let mut arrivals = Vec::new();
-    for step in steps {
-        ticker.tick()?;
-        if !step.take.entries().iter().all(|e| view.locals.contains(&e.0)) {
-            view.pending.push(step);
-            continue;
-        }
-        arrivals
-            .push((step.to, step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0).collect()));
-        match step.others {
-            Bystanders::Stay => {
-                if step.to != s {
-                    view.flows.entry(step.to).or_insert(0);
-                }
-            }
-            Bystanders::Transfer => view.movers.push((step, 0)),
-            Bystanders::WakeOne => {
-                return Err(Unknown::NotForThisModel(
-                    "a signal wakes exactly one waiting thread: a table of steps cannot say that".into(),
-                ));
-            }
-        }
-    }
-    for (&to, passed) in &mut view.flows {
-        arrivals.push((to, view.locals[*passed..].iter().copied().collect()));
-        *passed = view.locals.len();
-    }
-    let mut fates = Vec::new();
-    for (step, seen) in &mut view.movers {
-        for &l in &view.locals[*seen..] {
-            ticker.tick()?;
-            model.bystander(step, l, &mut fates).map_err(not_for_this)?;
-        }
-        *seen = view.locals.len();
-        arrivals.push((step.to, fates.drain(..).flatten().collect()));
-    }
-    Ok(arrivals)
 }
 
 /// The dense numbers of states.
@@ -197,31 +83,37 @@ impl Numbers {
         bag.entries().iter().map(|&(l, n)| (self.local(l), n)).collect()
     }
 
-    fn table(&self, model: &dyn Model, views: &Views, limits: &Limits) -> Result<Table, Unknown> {
+    fn table(&self, model: &dyn Model, views: &Singles, limits: &Limits) -> Result<Table, Unknown> {
         let shared = names(self.shared.iter().map(|&s| model.shared_name(s)));
         let locals = names(self.locals.iter().map(|&l| model.local_name(l)));
         let mut table = Table::new(Names::List(shared), Names::List(locals));
         let mut ticker = Ticker::new(limits);
         let mut steps = Vec::new();
-        for (&s, view) in views {
+        for s in views.shared() {
             model.post_shared(s, &mut steps).map_err(not_for_this)?;
-            for &l in &view.locals {
+            for l in views.at(s) {
                 model.post(s, l, &mut steps).map_err(not_for_this)?;
             }
             for step in steps.drain(..) {
                 ticker.tick()?;
-                if step.take.entries().iter().all(|e| view.locals.contains(&e.0)) {
-                    self.add(model, view, step, &mut table).map_err(not_for_this)?;
+                if step.take.entries().iter().all(|e| views.contains(s, e.0)) {
+                    self.add(model, views, step, &mut table).map_err(not_for_this)?;
                 }
             }
         }
         Ok(table)
     }
 
-    fn add(&self, model: &dyn Model, view: &View, step: Step, table: &mut Table) -> Result<(), Incomplete> {
+    fn add(
+        &self,
+        model: &dyn Model,
+        views: &Singles,
+        step: Step,
+        table: &mut Table,
+    ) -> Result<(), Incomplete> {
         let (mut fates, mut of_l) = (Vec::new(), Vec::new());
         if step.others == Bystanders::Transfer {
-            for &l in &view.locals {
+            for l in views.at(step.from) {
                 of_l.clear();
                 model.bystander(&step, l, &mut of_l)?;
                 let from = self.local(l);
@@ -256,14 +148,13 @@ impl Numbers {
     }
 
     /// Every combination of states that meets one of the target's configurations.
-    fn target(&self, target: &Target, model: &dyn Model, views: &Views) -> Result<Target, Unknown> {
+    fn target(&self, target: &Target, model: &dyn Model, views: &Singles) -> Result<Target, Unknown> {
         let mut configs: Set<Config> = Set::default();
         for bad in &target.configs {
-            for (&s, view) in views.iter().filter(|(s, _)| model.meets_shared(**s, bad.shared)) {
+            for s in views.shared().filter(|&s| model.meets_shared(s, bad.shared)) {
                 let mut bags = vec![Bag::new()];
                 for &(wanted, n) in bad.threads.entries() {
-                    let fitting: Vec<Local> =
-                        view.locals.iter().copied().filter(|&l| model.meets_local(l, wanted)).collect();
+                    let fitting: Vec<Local> = views.at(s).filter(|&l| model.meets_local(l, wanted)).collect();
                     bags = spread(&bags, &fitting, n)?;
                 }
                 configs.extend(bags.iter().map(|b| Config::new(self.shared(s), self.bag(b))));

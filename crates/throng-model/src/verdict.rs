@@ -1,6 +1,6 @@
 //! Answers, and the evidence they carry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
@@ -90,22 +90,10 @@ impl Views {
         Views { blocks: states.into_iter().map(block).collect() }
     }
 
-    /// Views of at most two threads: states that occur together with the same others become one block.
-    pub fn of_pairs(set: &[Config]) -> Views {
-        let mut partners: BTreeMap<Shared, BTreeMap<Local, BTreeSet<Local>>> = BTreeMap::new();
-        for view in set {
-            let of = partners.entry(view.shared).or_default();
-            match *view.threads.entries() {
-                [(a, 1)] => _ = of.entry(a).or_default(),
-                [(a, _)] => _ = of.entry(a).or_default().insert(a),
-                [(a, _), (b, _)] => {
-                    of.entry(a).or_default().insert(b);
-                    of.entry(b).or_default().insert(a);
-                }
-                _ => {}
-            }
-        }
-        Views { blocks: partners.into_iter().flat_map(|(s, partners)| blocks(s, &partners)).collect() }
+    /// Views of at most two threads. For every shared state, groups of local states that occur together with the same others, and those others, all
+    /// sorted; no local state is in two groups.
+    pub fn of_rows(rows: impl IntoIterator<Item = (Shared, Vec<(Vec<Local>, Vec<Local>)>)>) -> Views {
+        Views { blocks: rows.into_iter().flat_map(|(s, groups)| blocks(s, groups)).collect() }
     }
 
     /// How many views there are that are not part of another.
@@ -147,15 +135,15 @@ impl Views {
     }
 }
 
-fn blocks(shared: Shared, partners: &BTreeMap<Local, BTreeSet<Local>>) -> Vec<Block> {
-    let mut alike: BTreeMap<&BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
-    partners.iter().for_each(|(&a, bs)| alike.entry(bs).or_default().push(a));
-    if let [(together, all)] = &alike.iter().collect::<Vec<_>>()[..]
-        && (together.len() == all.len())
-    {
-        return vec![Block { shared, left: all.to_vec(), right: None }];
+fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Block> {
+    if groups.is_empty() {
+        return vec![Block { shared, left: Vec::new(), right: None }];
     }
-    let mut groups: Vec<(Vec<Local>, &BTreeSet<Local>)> = alike.into_iter().map(|(bs, a)| (a, bs)).collect();
+    if let [(all, together)] = &groups[..]
+        && together.len() == all.len()
+    {
+        return vec![Block { shared, left: all.clone(), right: None }];
+    }
     groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
     // A pair of states is written with whichever of the two comes first.
     let mut written: BTreeSet<Local> = BTreeSet::new();
@@ -166,9 +154,6 @@ fn blocks(shared: Shared, partners: &BTreeMap<Local, BTreeSet<Local>>) -> Vec<Bl
         if !right.is_empty() || bs.is_empty() {
             found.push(Block { shared, left, right: Some(right) });
         }
-    }
-    if found.is_empty() {
-        found.push(Block { shared, left: Vec::new(), right: None });
     }
     found
 }

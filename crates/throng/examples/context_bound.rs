@@ -11,8 +11,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use throng::verify::Error;
-use throng::{Question, Verification};
+use throng::{Error, Input, Job};
 use throng_model::problem::Problem;
 use throng_model::{Config, Local, Model, Step, semantics};
 
@@ -70,8 +69,8 @@ fn run_on(model: &dyn Model, config: &Config, active: Option<Local>, threads: u3
 
 /// What [`context_bound`] says about a file.
 pub fn run(file: &str, threads: u32, most: u32) -> Result<Option<u32>, Error> {
-    let asked = Verification::of_file(file, &Question::default())?;
-    Ok(context_bound(asked.problem(), threads, most))
+    let job = Job::new(&Input::open(file)?);
+    Ok(context_bound(&job.prepare()?.problem, threads, most))
 }
 
 fn main() -> Result<(), Error> {

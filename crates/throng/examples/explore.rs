@@ -10,8 +10,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use throng::verify::Error;
-use throng::{Question, Verification};
+use throng::{Error, Input, Job};
 use throng_model::problem::Problem;
 use throng_model::{Config, semantics};
 
@@ -42,8 +41,8 @@ pub fn explore(problem: &Problem, threads: u32) -> (Option<Config>, usize) {
 
 /// What [`explore`] says about a file.
 pub fn run(file: &str, threads: u32) -> Result<String, Error> {
-    let asked = Verification::of_file(file, &Question::default())?;
-    let problem = asked.problem();
+    let job = Job::new(&Input::open(file)?);
+    let problem = &job.prepare()?.problem;
     Ok(match explore(problem, threads) {
         (Some(bad), seen) => {
             format!("{file}: found {} after {seen} configurations", bad.describe(&*problem.model))

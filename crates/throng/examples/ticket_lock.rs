@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout)]
 
 use throng::template::{Move, Start, System, Template};
-use throng::verify::{Error, Outcome};
+use throng::{Error, Outcome};
 
 /// How many different tickets there are.
 pub const TICKETS: u8 = 4;

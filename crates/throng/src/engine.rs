@@ -1,18 +1,32 @@
 //! Engines: each answers a [`Problem`], with evidence. They do no input or output; they know neither where a
 //! model came from nor what the answer is used for.
 
+#[doc(hidden)]
 pub mod auto;
+#[doc(hidden)]
 pub mod backward;
+#[doc(hidden)]
 pub mod cutoff;
+#[doc(hidden)]
 pub mod equations;
+#[doc(hidden)]
 pub mod exhaust;
+#[doc(hidden)]
 pub mod explicit;
+#[doc(hidden)]
 pub mod facts;
+#[doc(hidden)]
 pub mod guided;
+#[doc(hidden)]
 pub mod karp_miller;
 mod levels;
+#[doc(hidden)]
 pub mod on_quotient;
+#[doc(hidden)]
+#[cfg(feature = "symbolic")]
 pub mod symbolic;
+pub mod thread_states;
+#[doc(hidden)]
 pub mod views;
 
 use std::time::Duration;
@@ -27,7 +41,7 @@ use throng_model::{Local, Step};
 
 /// One way to answer.
 pub trait Engine: Sync {
-    /// What `--engine` calls it.
+    /// Its name; those of the engines of Throng are in [`crate::Engine`].
     fn name(&self) -> &'static str;
 
     /// Answers about every target of the problem, in their order.

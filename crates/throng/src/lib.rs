@@ -1,21 +1,23 @@
 //! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
 //!
 //! ```
-//! let outcome = crate::verify("examples/spinlock.bp")?;
+//! let outcome = throng::verify("examples/spinlock.bp")?;
 //! assert!(outcome.is_safe());
-//! let outcome = crate::verify("examples/spinlock-broken.bp")?;
+//! let outcome = throng::verify("examples/spinlock-broken.bp")?;
 //! assert_eq!(outcome.trace().map(|run| run.threads()), Some(2));
 //! println!("{outcome}"); // which thread did what on which line, and which values changed
-//! # Ok::<(), crate::verify::Error>(())
+//! # Ok::<(), throng::Error>(())
 //! ```
 //!
 //! # What you need to know
 //!
 //! | name | what for |
 //! | --- | --- |
-//! | [`verify()`], [`Verification`] | an input and a question in, an [`Outcome`] out; engine, limits, stopping, progress |
-//! | [`Outcome`] | a verdict per target with its evidence, statistics; prints as a report |
-//! | [`Question`] | where to start, what must not happen, for how many threads |
+//! | [`verify()`] | a file in, an [`Outcome`] out, with defaults |
+//! | [`Input`] | a program, a thread-transition system or a net, from a file or a text |
+//! | [`Job`] | a question about an input: where to start, what must not happen, for how many threads; then [`Job::check`], [`Job::reach`], [`Job::cutoff`], [`Job::certify`] |
+//! | [`Engine`], [`Settings`] | the engines by name, and how they search |
+//! | [`Outcome`] | a verdict per target with its evidence, statistics; renders itself as text, JSON and SARIF, and with the feature `page` as a web page |
 //! | [`Limits`] | time, memory, and a handle that stops a search from elsewhere |
 //! | [`template::Template`], [`template::System`] | one thread of a system as a Rust type of yours, verified for any number of them |
 //! | [`model::Model`] | write an exploration algorithm of your own against it; it runs on every input |
@@ -47,19 +49,19 @@
 //! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
 //! A program's state stands for a *set* of values as long as a variable has not been read.
 //!
-//! **Engines** ([`engine`]).
+//! **Engines** ([`Engine`]).
 //!
 //! | engine | what it does | what it decides |
 //! | --- | --- | --- |
-//! | [`engine::explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
-//! | [`engine::symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
-//! | [`engine::karp_miller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
-//! | [`engine::backward`] | the search above | any number of threads, broadcasts and signals included |
-//! | [`engine::views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
-//! | [`engine::auto`] | several of them in turns or side by side; the default | whatever one of them does |
+//! | [`Engine::Explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
+//! | [`Engine::Symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
+//! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
+//! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
+//! | [`Engine::Auto`] | several of them in turns or side by side; the default | whatever one of them does |
 //!
 //! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
-//! replayed. SAFE comes with a certificate ([`verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
+//! replayed. SAFE comes with a certificate ([`model::verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
 //! all initial configurations on one side and all bad ones on the other.
 //!
 //! # Layers
@@ -70,21 +72,40 @@
 //! your own Rust type ─► own ────────────┘
 //! ```
 //!
-//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`question`] turns what a user
-//! asks into a [`problem::Problem`]; [`mod@verify`] puts the parts together; [`cli`] is the command line.
+//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user
+//! asks into a [`model::problem::Problem`]; [`Job`] puts the parts together.
 
+#[doc(hidden)]
+#[cfg(feature = "symbolic")]
 pub mod bdd;
+#[doc(hidden)]
 pub mod checkpoint;
 pub mod engine;
-pub mod quotient;
+mod error;
+mod input;
+mod job;
+mod outcome;
+mod quotient;
+mod registry;
+#[doc(hidden)]
 pub mod report;
 pub mod template;
-pub mod verify;
 
 pub use throng_check as check;
 pub use throng_lang as lang;
 pub use throng_model as model;
 
-pub use throng_lang::question::Question;
+pub use engine::cutoff::{Closed, Cutoff, Level, ThreadState};
+pub use engine::{Answer, Progress, Statistics, Watch};
+pub use error::Error;
+pub use input::Input;
+pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
+pub use outcome::{Outcome, Phases, Status, Written};
+pub use registry::{Engine, Settings};
+pub use report::cutoff::CutoffOutcome;
+pub use report::reach::ReachOutcome;
+pub use report::text::Options as TextOptions;
+pub use throng_lang::load::{Format, Reading};
+pub use throng_lang::question::{Question, SourceDiagnostic};
 pub use throng_model::limits::Limits;
-pub use verify::{Outcome, Verification, verify};
+pub use throng_model::problem::Bound;

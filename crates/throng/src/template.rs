@@ -33,14 +33,14 @@
 //!     .never_two("mutual exclusion", |_, a, b| (a, b) == (&In, &In))
 //!     .verify()?;
 //! assert!(outcome.is_safe(), "{outcome}");
-//! # Ok::<(), crate::verify::Error>(())
+//! # Ok::<(), throng::Error>(())
 //! ```
 //!
 //! # How it works
 //!
 //! [`Own`] gives every value that occurs a number, and these numbers are the words of a [`throng_model::Model`]. Moves are asked for when an engine
 //! asks for steps. Backward search needs predecessors, which a function from states to moves cannot list; the first
-//! time somebody asks, every thread state that may occur is explored once (the closure of [`throng_model::unfold::thread_states`], at
+//! time somebody asks, every thread state that may occur is explored once ([`throng_model::singles`], at
 //! most [`Own::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
 //! nothing is lost. Types with more thread states than that keep forward engines.
 
@@ -53,7 +53,11 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub use self::model::Own;
-use crate::verify::{Error, Outcome, Verification};
+use crate::error::Error;
+use crate::job::Job;
+use crate::outcome::Outcome;
+use crate::registry::Engine;
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Unknown;
 use throng_model::{Bag, Config, Local, Shared};
@@ -267,9 +271,9 @@ impl<T: Template> System<T> {
         })
     }
 
-    /// Answers the question with the default engine and without limits; for more control see [`Verification::of`].
+    /// Answers the question with the default engine and without limits; for more control see [`Job::of`].
     pub fn verify(&self) -> Result<Outcome, Error> {
-        Verification::of(self.problem()?).run()
+        Job::of(self.problem()?).check(Engine::Auto, &Limits::none())
     }
 
     /// The smallest configurations that are forbidden.
@@ -319,7 +323,6 @@ fn forbidden<S, L>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::explicit::Explicit;
     use throng_dev::laws;
     use throng_model::Model;
 
@@ -370,15 +373,15 @@ mod tests {
     #[test]
     fn spawn_rendezvous_broadcast_and_exit() {
         let outcome = team().verify().unwrap();
-        let words: Vec<_> = outcome.answer.verdicts.iter().map(crate::report::Word::of).collect();
-        use crate::report::Word::{Safe, Unsafe};
+        let words: Vec<_> = outcome.answer.verdicts.iter().map(crate::outcome::Status::of).collect();
+        use crate::outcome::Status::{Safe, Unsafe};
         assert_eq!(words, [Safe, Safe, Unsafe, Unsafe], "{outcome}");
         assert_eq!(outcome.trace().map(|t| t.threads()), Some(3));
         let text = outcome.to_string();
         assert!(text.contains("hire") && text.contains("close") && text.contains("Met"), "{text}");
         let problem = team().threads(4).problem().unwrap();
-        let bounded = Verification::of(problem).engine(&Explicit::default()).run().unwrap();
-        assert_eq!(bounded.answer.verdicts.iter().map(crate::report::Word::of).collect::<Vec<_>>(), words);
+        let bounded = Job::of(problem).check(Engine::Explicit, &Limits::none()).unwrap();
+        assert_eq!(bounded.answer.verdicts.iter().map(crate::outcome::Status::of).collect::<Vec<_>>(), words);
     }
 
     #[test]
@@ -420,7 +423,7 @@ mod tests {
         let system = System::new(Counter).never_together("nine", 9, []);
         let problem = system.problem().unwrap();
         assert!(system.model().predecessors().is_none());
-        let outcome = Verification::of(problem).run().unwrap();
+        let outcome = Job::of(problem).check(Engine::Auto, &Limits::none()).unwrap();
         assert_eq!((outcome.answered_by().as_str(), outcome.is_unsafe()), ("explicit", true));
         assert!(matches!(
             System::new(Counter).never_shared("large", |n| *n > 1 << 40).verify(),

@@ -172,6 +172,8 @@ enum Source<'a> {
 /// What one move does, spelled out.
 struct Plan<'a> {
     guard: Option<(&'a Expr<Ref>, bool)>,
+    /// What keeps the statement within ranges and arrays, in the scope of the assigned expressions.
+    check: Option<&'a Expr<Ref>>,
     assigns: Vec<(To, Source<'a>)>,
     /// What constraints call the first of them.
     names: Vec<Name>,
@@ -269,6 +271,7 @@ impl Interpreter {
         let width = spot.width;
         let mut plan = Plan {
             guard: None,
+            check: self.program().functions[function].nodes[node].check.as_ref(),
             assigns: Vec::new(),
             names: Vec::new(),
             theirs: Vec::new(),
@@ -395,6 +398,11 @@ impl Interpreter {
         {
             return Ok(false);
         }
+        if let Some(e) = plan.check
+            && eval(e, &|r| Self::read(plan, values, r, plan.source_base, None))? & ONE == 0
+        {
+            return Ok(false);
+        }
         for (k, (_, source)) in plan.assigns.iter().enumerate() {
             let unread = plan.names.get(k).is_none_or(|n| !plan.constrains(*n));
             if backward && values.new[k] == FREE && unread {
@@ -509,7 +517,15 @@ impl Interpreter {
             Property::Assertions => {
                 let mut found = Vec::new();
                 for (i, spot) in self.control.spots.iter().enumerate() {
-                    let Kind::Assert { condition, .. } = self.control.kind(spot) else { continue };
+                    let (function, node) = spot.top();
+                    let node = &self.program().functions[function].nodes[node];
+                    let mut conditions: Vec<&Expr<Ref>> = node.check.iter().collect();
+                    if let Kind::Assert { condition, .. } = &node.kind {
+                        conditions.push(condition);
+                    }
+                    if conditions.is_empty() {
+                        continue;
+                    }
                     let fails = |values: &mut Values| {
                         let slot = |r: &Ref| match r.name {
                             Name::Shared(i) => Slot::Shared(i as usize),
@@ -518,7 +534,12 @@ impl Interpreter {
                             // Refused in assertions.
                             Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
                         };
-                        Ok(eval(condition, &|r| values.read(slot(r)))? & ZERO != 0)
+                        for condition in &conditions {
+                            if eval(condition, &|r| values.read(slot(r)))? & ZERO != 0 {
+                                return Ok(true);
+                            }
+                        }
+                        Ok(false)
                     };
                     found.extend(self.solve(free(i as u32), &fails).iter().map(|v| one(i as u32, v)));
                 }
@@ -536,7 +557,8 @@ impl Interpreter {
                 pairs.map(|pair| Config::new(shared, pair.into_iter().map(at).collect())).collect()
             }
             Property::Invariant(text) => {
-                let e = bp::shared_expression(text, &self.program().shared).map_err(|d| d.message)?;
+                let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
+                    .map_err(|d| d.message)?;
                 let fails =
                     |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(Slot::Shared(*i as usize)))? & ZERO != 0);
                 let values = Values { shared: self.free_shared(), ..Values::default() };

@@ -7,9 +7,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
-use super::bits::Bits;
 use super::cubes::Parts;
 use super::linear::Vectors;
+use throng_model::bits::Bits;
 use throng_model::limits::Ticker;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Block, Unknown, Views};
@@ -327,21 +327,25 @@ impl<'a> Closed<'a> {
         // Where states are sets, a bystander that stays may have to be rounded as well.
         let stay = step.others == Bystanders::Stay
             && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
-        let moved = |set: &Bits| -> Result<Bits, Flaw> {
-            if stay {
-                return Ok(set.clone());
-            }
-            let mut fates = Vec::new();
-            for b in set.iter().map(|b| self.locals[b as usize]) {
-                let before = fates.len();
-                fates.extend(self.fates(step, to, b)?);
-                if fates[before..].iter().any(|&fate| !self.vectors.allow_move(b, fate)) {
+        let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        if !stay {
+            for b in bystanders.iter() {
+                ticker.tick()?;
+                let before = self.locals[b as usize];
+                let found = self.fates(step, to, before)?;
+                if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
                     return Err(grows());
                 }
+                fates.insert(b, self.numbers(&found).map_or_else(|| self.missing(to, &found), Ok)?);
             }
-            self.numbers(&fates).map(Bits::new).map_or_else(|| self.missing(to, &fates), Ok)
+        }
+        let moved = |set: &Bits| -> Bits {
+            match stay {
+                true => set.clone(),
+                false => set.iter().flat_map(|b| fates[&b].iter().copied()).collect(),
+            }
         };
-        let all_moved = moved(bystanders)?;
+        let all_moved = moved(bystanders);
         if let Some(b) = all_moved.beyond(&after.all) {
             return self.missing(to, &[self.locals[b as usize]]);
         }
@@ -359,12 +363,13 @@ impl<'a> Closed<'a> {
         for b in bystanders.iter() {
             ticker.tick()?;
             let (row, one) = (group.row_of[&b], Bits::new(vec![b]));
-            for fate in moved(&one)?.iter() {
+            for fate in moved(&one).iter() {
                 if seen.insert((row, after.row_of[&fate])) {
                     let others = match partners.get(&row) {
                         Some(others) => others,
                         None => {
-                            let moved = moved(&group.rows[row].and(bystanders))?;
+                            let moved = moved(&group.rows[row].and(bystanders));
+                            ticker.ticks(moved.words())?;
                             partners.entry(row).or_insert(moved)
                         }
                     };

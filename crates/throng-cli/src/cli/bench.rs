@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
 
 use super::console::{Console, Failure};
-use super::{Cli, EngineName, OutputArgs, files, seconds};
+use super::{Cli, OutputArgs, engine_parser, files, seconds};
 use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
@@ -18,6 +18,7 @@ use crate::bench::store::{self, Store};
 use crate::bench::summary::{contested, summary};
 use crate::bench::tools::{self, Tool, words};
 use crate::bench::{Run, names};
+use throng::Engine;
 use throng_model::limits::Limits;
 
 const NOTES: &str = "\
@@ -51,8 +52,8 @@ pub(super) struct BenchArgs {
     #[arg(required = true, value_name = "FOLDER|MANIFEST")]
     paths: Vec<PathBuf>,
     /// Run this engine of throng. May be repeated; without any tool, auto
-    #[arg(long, value_enum, help_heading = "Tools")]
-    engine: Vec<EngineName>,
+    #[arg(long, value_parser = engine_parser(), help_heading = "Tools")]
+    engine: Vec<Engine>,
     /// Run throng with these options of `throng check`, under this name. May be repeated
     #[arg(long, value_name = "NAME=OPTIONS", help_heading = "Tools")]
     tool: Vec<String>,
@@ -166,8 +167,7 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
 fn tools(args: &BenchArgs) -> Result<Vec<Tool>, Failure> {
     let mut found = Vec::new();
     for engine in &args.engine {
-        let name = engine.to_possible_value().map_or_else(String::new, |v| v.get_name().to_string());
-        found.push(Tool::own(&name, vec!["--engine".into(), name.clone()]));
+        found.push(Tool::own(engine.name(), vec!["--engine".into(), engine.name().into()]));
     }
     for text in &args.tool {
         let (name, options) = text

@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
 use throng::engine::{Answer, Engine, Statistics, Watch};
-use throng::report::{Written, plural};
-use throng::verify::Error;
+use throng::report::plural;
+use throng::{Error, Input, Job, Written};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certificate::{Claim, Document, shrink};
 use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read, translate};
 use throng_check::rules::check_all;
-use throng_lang::load::{LARGEST, Loaded, Reading, load};
-use throng_lang::question::Question;
+use throng_lang::load::{LARGEST, Loaded};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
@@ -41,9 +40,9 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
     drop(bytes);
     let reading = args.question.question().reading(args.input.reading());
-    let loaded = load(&args.input.file, &reading)?;
+    let input = Input::open_as(&args.input.file, reading)?;
     console.has_read();
-    let done = judged(args, &document, &loaded, &reading, console, &limits)?;
+    let done = judged(args, &document, &input, console, &limits)?;
     let seconds = began.elapsed().as_secs_f64();
     let (word, status) = match &done {
         Err(fault @ Fault::Unreadable(_)) => return Err(unreadable(fault.to_string())),
@@ -68,21 +67,23 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
 fn judged(
     args: &CertifyArgs,
     document: &Document,
-    loaded: &Loaded,
-    reading: &Reading,
+    input: &Input,
     console: &Console,
     limits: &Limits,
 ) -> Result<Result<Certified, Fault>, Failure> {
-    if args.its_own_question {
-        return Ok(certify(&Asked::Own(loaded), document, limits));
+    let job = Job::new(input).question(args.question.question());
+    let done = if args.its_own_question {
+        job.certify_as_stated(document, limits)
+    } else {
+        let about_cutoff = job.is_about_cutoff(document);
+        console.prepare(&job, if about_cutoff { Job::prepare_listing } else { Job::prepare })?;
+        job.certify(document, limits)
+    };
+    match done {
+        Ok(certified) => Ok(Ok(certified)),
+        Err(Error::NotCertified(fault)) => Ok(Err(fault)),
+        Err(error) => Err(error.into()),
     }
-    let about_cutoff =
-        document.targets.is_empty() && document.cutoff.is_some() && !args.question.has_properties();
-    let question = Question { may_lack_target: about_cutoff, ..args.question.question() };
-    let problem = console.pose(&question, loaded, &args.input.file)?.problem;
-    let origin = Origin { loaded, reading, problem: &problem };
-    let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
-    Ok(certify(&asked, document, limits))
 }
 
 fn slurp(path: &Path) -> Result<Vec<u8>, String> {
@@ -232,7 +233,7 @@ pub(super) fn save_document(
 /// Tries old evidence first; another engine searches for what that does not show.
 pub(super) struct Reusing<'a> {
     old: Vec<Option<Verdict>>,
-    then: Box<dyn Engine + 'a>,
+    then: Box<dyn Engine + Send + 'a>,
 }
 
 impl<'a> Reusing<'a> {
@@ -240,7 +241,7 @@ impl<'a> Reusing<'a> {
         path: &Path,
         loaded: &Loaded,
         problem: &Problem,
-        then: Box<dyn Engine + 'a>,
+        then: Box<dyn Engine + Send + 'a>,
     ) -> Result<Reusing<'a>, Failure> {
         let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let bytes = slurp(path).map_err(unreadable)?;

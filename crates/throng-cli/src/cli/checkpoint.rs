@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::CheckArgs;
 use super::console::{Failure, complain};
-use super::{CheckArgs, EngineName};
+use throng::Engine;
 use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng_check::certificate::hash;
 use throng_lang::load::Loaded;
@@ -77,7 +78,7 @@ impl Checkpoint {
         loaded: &Loaded,
         problem: &Problem,
     ) -> Result<Checkpoint, Failure> {
-        if !matches!(args.search.engine, EngineName::Explicit | EngineName::KarpMiller) {
+        if !matches!(args.search.engine, Engine::Explicit | Engine::KarpMiller) {
             let why = "--checkpoint is for `--engine explicit` and `--engine karp-miller`";
             return Err(Failure::Other(why.into()));
         }
@@ -302,11 +303,11 @@ fn question(problem: &Problem) -> String {
 /// What changes the search, in a line. How long it may take and on how many cores does not.
 fn options(args: &CheckArgs) -> String {
     let mut options = match args.search.engine {
-        EngineName::KarpMiller => return "karp-miller".into(),
+        Engine::KarpMiller => return "karp-miller".into(),
         _ => String::from("explicit"),
     };
     let said = [
-        (!super::check::por(args), " without partial orders"),
+        (!super::check::settings(args).partial_order, " without partial orders"),
         (args.search.no_counting, " --no-counting"),
         (args.stop_at_first, " --stop-at-first"),
     ];

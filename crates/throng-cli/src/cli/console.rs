@@ -15,9 +15,9 @@ use super::meter::Meter;
 use super::{OutputArgs, files};
 use throng::checkpoint::Keeper;
 use throng::engine::{Progress, Watch};
-use throng::verify::Error;
-use throng_lang::load::{Input, Loaded, Reading, Rejected, load};
-use throng_lang::question::{Complaint, Posed, Question};
+use throng::{Error, Input, Job, Prepared};
+use throng_lang::load::{self, Reading, Rejected};
+use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
 use throng_model::limits::{Limits, memory_in_use};
 use throng_model::verdict::Unknown;
@@ -82,7 +82,7 @@ enum Said {
 /// Why a command cannot be carried out: the exit status is 2.
 pub enum Failure {
     /// The input or an option is wrong.
-    Wrong(Vec<Complaint>),
+    Wrong(Vec<SourceDiagnostic>),
     /// Something else, in one or more lines.
     Other(String),
     /// A file could not be written.
@@ -110,18 +110,18 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Refused(complaints) => Failure::Wrong(complaints),
-            Error::Impossible(why) => Failure::Other(why.to_string()),
             Error::Flawed(..) => Failure::Other(format!(
                 "internal error: {error}\nThis is a bug in throng, not in your input. Please report it with the command \
                  you ran, the input file and the version ({}).",
                 env!("CARGO_PKG_VERSION")
             )),
+            error => Failure::Other(error.to_string()),
         }
     }
 }
 
-impl From<Vec<Complaint>> for Failure {
-    fn from(complaints: Vec<Complaint>) -> Failure {
+impl From<Vec<SourceDiagnostic>> for Failure {
+    fn from(complaints: Vec<SourceDiagnostic>) -> Failure {
         Failure::Wrong(complaints)
     }
 }
@@ -247,34 +247,42 @@ impl Console {
     }
 
     /// Reads the input of a command and shows its warnings.
-    pub fn load(&self, path: &Path, reading: &Reading) -> Result<Loaded, Failure> {
+    pub fn open(&self, path: &Path, reading: Reading) -> Result<Input, Failure> {
         files::was_read(path);
-        let loaded = load(path, reading)?;
+        let input = Input::open_as(path, reading)?;
+        let loaded = input.loaded();
         if !self.output.quiet {
             self.diagnostics(&loaded.source, &loaded.warnings);
         }
         if self.output.verbose {
             let what = match &loaded.input {
-                Input::Program(_) => loaded.format.description().to_string(),
-                Input::System(s) => {
+                load::Input::Program(_) => loaded.format.description().to_string(),
+                load::Input::System(s) => {
                     format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
                 }
             };
             self.note(&format!("{}: {what}", loaded.source.name));
         }
-        Ok(loaded)
+        Ok(input)
     }
 
-    /// The problem that is asked about an input; shows warnings.
-    pub fn pose(&self, question: &Question, loaded: &Loaded, path: &Path) -> Result<Posed, Failure> {
-        question.property_file(loaded, path).iter().for_each(|file| files::was_read(file));
-        let posed = question.pose(loaded, path)?;
+    /// Puts the question of a job together; shows warnings.
+    pub fn prepare<'j, 'a>(
+        &self,
+        job: &'j Job<'a>,
+        prepare: impl FnOnce(&'j Job<'a>) -> Result<&'j Prepared, Error>,
+    ) -> Result<&'j Prepared, Failure> {
+        job.property_file().iter().for_each(|file| files::was_read(file));
+        let prepared = prepare(job)?;
         self.has_read();
+        self.warn(&prepared.warnings);
+        Ok(prepared)
+    }
+
+    fn warn(&self, warnings: &[SourceDiagnostic]) {
         if !self.output.quiet {
-            let warnings = posed.warnings.iter();
-            warnings.for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
+            warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }
-        Ok(posed)
     }
 
     /// From here on the command itself looks at limits.
@@ -298,7 +306,7 @@ impl Console {
         match failure {
             Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),
             Failure::Wrong(complaints) => {
-                let quiet = |c: &&Complaint| !self.output.quiet || c.diagnostic.is_error();
+                let quiet = |c: &&SourceDiagnostic| !self.output.quiet || c.diagnostic.is_error();
                 for c in complaints.iter().filter(quiet) {
                     self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
                 }

@@ -7,20 +7,13 @@ use std::time::Instant;
 use super::certify::save_document;
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
-use super::{CutoffArgs, CutoffMethod, EngineName, SearchArgs};
-use throng::engine::Engine;
-use throng::engine::backward::Pruned;
-use throng::engine::cutoff::{Method, cutoff, runs};
-use throng::engine::facts::FactStore;
-use throng::engine::karp_miller::KarpMiller;
-use throng::report::cutoff::{Found, stopped};
-use throng::verify::Error;
+use super::{CutoffArgs, MethodName, SearchArgs};
+use throng::report::cutoff::stopped;
+use throng::{Engine, Job, Question};
 use throng_check::certificate::write::{Origin, cutoff_document};
-use throng_check::rules::Flaw;
-use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
+use throng_check::rules::cutoff::CutoffProof;
 use throng_lang::load::Reading;
-use throng_lang::question::Question;
-use throng_model::problem::Problem;
+use throng_lang::question::Names;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -32,78 +25,29 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
-    let loaded = console.load(&args.input.file, &reading)?;
-    let initial = args.initial.clone();
-    let question = Question { may_lack_target: true, initial, ..Question::default() };
-    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let input = console.open(&args.input.file, reading)?;
+    let question = Question { initial: args.initial.clone(), names: Names::Options, ..Question::default() };
+    let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
+    if args.no_check {
+        job = job.unchecked();
+    }
+    let prepared = console.prepare(&job, Job::prepare_listing)?;
     files::claim(args.certificate.iter().map(|path| (path, Kind::Report)), args.force)?;
-    let shelf = Arc::new(FactStore::default());
-    let prover = prover(args.search.engine, &problem, &shelf).ok_or_else(|| {
-        refused("a cutoff is found by the engines `karp-miller` and `backward`, which is helped by views")
-    })?;
-    let karp_miller = KarpMiller::default();
-    let is_exact = args.search.engine == EngineName::KarpMiller
-        || args.search.engine == EngineName::Auto && !needs_prover(&problem);
-    let method = match args.method {
-        Some(CutoffMethod::Exact) if args.search.engine == EngineName::Backward => {
-            return Err(refused("`--method exact` is for the engine `karp-miller`"));
-        }
-        Some(CutoffMethod::Exact) => Method::Exact(&karp_miller),
-        None if is_exact => Method::Exact(&karp_miller),
-        Some(CutoffMethod::Dynamic) | None => Method::Dynamic(&*prover, &shelf),
-    };
-    let jobs = args.search.jobs as usize;
-    let found = cutoff(&problem, &method, jobs, &limits, console);
-    let wanted = !args.no_check || args.certificate.is_some();
-    let proof = found.as_ref().ok().filter(|_| wanted).map(|found| runs::proof(&problem, found, &limits));
-    let checked = match &proof {
-        Some(Ok(proof)) if !args.no_check => check_cutoff(&problem, proof, &limits),
-        Some(Err(why)) if !args.no_check => Err(Flaw::Limit(why.clone())),
-        _ => Ok(()),
-    };
-    let found = match checked {
-        Ok(()) => found,
-        Err(Flaw::Limit(why)) => Err(why),
-        Err(flaw) => return Err(Error::Flawed(format!("the cutoff does not stand: {flaw}")).into()),
-    };
+    if args.method == Some(MethodName::Exact) && args.search.engine == Engine::Backward {
+        return Err(refused("`--method exact` is for the engine `karp-miller`"));
+    }
+    let mut found = job.cutoff(args.search.engine, args.method.map(Into::into), &limits)?;
     console.has_answer();
     let mut unwritten = None;
-    if let (Ok(_), Some(proof), Some(path)) = (&found, proof, &args.certificate) {
-        let origin = Origin { loaded: &loaded, reading: &reading, problem: &problem };
-        let proof = proof.map_err(|why| Failure::Unwritten(format!("no certificate: {why}")));
+    if let (Ok(_), Some(path), Some(origin)) = (&found.cutoff, &args.certificate, prepared.origin()) {
+        let proof = found.proof(&limits).map_err(|why| Failure::Unwritten(format!("no certificate: {why}")));
         let written = proof.and_then(|proof| save(&proof, &origin, path, !args.no_check));
         ((), unwritten) = Failure::unwritten(written)?;
     }
-    let report = Found {
-        file: &loaded.source.name,
-        problem: &problem,
-        found: &found,
-        checked: !args.no_check,
-        seconds: began.elapsed().as_secs_f64(),
-    };
-    console.print(&if args.json { report.json() } else { report.text() })?;
+    found.time = began.elapsed();
+    console.print(&if args.json { found.json() } else { found.text() })?;
     unwritten.map_or(Ok(()), Err)?;
-    Ok(if found.is_ok() { 0 } else { 1 })
-}
-
-/// Whether `karp-miller` does not take the model.
-pub(super) fn needs_prover(problem: &Problem) -> bool {
-    problem.model.moves_bystanders() || problem.model.blocking().is_some()
-}
-
-/// The engine that decides whether a thread state can be reached by any number of threads, if this one can.
-pub(super) fn prover(
-    engine: EngineName,
-    problem: &Problem,
-    shelf: &Arc<FactStore>,
-) -> Option<Box<dyn Engine>> {
-    let shelf = shelf.clone();
-    match engine {
-        EngineName::Backward => Some(Box::new(Pruned { shelf })),
-        EngineName::Auto if needs_prover(problem) => Some(Box::new(Pruned { shelf })),
-        EngineName::Auto | EngineName::KarpMiller => Some(Box::new(KarpMiller::default())),
-        _ => None,
-    }
+    Ok(if found.cutoff.is_ok() { 0 } else { 1 })
 }
 
 /// Lists of thread states are found without partial orders, and always by counting.

@@ -5,6 +5,7 @@ use std::io;
 use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
 use crate::simulate::{Random, Walk, start};
+use throng::Job;
 use throng::report::text::wrap;
 use throng::report::{plural, threads_text};
 use throng_lang::load::Reading;
@@ -13,18 +14,19 @@ use throng_lang::question::Question;
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
     let question = Question { may_lack_target: true, ..args.question.question() };
     let reading = Reading { keep_dead: true, ..question.reading(args.input.reading()) };
-    let loaded = console.load(&args.input.file, &reading)?;
-    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let input = console.open(&args.input.file, reading)?;
+    let job = Job::new(&input).question(question);
+    let problem = &console.prepare(&job, Job::prepare)?.problem;
     let mut random = Random::new(args.seed);
-    let first = start(&problem, &mut random)
+    let first = start(problem, &mut random)
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;
     if !console.output.quiet {
-        let size = plural(first.threads.size().into(), loaded.format.unit());
+        let size = plural(first.threads.size().into(), input.format().unit());
         let initial = wrap("initial: ", &problem.initial_text, 9);
-        let bound = threads_text(&problem);
+        let bound = threads_text(problem);
         console.print(&format!("{initial}threads: {bound}; the walk starts with {size}\n"))?;
     }
-    let mut walk = Walk::new(&problem, first);
+    let mut walk = Walk::new(problem, first);
     let mut out = io::stdout().lock();
     let done = if args.interactive {
         walk.interactive(&mut random, &mut io::stdin().lock(), &mut out)

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::console::{Console, Failure, complain};
 use super::files::{self, Kind};
 use super::{Language, TranslateArgs};
+use throng::Job;
+use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::Question;
@@ -21,6 +23,9 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
                    to `throng check`";
         return Err(Failure::Other(why.into()));
     }
+    if args.plain && args.to != Language::Bp {
+        return Err(Failure::Other("`--plain` is for `--to bp`; other formats have no variables".into()));
+    }
     let limits = super::limits(args.timeout, args.memory);
     console.begin(
         &limits,
@@ -29,9 +34,17 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             String::new()
         }),
     );
+    if super::c::is_c(&args.input) {
+        return super::c::translate(args, console);
+    }
+    if args.to == Language::Goto {
+        return Err(Failure::Other("`--to goto` is for C".into()));
+    }
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let loaded = console.load(&args.input.file, &question.reading(args.input.reading()))?;
-    let problem = console.pose(&question, &loaded, &args.input.file)?.problem;
+    let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
+    let job = Job::new(&input).question(question.clone());
+    let problem = &console.prepare(&job, Job::prepare)?.problem;
+    let loaded = input.loaded();
     let output = args.output_file.as_ref().filter(|path| *path != Path::new("-"));
     files::claim(output.map(|path| (path, Kind::Own)), args.force)?;
     let written = match (&loaded.input, args.to) {
@@ -43,10 +56,14 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             {
                 console.note("note: the program is written as it is; ask for labels and invariants again");
             }
-            return save(args, console, &printer::print(program.tree()), None).map(|()| 0);
+            let text = match args.plain && program.tree().extended {
+                true => printer::print(&plain(lower(program.tree()).0.tree)),
+                false => printer::print(program.tree()),
+            };
+            return save(args, console, &text, None).map(|()| 0);
         }
         _ => {
-            let system = match as_system(&loaded, &problem, |p| unfold(p, &limits).map(System::from)) {
+            let system = match as_system(loaded, problem, |p| unfold(p, &limits).map(System::from)) {
                 Ok(system) => system,
                 Err(Unknown::NotForThisModel(why)) => return Err(Failure::Other(why)),
                 Err(why) => {
@@ -130,7 +147,7 @@ impl Language {
             Language::Ntts => Format::Ntts,
             Language::Spec => Format::Spec,
             Language::Pnml => Format::Pnml,
-            Language::Dot => Format::Dot,
+            Language::Dot | Language::Goto => Format::Dot,
         }
     }
 }

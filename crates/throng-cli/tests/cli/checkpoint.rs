@@ -230,7 +230,7 @@ fn a_checkpoint_is_for_one_question() {
     refused(&program, &kept, &["--engine", "karp-miller"], "another question");
     refused(&scratch.file("other.bp", crowd(39)), &kept, &search, "another input");
     refused(&program, &kept, &["--engine", "backward"], "--checkpoint is for");
-    refused(&program, &program, &search, "is the input");
+    refused(&program, &program, &search, "is an input of this command");
     let text = fs::read(&kept).expect("readable");
     let other = String::from_utf8_lossy(&text[..60]).contains(env!("CARGO_PKG_VERSION"));
     assert!(other, "the header begins with the version");

@@ -6,6 +6,7 @@ mod commands;
 mod docs;
 mod explain;
 mod honest;
+mod integers;
 mod outputs;
 mod page;
 mod papers;

@@ -1,7 +1,7 @@
 //! Certificates: every engine's evidence, written to a file and read again, stands before the checker, which executes programs
 //! with an interpreter of its own; and what is written fits the schema.
 //!
-//! `THRONG_RANDOM=5000 THRONG_SEED=7 cargo test --release --test certify -- --nocapture` certifies that many random programs.
+//! `THRONG_RANDOM=5000 THRONG_SEED=7 cargo test --release -p throng-cli --test evidence certify:: -- --nocapture` certifies that many random programs.
 
 use throng_dev::harness as common;
 

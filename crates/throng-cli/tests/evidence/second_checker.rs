@@ -1,7 +1,7 @@
 //! The second checker, `tools/certify.py`, and the proved one, `proofs/`, read the same inputs as the first and say the same of what engines find about systems and nets.
 //! Without Python the tests say that they were skipped; the proved checker is asked if `proofs/check` has built it.
 //!
-//! `THRONG_RANDOM=2500 cargo test --test second_checker -- --nocapture` asks it about that many random inputs.
+//! `THRONG_RANDOM=2500 cargo test -p throng-cli --test evidence second_checker:: -- --nocapture` asks it about that many random inputs.
 
 use throng_dev::harness as common;
 

@@ -140,9 +140,9 @@ fn statement(s: &Stmt, found: &mut Found) {
         StmtKind::Assign { targets, values, constrain } => {
             values.iter().chain(constrain).for_each(&mut see);
             match () {
-                () if targets.iter().any(|t| t.name.ends_with('$')) => "bp x$ :=",
+                () if targets.iter().any(|t| t.ident.name.ends_with('$')) => "bp x$ :=",
                 () if constrain.is_some() => "bp constrain",
-                () if targets.iter().any(|t| t.name == "_") => "bp _ :=",
+                () if targets.iter().any(|t| t.ident.name == "_") => "bp _ :=",
                 () if targets.len() > 1 => "bp parallel assignment",
                 () => "bp assignment",
             }
@@ -168,6 +168,10 @@ fn statement(s: &Stmt, found: &mut Found) {
             see(e);
             block(body, found);
             "bp while"
+        }
+        StmtKind::For { body, .. } => {
+            block(body, found);
+            "bp for"
         }
         StmtKind::Decl(_) => "bp local variables",
         StmtKind::Enforce(e) => {
@@ -202,6 +206,11 @@ fn statement(s: &Stmt, found: &mut Found) {
 fn expression(e: &Expr, found: &mut Found) {
     let name = match &e.kind {
         ExprKind::Const(_) => "expression constant",
+        ExprKind::Number(_) => "expression number",
+        ExprKind::Index { index, .. } => {
+            expression(index, found);
+            "expression a[]"
+        }
         ExprKind::Any => "expression *",
         ExprKind::Name { name, primed } => match (name.ends_with('$'), primed) {
             (false, false) => "expression x",
@@ -229,6 +238,9 @@ fn expression(e: &Expr, found: &mut Found) {
                 BinaryOp::Unequal => "expression !=",
                 BinaryOp::Implies => "expression =>",
                 BinaryOp::Iff => "expression <=>",
+                BinaryOp::Less | BinaryOp::AtMost | BinaryOp::Greater | BinaryOp::AtLeast => "expression <",
+                BinaryOp::Plus | BinaryOp::Minus => "expression +",
+                BinaryOp::Times => "expression a * b",
             }
         }
         ExprKind::Conditional(a, b, c) => {

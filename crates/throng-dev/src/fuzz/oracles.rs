@@ -13,15 +13,10 @@ use super::states;
 use crate::interpreter::{self, Naive};
 use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::engine::auto::Auto;
-use throng::engine::backward::{Backward, Pruned};
-use throng::engine::equations::Equations;
+use throng::engine::backward::Backward;
 use throng::engine::explicit::Explicit;
-use throng::engine::guided::Guided;
-use throng::engine::karp_miller::KarpMiller;
-use throng::engine::on_quotient::OnQuotient;
-use throng::engine::symbolic::Symbolic;
-use throng::engine::views::Views;
-use throng::engine::{Engine, Silent};
+use throng::engine::{self, Silent};
+use throng::{Engine, Settings};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certificate::{self, Document, Property};
 use throng_check::certify::interpreter::Interpreter;
@@ -91,45 +86,65 @@ pub struct Entry {
     /// What the comparison calls it.
     pub name: &'static str,
     /// The engine.
-    pub engine: Box<dyn Engine + Send>,
+    pub engine: Box<dyn engine::Engine + Send>,
     /// Of the runs with the fewest threads, its have the fewest steps.
     shortest: bool,
     /// Its evidence can be written to a file.
     certificates: bool,
 }
 
-/// Every engine, with and without what makes it faster.
+/// Every engine of the registry, with and without what makes it faster.
 pub fn engines() -> Vec<Entry> {
-    let explicit = Explicit { max_threads: Some(5), por: false, ..Explicit::default() };
-    let symbolic = Symbolic { max_threads: Some(4), por: false, ..Symbolic::default() };
-    let uncounted = Explicit { counting: false, shortest: false, ..explicit.clone() };
-    vec![
-        Entry::new("explicit, reduced", Explicit { por: true, ..explicit.clone() }).shortest().reduced(),
-        Entry::new("explicit, 2 jobs", Explicit { jobs: 2, ..explicit.clone() }).shortest(),
-        Entry::new("explicit", explicit).shortest(),
-        Entry::new("explicit, not counting", uncounted),
-        Entry::new("symbolic, reduced", Symbolic { por: true, ..symbolic.clone() }).shortest().reduced(),
-        Entry::new("symbolic", symbolic).shortest(),
-        Entry::new("karp-miller", KarpMiller::default()),
-        Entry::new("karp-miller, on the quotient", OnQuotient(KarpMiller::default())),
-        Entry::new("backward, plain", Backward),
-        Entry::new("backward", Pruned::default()),
-        Entry::new("backward, on the quotient", OnQuotient(Pruned::default())),
-        Entry::new("views", Views::default()),
-        Entry::new("views, on the quotient", OnQuotient(Views::default())),
-        Entry::new("equations", Equations::default()),
-        Entry::new("equations, on the quotient", OnQuotient(Equations::default())),
-        Entry::new("guided", Guided::default()),
-        Entry::new("guided, on the quotient", OnQuotient(Guided::default())),
-        Entry::new("auto", Auto { por: false, ..Auto::default() }),
-        Entry::new("auto, 2 jobs", Auto { por: false, jobs: 2, ..Auto::default() }),
-        Entry::new("auto, reduced", Auto::default()).reduced(),
-    ]
+    let set = |change: &dyn Fn(&mut Settings)| {
+        let mut settings = Settings::default();
+        (settings.partial_order, settings.quotient) = (false, false);
+        change(&mut settings);
+        settings
+    };
+    let explicit = |change: fn(&mut Settings)| {
+        Engine::Explicit.build(&set(&|s| {
+            s.max_threads = Some(5);
+            change(s);
+        }))
+    };
+    let symbolic = |por| Engine::Symbolic.build(&set(&|s| (s.max_threads, s.partial_order) = (Some(4), por)));
+    let uncounted = Explicit {
+        max_threads: Some(5),
+        por: false,
+        counting: false,
+        shortest: false,
+        ..Explicit::default()
+    };
+    let mut all = vec![
+        Entry::of("explicit, reduced", explicit(|s| s.partial_order = true)).shortest().reduced(),
+        Entry::of("explicit, 2 jobs", explicit(|s| s.jobs = 2)).shortest(),
+        Entry::of("explicit", explicit(|_| {})).shortest(),
+        Entry::of("explicit, not counting", Box::new(uncounted)),
+        Entry::of("symbolic, reduced", symbolic(true)).shortest().reduced(),
+        Entry::of("symbolic", symbolic(false)).shortest(),
+        Entry::of("backward, plain", Box::new(Backward)),
+        Entry::of("auto, 2 jobs", Engine::Auto.build(&set(&|s| s.jobs = 2))),
+        Entry::of("auto, reduced", Engine::Auto.build(&set(&|s| s.partial_order = true))).reduced(),
+    ];
+    for engine in Engine::ALL {
+        let on_quotient = match engine {
+            Engine::Explicit | Engine::Symbolic => continue,
+            Engine::KarpMiller => Some("karp-miller, on the quotient"),
+            Engine::Backward => Some("backward, on the quotient"),
+            Engine::Views => Some("views, on the quotient"),
+            Engine::Equations => Some("equations, on the quotient"),
+            Engine::Guided => Some("guided, on the quotient"),
+            _ => None,
+        };
+        all.push(Entry::of(engine.name(), engine.build(&set(&|_| {}))));
+        all.extend(on_quotient.map(|name| Entry::of(name, engine.build(&set(&|s| s.quotient = true)))));
+    }
+    all
 }
 
 impl Entry {
-    fn new(name: &'static str, engine: impl Engine + Send + 'static) -> Entry {
-        Entry { name, engine: Box::new(engine), shortest: false, certificates: true }
+    fn of(name: &'static str, engine: Box<dyn engine::Engine + Send>) -> Entry {
+        Entry { name, engine, shortest: false, certificates: true }
     }
 
     fn shortest(self) -> Entry {
@@ -181,7 +196,7 @@ impl Answered {
     }
 }
 
-fn answers(engine: &dyn Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
+fn answers(engine: &dyn engine::Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
     let flawed = |why: String| Trouble::new(Kind::Evidence, why);
     let mut answer = engine.run(problem, limits, &Silent);
     if let Some(flaw) = answer.flaw {

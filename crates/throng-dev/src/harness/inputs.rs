@@ -21,7 +21,7 @@ use throng_model::{Config, Model, semantics};
 pub fn examples() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&Path::new(crate::ROOT).join("examples"), &mut found);
-    found.retain(|path| extension(path) != "rs"); // those are run by tests/rust_examples.rs
+    found.retain(|path| extension(path) != "rs"); // those are run by crates/throng-dev/tests/engines/rust_examples.rs
     assert!(found.len() >= 17, "the examples are there");
     found
 }

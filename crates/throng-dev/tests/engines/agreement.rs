@@ -1,6 +1,6 @@
 //! Every engine alone on the same random problems: no two ever disagree, and all evidence stands.
 //!
-//! `THRONG_RANDOM=20000 cargo test --release --test agreement -- --nocapture` compares that many of each shape.
+//! `THRONG_RANDOM=20000 cargo test --release -p throng-dev --test engines agreement:: -- --nocapture` compares that many of each shape.
 
 #![allow(clippy::print_stderr)] // who said what how often
 
@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use throng::engine::views::{ByTriples, Pairs, Views};
 use throng::engine::{Engine, Silent};
-use throng::verify::Verification;
+use throng::{Input, Job, Start};
 use throng_check::rules::check;
 use throng_dev::fuzz::oracles::{Entry, engines};
 use throng_dev::programs::{self, program};
 use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
 use throng_lang::load::Format;
-use throng_lang::question::Question;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
@@ -29,7 +28,7 @@ fn rounds(few: u64) -> u64 {
 type Tally = BTreeMap<String, [u64; 3]>;
 
 /// A semaphore with so many places; the last rule tests for zero, so that presence blocks.
-fn semaphore(places: u32) -> Verification<'static> {
+fn semaphore(places: u32) -> Job<'static> {
     let text = format!(
         "vars sem idle cs
          rules
@@ -39,14 +38,14 @@ fn semaphore(places: u32) -> Verification<'static> {
          init sem = {places}, idle >= 1, cs = 0
          target cs >= 3"
     );
-    Verification::of_text(&text, Format::Spec, &Question::default()).expect("a net")
+    Job::new(&Input::from_text(&text, Format::Spec).expect("a net"))
 }
 
 #[test]
 fn triples_prove_what_pairs_leave_open() {
     let says = |places: u32, engine: &dyn Engine| {
-        let verification = semaphore(places);
-        let problem = verification.problem();
+        let job = semaphore(places);
+        let problem = &job.prepare().expect("a question").problem;
         let answer = engine.run(problem, &Limits::none(), &Silent);
         check(problem, &problem.targets[0], &answer.verdicts[0]).expect("evidence");
         matches!(answer.verdicts[0], Verdict::Safe(_))
@@ -166,9 +165,10 @@ fn programs() {
         let mut rng = programs::Rng::new(0xa9ee ^ round);
         let knobs = programs::Knobs::random(&mut rng);
         let text = program(&mut rng, &knobs);
-        let question = Question { initial: Some("any".into()), ..Question::default() };
-        let Ok(asked) = Verification::of_text(&text, Format::Bp, &question) else { continue };
-        compare(&format!("round {round}\n{text}"), asked.problem(), &mut tally);
+        let Ok(input) = Input::from_text(&text, Format::Bp) else { continue };
+        let job = Job::new(&input).start(Start::AnyNumber);
+        let Ok(prepared) = job.prepare() else { continue };
+        compare(&format!("round {round}\n{text}"), &prepared.problem, &mut tally);
     }
     show(&tally);
     assert!(tally["equations"][0] > 5 && tally["auto"][1] > 5);

@@ -3,14 +3,13 @@
 //!
 //! No public tool is a reliable oracle here, so every case below says what it must answer and why.
 //!
-//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release --test broadcast -- --nocapture random` compares that many random models.
+//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release -p throng-dev --test engines broadcast:: -- --nocapture random` compares that many random models.
 
 #![allow(clippy::print_stderr)]
 
 use throng_dev::harness as common;
 use throng_dev::harness::public_corpus;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +18,7 @@ use throng::engine::Engine;
 use throng::engine::auto::Auto;
 use throng::engine::backward::Backward;
 use throng::engine::explicit::Explicit;
-use throng::report::Word;
-use throng::verify::Error;
-use throng::{Limits, Outcome, Question, Verification};
+use throng::{Error, Input, Job, Limits, Outcome, Question, Status};
 use throng_dev::{Knobs, Rng, Signals, programs, random_problem, random_table};
 use throng_lang::bp;
 use throng_lang::load::Format;
@@ -43,16 +40,26 @@ const MOST: u32 = 4;
 /// What `backward` and bounded search say, evidence checked; each has this long.
 fn both(problem: &Problem, most: u32, time: Duration) -> (Outcome, Outcome) {
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let ask = || Verification::of(problem.clone()).limits(Limits::none().timeout(time));
-    let backward = ask().engine(&Backward).run().unwrap_or_else(|e| panic!("backward: {e}"));
-    let explicit = ask().engine(&hunt).run().unwrap_or_else(|e| panic!("explicit: {e}"));
+    let ask = |engine: &dyn Engine| {
+        let limits = Limits::none().timeout(time);
+        let outcome = Job::of(problem.clone()).check_by(engine, &limits);
+        outcome.unwrap_or_else(|e| panic!("{}: {e}", engine.name()))
+    };
+    let (backward, explicit) = (ask(&Backward), ask(&hunt));
     (backward, explicit)
+}
+
+/// The problem that a text is asked.
+fn problem_of(text: &str, format: Format, question: Question) -> Problem {
+    let input = Input::from_text(text, format).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let job = Job::new(&input).question(question);
+    job.prepare().unwrap_or_else(|e| panic!("{e}\n{text}")).problem.clone()
 }
 
 /// Asks `text` and expects `expected` of every target, in order.
 fn expect(format: Format, text: &str, question: Question, expected: &[Expect]) {
-    let asked = Verification::of_text(text, format, &question).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let (backward, explicit) = both(asked.problem(), MOST, Duration::from_secs(60));
+    let problem = problem_of(text, format, question);
+    let (backward, explicit) = both(&problem, MOST, Duration::from_secs(60));
     for (i, expected) in expected.iter().enumerate() {
         let found = &explicit.answer.verdicts[i];
         match (expected, &backward.answer.verdicts[i]) {
@@ -68,7 +75,7 @@ fn expect(format: Format, text: &str, question: Question, expected: &[Expect]) {
             _ => panic!("target {i}, expected {expected:?}: {backward}\n{text}"),
         }
     }
-    assert_eq!(expected.len(), asked.problem().targets.len());
+    assert_eq!(expected.len(), problem.targets.len());
 }
 
 /// A program in which any number of threads (or `initial`) run main; the naive interpreter must say the same.
@@ -446,8 +453,10 @@ fn broadcast_protocols_are_decided() {
     for row in rows {
         let fields: Vec<&str> = row.split(',').collect();
         let (path, expected) = (fields[0], fields[4]);
-        let problem = match Verification::of_file(corpus.join(path), &Question::default()) {
-            Ok(asked) => asked.problem().clone(),
+        let asked = Input::open(corpus.join(path));
+        let asked = asked.and_then(|input| Ok(Job::new(&input).prepare()?.problem.clone()));
+        let problem = match asked {
+            Ok(problem) => problem,
             Err(Error::Refused(complaints)) => {
                 let why = complaints.iter().find(|c| c.diagnostic.is_error()).expect("an error");
                 eprintln!("{path}: refused: {}", why.diagnostic.message);
@@ -466,14 +475,14 @@ fn broadcast_protocols_are_decided() {
 /// Whether an engine decides the problem within ten seconds; if so, as expected.
 fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Engine) -> bool {
     let limits = Limits::none().timeout(Duration::from_secs(10));
-    let asked = Verification::of(problem.clone()).engine(engine).limits(limits);
-    let outcome = asked.run().unwrap_or_else(|e| panic!("{path}: {e}"));
-    let found = outcome.word();
+    let outcome = Job::of(problem.clone()).check_by(engine, &limits);
+    let outcome = outcome.unwrap_or_else(|e| panic!("{path}: {e}"));
+    let found = outcome.status();
     let (by, seconds) = (outcome.answered_by(), outcome.time.as_secs_f64());
     let why = outcome.unknown().map(|why| format!(" ({why})")).unwrap_or_default();
     eprintln!("{path}: {found}{why} by {by} in {seconds:.2} s, expected {expected}");
-    assert!(found == Word::Unknown || expected == "?" || expected == found.lower(), "{path}: {found}");
-    found != Word::Unknown
+    assert!(found == Status::Unknown || expected == "?" || expected == found.lower(), "{path}: {found}");
+    found != Status::Unknown
 }
 
 // ── Random models ────────────────────────────────────────────────────────────────────────
@@ -522,7 +531,7 @@ fn fewest_threads(problem: &Problem, i: usize, most: u32, time: Duration) -> u32
     let one = Problem { targets: vec![problem.targets[i].clone()], ..problem.clone() };
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
     let limits = Limits::none().timeout(time);
-    let outcome = Verification::of(one).engine(&hunt).limits(limits).run().expect("evidence stands");
+    let outcome = Job::of(one).check_by(&hunt, &limits).expect("evidence stands");
     match (outcome.trace(), outcome.unknown()) {
         (Some(run), _) => run.threads(),
         (None, Some(Unknown::Time(_) | Unknown::Inconclusive(_))) => 0,
@@ -559,8 +568,7 @@ fn random_programs_agree() {
         let text = programs::program(&mut rng, &knobs);
         let initial = ["any", "1", "2"][rng.below(3)].to_string();
         let question = Question { initial: Some(initial), ..Question::default() };
-        let asked = Verification::of_text(&text, Format::Bp, &question).expect("accepted");
-        let problem = asked.problem();
+        let problem = &problem_of(&text, Format::Bp, question);
         if problem.model.blocking().is_some() {
             continue;
         }

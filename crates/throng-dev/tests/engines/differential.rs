@@ -242,7 +242,7 @@ fn the_command_counts_keeps_and_repeats() {
     let case = generate(1, 2);
     let failure = throng_dev::fuzz::compare::Failure {
         kind: Kind::Disagreement,
-        who: vec!["an engine".into()],
+        oracles: vec!["an engine".into()],
         what: "fixed since".into(),
         sort: String::new(),
     };

@@ -1,6 +1,6 @@
 //! `karp-miller` on programs: against the other engines on random ones, and on programs with millions of conceivable local states.
 //!
-//! `THRONG_RANDOM=10000 cargo test --release --test karp_miller_programs -- --nocapture` runs 10 000 random programs.
+//! `THRONG_RANDOM=10000 cargo test --release -p throng-dev --test engines karp_miller_programs:: -- --nocapture` runs 10 000 random programs.
 
 #![allow(clippy::print_stderr)] // how much was run
 

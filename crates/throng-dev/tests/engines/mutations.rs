@@ -5,7 +5,7 @@
 //! question that the mutant states, finds nothing else; and (2) be accepted by a second checker: for systems and nets `tools/certify.py`, which must
 //! agree about *every* mutant; for programs the same rules over the engines' compiled model instead of the checker's interpreter.
 //!
-//! `THRONG_MUTANTS=200 cargo test --release --test mutations -- --nocapture` makes that many mutants of each certificate.
+//! `THRONG_MUTANTS=200 cargo test --release -p throng-dev --test engines mutations:: -- --nocapture` makes that many mutants of each certificate.
 
 use throng_dev::harness as common;
 
@@ -475,8 +475,8 @@ fn proved_checker(asked: &[ForOthers]) -> Option<usize> {
 #[allow(clippy::print_stdout)]
 fn mutants_are_rejected_or_still_prove_their_claim() {
     let each: u64 = std::env::var("THRONG_MUTANTS").ok().and_then(|v| v.parse().ok()).unwrap_or(20);
-    let folder = std::env::temp_dir().join(format!("throng-mutants-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let scratch = common::Scratch::new("mutants");
+    let folder = &scratch.0;
     let (mut made, mut accepted, mut unreadable, mut searched) = (0, 0, 0, 0);
     let mut by_kind: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     let mut for_others = Vec::new();
@@ -555,7 +555,6 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
         }
         None => format!("{agreed}; the proved checker is not built"),
     };
-    let _ = std::fs::remove_dir_all(&folder);
     println!(
         "{} certificates, {made} mutants: {} rejected ({unreadable} unreadable), {accepted} accepted",
         cases.len(),

@@ -9,7 +9,7 @@ mod explore;
 #[path = "../../../throng/examples/ticket_lock.rs"]
 mod ticket_lock;
 
-use throng::{Limits, Question, Verification};
+use throng::{Input, Job, Limits};
 use throng_model::unfold::unfold;
 
 #[test]
@@ -29,10 +29,8 @@ fn one_explore_runs_on_every_format() {
 #[test]
 fn explore_says_the_same_just_in_time_and_unfolded() {
     for file in ["spinlock.bp", "spinlock-broken.bp", "rwlock-broken.bp", "barrier.bp"] {
-        let asked =
-            Verification::of_file(format!("{}/examples/{file}", throng_dev::ROOT), &Question::default())
-                .unwrap();
-        let mut problem = asked.problem().clone();
+        let job = Job::new(&Input::open(format!("{}/examples/{file}", throng_dev::ROOT)).unwrap());
+        let mut problem = job.prepare().unwrap().problem.clone();
         let (found, seen) = explore::explore(&problem, 3);
         let table = unfold(&problem, &Limits::none()).unwrap();
         problem.initial = table.initial;
@@ -62,8 +60,8 @@ fn with_many_context_switches_nothing_is_missed() {
         ["barrier-broken.bp", "barrier.bp", "producer-broken.bp", "producer.bp", "mutex.ntts", "winner.tts"]
     {
         let path = format!("{}/examples/{file}", throng_dev::ROOT);
-        let asked = Verification::of_file(&path, &Question::default()).unwrap();
-        let (plain, _) = explore::explore(asked.problem(), 3);
+        let asked = Job::new(&Input::open(&path).unwrap());
+        let (plain, _) = explore::explore(&asked.prepare().unwrap().problem, 3);
         assert_eq!(context_bound::run(&path, 3, 50).unwrap().is_some(), plain.is_some(), "{file}");
     }
 }

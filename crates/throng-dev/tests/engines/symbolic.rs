@@ -5,11 +5,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use throng_model::Describe;
-use throng_model::Footprints;
 
 use throng::engine::auto::Auto;
 use throng::engine::explicit::{self, Explicit};
-use throng::engine::symbolic::{Symbolic, thread_states};
+use throng::engine::symbolic::{self, Symbolic};
+use throng::engine::thread_states;
 use throng::engine::{Answer, Engine, Silent, Watch};
 use throng_check::rules::check;
 use throng_dev::programs::{Knobs, Rng, program};
@@ -135,7 +135,7 @@ fn reach_alike(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) {
     let problem = problem(&model, initial, bound);
     let explicit = explicit::reachable(&problem, &limits(), &Silent).unwrap();
     let explicit = thread_states::canonical(&problem, &explicit, &limits()).unwrap();
-    let symbolic = thread_states::reachable(&problem, &limits(), &Silent).unwrap();
+    let symbolic = symbolic::thread_states::reachable(&problem, &limits(), &Silent).unwrap();
     if explicit != symbolic {
         let name = |&(s, l): &(Shared, Local)| format!("{} | {}", model.shared_name(s), model.local_name(l));
         let only = |a: &[(Shared, Local)], b: &[(Shared, Local)]| {

@@ -1,6 +1,6 @@
 //! Random programs: the model of a Boolean program against the naive interpreter, and against its own laws.
 //!
-//! `THRONG_RANDOM=20000 THRONG_SEED=7 cargo test --release --test programs -- --nocapture` compares that many programs.
+//! `THRONG_RANDOM=20000 THRONG_SEED=7 cargo test --release -p throng-dev --test languages programs:: -- --nocapture` compares that many programs.
 
 use throng_dev::harness as common;
 use throng_model::Predecessors;

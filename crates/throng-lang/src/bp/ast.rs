@@ -8,6 +8,12 @@ use crate::source::Span;
 /// A whole file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {
+    /// Whether there is something that is not plain: a type, an array, a constant, arithmetic, `for`.
+    pub extended: bool,
+    /// Constants in text order.
+    pub constants: Vec<Constant>,
+    /// Enumerations in text order.
+    pub enumerations: Vec<Enumeration>,
     /// Top-level declarations in text order.
     pub globals: Vec<Decl>,
     /// Functions in text order.
@@ -21,6 +27,35 @@ pub struct Ident {
     pub name: String,
     /// Its place.
     pub span: Span,
+}
+
+/// `const N = 4;`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Constant {
+    /// Its name.
+    pub name: Ident,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// `enum phase { idle, trying, critical };`
+#[derive(Clone, PartialEq, Debug)]
+pub struct Enumeration {
+    /// Its name.
+    pub name: Ident,
+    /// The names of its values.
+    pub values: Vec<Ident>,
+}
+
+/// The type of a variable, a parameter or a result, as written.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Type {
+    /// `bool`
+    Bool,
+    /// `0..7`
+    Range(Box<Expr>, Box<Expr>),
+    /// `u3`, or the name of an enumeration.
+    Named(Ident),
 }
 
 /// `decl [thread_local] x, y := 0;`
@@ -39,12 +74,16 @@ pub struct Decl {
 pub struct DeclVar {
     /// Its name.
     pub name: Ident,
-    /// `:= 0`, `:= 1` or `:= *`; `None` if there is no initial value (which means `*`, too).
+    /// The number of elements, if it is an array.
+    pub length: Option<Expr>,
+    /// Its type; `None` if nothing is said (which means `bool`).
+    pub ty: Option<Type>,
+    /// `:= 0`, `:= 1` or `:= *`; `None` if nothing is said (which means `*`, too).
     pub initial: Option<Initial>,
 }
 
 /// The value a declaration gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Initial {
     /// `0`, `F`, `false`
     False,
@@ -52,6 +91,8 @@ pub enum Initial {
     True,
     /// `*`
     Any,
+    /// Another value: a number, a constant, or a value of an enumeration.
+    Value(Expr),
 }
 
 /// `[dfs] void f(a, b) begin … end`
@@ -61,10 +102,14 @@ pub struct Function {
     pub dfs: bool,
     /// Number of results: `void` 0, `bool` 1, `bool<n>` n.
     pub results: u32,
+    /// The types of the results if they are written one by one (`u3, bool f()`), else none.
+    pub result_types: Vec<Type>,
     /// Its name.
     pub name: Ident,
     /// Its parameters.
     pub parameters: Vec<Ident>,
+    /// The types of the parameters, one for each if some have types, else none.
+    pub parameter_types: Vec<Type>,
     /// Its body.
     pub body: Vec<Stmt>,
     /// From the type to `end`.
@@ -89,7 +134,9 @@ impl Program {
                 StmtKind::If { arms, otherwise } => {
                     open.extend(arms.iter().flat_map(|arm| &arm.1).chain(otherwise.iter().flatten()));
                 }
-                StmtKind::While(_, body) | StmtKind::Atomic(body, _) => open.extend(body),
+                StmtKind::While(_, body) | StmtKind::Atomic(body, _) | StmtKind::For { body, .. } => {
+                    open.extend(body);
+                }
                 _ => {}
             }
         }
@@ -108,6 +155,9 @@ pub struct Stmt {
     pub span: Span,
     /// The location in a C file that a `// file F line N function G` comment before this statement names.
     pub origin: Option<Origin>,
+    /// What must hold whenever it is executed, or else an assertion is violated: numbers stay in their ranges, and indices in their arrays. Never
+    /// written; made by lowering.
+    pub check: Option<Expr>,
 }
 
 /// Where a statement came from, according to a SATABS comment.
@@ -135,7 +185,7 @@ pub enum StmtKind {
     /// `x, y := e, f constrain c`
     Assign {
         /// Left-hand sides; `_` discards, `x$` is the passive copy.
-        targets: Vec<Ident>,
+        targets: Vec<Target>,
         /// As many right-hand sides.
         values: Vec<Expr>,
         /// The constraint.
@@ -144,7 +194,7 @@ pub enum StmtKind {
     /// `x, _ := call f(a, b)`
     Call {
         /// Left-hand sides; empty if there is no `:=`.
-        targets: Vec<Ident>,
+        targets: Vec<Target>,
         /// The callee.
         callee: Ident,
         /// Arguments.
@@ -161,6 +211,17 @@ pub enum StmtKind {
     },
     /// `while e do … od`
     While(Expr, Vec<Stmt>),
+    /// `for i in 0..3 do … od`
+    For {
+        /// The name that stands for each number in turn.
+        variable: Ident,
+        /// The first.
+        from: Expr,
+        /// The last.
+        to: Expr,
+        /// What is repeated.
+        body: Vec<Stmt>,
+    },
     /// `decl x, y` inside a function
     Decl(Decl),
     /// `enforce e`
@@ -196,6 +257,21 @@ pub enum StmtKind {
     Print(Vec<Expr>),
 }
 
+/// What is assigned: a variable, or an element of an array.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target {
+    /// The variable.
+    pub ident: Ident,
+    /// Which element.
+    pub index: Option<Expr>,
+}
+
+impl From<Ident> for Target {
+    fn from(ident: Ident) -> Target {
+        Target { ident, index: None }
+    }
+}
+
 /// An expression and where it stands (with surrounding parentheses, if any).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
@@ -210,6 +286,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// A constant.
     Const(bool),
+    /// A number other than 0 and 1.
+    Number(i64),
     /// `*` or `?` in operand position: any value, chosen anew at every occurrence and execution.
     Any,
     /// `x`, `x$`, and with `primed` `'x`, `'x$`.
@@ -218,6 +296,15 @@ pub enum ExprKind {
         name: String,
         /// Whether a prime stands before it.
         primed: bool,
+    },
+    /// `a[e]`, and with `primed` `'a[e]`.
+    Index {
+        /// The spelling, with `$`.
+        name: String,
+        /// Whether a prime stands before it.
+        primed: bool,
+        /// Which element.
+        index: Box<Expr>,
     },
     /// `!e`
     Not(Box<Expr>),
@@ -254,4 +341,18 @@ pub enum BinaryOp {
     Implies,
     /// `<=>`
     Iff,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+    /// `+`
+    Plus,
+    /// `-`; a sign `-e` is read as `0 - e`
+    Minus,
+    /// `*`
+    Times,
 }

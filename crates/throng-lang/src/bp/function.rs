@@ -1,7 +1,9 @@
 //! Functions with names resolved: one node per executable statement, before calls are inlined.
 
 use super::expr::Expr;
+use super::lower::Globals;
 pub use super::program::Variable;
+use super::types::Groups;
 use crate::source::Span;
 
 /// A program whose names have meanings.
@@ -15,6 +17,10 @@ pub struct Resolved {
     pub functions: Vec<Function>,
     /// Index of `main`.
     pub main: usize,
+    /// Which bits belong together.
+    pub groups: Groups,
+    /// What global names mean that are not Boolean.
+    pub globals: Globals,
 }
 
 /// A function.
@@ -80,6 +86,8 @@ pub struct Node {
     pub labels: Vec<String>,
     /// C location from a SATABS comment.
     pub origin: Option<String>,
+    /// What must hold when it is executed, or else an assertion is violated.
+    pub check: Option<Expr<Ref>>,
 }
 
 /// What a node does. `next` and the like are indices of nodes of the same function.

@@ -121,6 +121,8 @@ impl<'a> Inliner<'a> {
             edges: Vec::new(),
             entry: 0,
             slots: 0,
+            groups: resolved.groups.clone(),
+            globals: resolved.globals.clone(),
         };
         Inliner {
             resolved,
@@ -251,6 +253,21 @@ impl<'a> Inliner<'a> {
             }
             Kind::EndThread => _ = self.edge(at, None, Effect::default(), EdgeKind::Plain),
         }
+        if let Some(check) = &function.nodes[node].check {
+            self.check(at, check.map(&mut |r| scope.var(r, &[], &[])));
+        }
+    }
+
+    /// Executing the statement without its check is a violation, and does not happen.
+    fn check(&mut self, at: u32, check: Expr) {
+        let point = &mut self.program.points[at as usize];
+        for &e in &point.edges {
+            self.program.edges[e as usize].effect.guards.push((check.clone(), true));
+        }
+        point.assertion = Some(match point.assertion.take() {
+            Some(condition) => Expr::And(vec![check, condition]),
+            None => check,
+        });
     }
 
     fn guarded(

@@ -17,6 +17,7 @@ use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
 use super::thread_state::{ThreadStates, choices, visible};
+use super::types::grouped;
 use super::{Options, ast};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::{Initial, Target};
@@ -846,7 +847,7 @@ impl Persist for Jit {
 impl Describe for Jit {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let (_, masks) = self.shared.decode(s.0);
-        self.program.shared.iter().zip(masks).map(|(v, m)| (v.name.clone(), text(m))).collect()
+        grouped(&self.program.shared, &masks, &self.program.groups.shared)
     }
 
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
@@ -854,8 +855,8 @@ impl Describe for Jit {
         if self.is_ended(point) {
             return vec![("ended".into(), "1".into())];
         }
-        let mut named: Vec<(String, String)> =
-            self.program.thread_locals.iter().zip(&slots).map(|(v, &m)| (v.name.clone(), text(m))).collect();
+        let groups = &self.program.groups;
+        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
         let innermost = self.program.points[point as usize].instance;
         let mut frames = vec![innermost];
         while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
@@ -864,10 +865,10 @@ impl Describe for Jit {
         for i in frames {
             let instance = &self.program.instances[i];
             let function = &self.program.functions[instance.function];
-            for (k, v) in function.variables.iter().enumerate() {
-                let name =
-                    if i == innermost { v.name.clone() } else { format!("{}.{}", function.name, v.name) };
-                named.push((name, text(slots[instance.base + k])));
+            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
+            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
+                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
+                named.push((name, value));
             }
         }
         named
@@ -911,13 +912,4 @@ fn place(info: &super::program::NodeInfo, function: String) -> Place {
 fn cut(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }
-}
-
-fn text(mask: u8) -> String {
-    match mask {
-        ZERO => "0",
-        ONE => "1",
-        _ => "*",
-    }
-    .into()
 }

@@ -71,6 +71,11 @@ pub enum Tok {
     Iff,
     Question,
     Star,
+    Plus,
+    Minus,
+    DotDot,
+    AtMost,
+    AtLeast,
     Prime,
     /// Characters that start no token; the lexer has already complained.
     Junk,
@@ -135,6 +140,11 @@ impl Tok {
             Iff => "`<=>`",
             Question => "`?`",
             Star => "`*`",
+            Plus => "`+`",
+            Minus => "`-`",
+            DotDot => "`..`",
+            AtMost => "`<=`",
+            AtLeast => "`>=`",
             Prime => "`'`",
             Junk => "unknown characters",
             Eof => "the end of the file",
@@ -160,8 +170,10 @@ pub struct Token {
 pub struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    /// Whether the last token was the word `atomic`: then `{` opens a block and no name.
-    after_atomic: bool,
+    /// Whether the last token was the word `atomic`, or the name behind `enum`: then `{` opens a block and no name.
+    before_block: bool,
+    /// Whether the last token was the word `enum`.
+    after_enum: bool,
     /// No braced name starts before this place: otherwise `{{{{…` would be scanned to its end at every brace.
     no_braced_name_before: usize,
     /// Complaints about characters, in text order.
@@ -177,7 +189,8 @@ impl<'t> Lexer<'t> {
         Lexer {
             text,
             at,
-            after_atomic: false,
+            before_block: false,
+            after_enum: false,
             no_braced_name_before: 0,
             diagnostics: Vec::new(),
             origins: VecDeque::new(),
@@ -195,7 +208,9 @@ impl<'t> Lexer<'t> {
         let start = self.at;
         let tok = self.scan();
         let span = Span::new(start, self.at);
-        self.after_atomic = tok == Tok::Ident && self.text.get(span.range()) == Some("atomic");
+        let word = if tok == Tok::Ident { self.text.get(span.range()) } else { None };
+        self.before_block = word == Some("atomic") || (word.is_some() && self.after_enum);
+        self.after_enum = word == Some("enum");
         Token { tok, span }
     }
 
@@ -274,7 +289,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes over `{x==1}` if that is what stands here.
     fn braced_name(&mut self) -> bool {
-        if self.after_atomic || self.at < self.no_braced_name_before {
+        if self.before_block || self.at < self.no_braced_name_before {
             return false;
         }
         let inner = self.rest().get(1..).unwrap_or_default();
@@ -336,7 +351,7 @@ fn junk_hint(run: &str) -> Option<&'static str> {
         return Some("only comments may hold characters outside ASCII");
     }
     match run.bytes().next()? {
-        b'+' | b'-' | b'%' | b'/' => Some("Boolean programs have no arithmetic"),
+        b'%' | b'/' => Some("there are `+`, `-` and `*`, but no division"),
         b'#' => Some("`#` is allowed inside a name only; a comment starts with `//`"),
         _ => None,
     }
@@ -388,6 +403,11 @@ fn sign(rest: &[u8]) -> Option<(Tok, usize)> {
         [b'=', b'=', ..] => (Tok::Equal, 2),
         [b'!', b'=', ..] | [b'<', b'>', ..] => (Tok::Unequal, 2),
         [b'=', b'>', ..] | [b'-', b'>', ..] => (Tok::Implies, 2),
+        [b'<', b'=', ..] => (Tok::AtMost, 2),
+        [b'>', b'=', ..] => (Tok::AtLeast, 2),
+        [b'.', b'.', ..] => (Tok::DotDot, 2),
+        [b'+', ..] => (Tok::Plus, 1),
+        [b'-', ..] => (Tok::Minus, 1),
         [b'(', ..] => (Tok::LParen, 1),
         [b')', ..] => (Tok::RParen, 1),
         [b'{', ..] => (Tok::LBrace, 1),

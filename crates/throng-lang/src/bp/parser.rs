@@ -17,7 +17,10 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-use crate::bp::ast::{Decl, DeclVar, Function, Ident, Initial, Origin, Program, Stmt};
+use crate::bp::ast::{
+    Constant, Decl, DeclVar, Enumeration, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt,
+    Type,
+};
 use crate::bp::lexer::{Lexer, Tok, Token};
 use crate::source::{Diagnostic, Span};
 
@@ -41,7 +44,12 @@ pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
         return (Program::default(), vec![Diagnostic::whole("E100", "the file is larger than 4 GiB")]);
     }
     let mut parser = Parser::new(text);
-    let program = parser.program();
+    let mut program = parser.program();
+    program.extended = parser.extended;
+    if parser.extended {
+        // Other tools do not read this program at all.
+        parser.diagnostics.retain(|d| !matches!(d.code, "W101" | "W102"));
+    }
     (program, parser.finish())
 }
 
@@ -79,6 +87,8 @@ struct Parser<'t> {
     last_error: Option<u32>,
     /// Whether the rest of the file is given up.
     stopped: bool,
+    /// Whether there was something that older programs do not have: a type, a constant, a number.
+    extended: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -97,6 +107,7 @@ impl<'t> Parser<'t> {
             warnings: 0,
             last_error: None,
             stopped: false,
+            extended: false,
         };
         for _ in 0..parser.ahead.len() {
             parser.bump();
@@ -315,7 +326,13 @@ impl<'t> Parser<'t> {
                 self.missing_semicolon();
                 self.accept(Tok::Semi);
             }
-        } else if self.at_function() || self.refuse_c_type() {
+        } else if self.at_constant() {
+            program.constants.push(self.constant()?);
+            self.expect(Tok::Semi)?;
+        } else if self.at_enumeration() {
+            program.enumerations.push(self.enumeration()?);
+            self.expect(Tok::Semi)?;
+        } else if self.at_function() || self.refuse_c_type() || self.at_typed_function() {
             program.functions.push(self.function()?);
         } else {
             return Err(self.not_a_global());
@@ -326,10 +343,70 @@ impl<'t> Parser<'t> {
     /// Skips to something that surely starts a declaration or a function. Always makes progress, because the
     /// error was either at a token that starts neither, or behind one that does.
     fn next_global(&mut self) -> Parsed<()> {
-        while !matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof) && !self.at_dfs() {
+        while !matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof)
+            && !(self.at_dfs() || self.at_constant() || self.at_enumeration())
+        {
             self.bump();
         }
         Ok(())
+    }
+
+    fn at_constant(&self) -> bool {
+        self.at_word("const") && self.next_tok() == Tok::Ident
+    }
+
+    fn at_enumeration(&self) -> bool {
+        self.at_word("enum") && self.next_tok() == Tok::Ident && self.ahead[2].tok == Tok::LBrace
+    }
+
+    /// Whether a function whose results have types starts here: `u3 f(`, `0..3 f(`, `u3, bool f(`.
+    fn at_typed_function(&self) -> bool {
+        match self.tok() {
+            Tok::Ident => match self.next_tok() {
+                Tok::Ident => self.ahead[2].tok == Tok::LParen,
+                tok => matches!(tok, Tok::DotDot | Tok::Comma | Tok::Plus | Tok::Minus | Tok::Star),
+            },
+            Tok::Int | Tok::Minus => true,
+            _ => false,
+        }
+    }
+
+    /// `const N = 4`
+    fn constant(&mut self) -> Parsed<Constant> {
+        self.extended = true;
+        self.bump();
+        let name = self.ident();
+        self.expect(Tok::Equal)?;
+        Ok(Constant { name, value: self.expr()? })
+    }
+
+    /// `enum phase { idle, trying }`
+    fn enumeration(&mut self) -> Parsed<Enumeration> {
+        self.extended = true;
+        self.bump();
+        let name = self.ident();
+        self.expect(Tok::LBrace)?;
+        let values = self.comma_list(|p| p.name("the name of a value"))?;
+        self.expect(Tok::RBrace)?;
+        Ok(Enumeration { name, values })
+    }
+
+    /// `bool`, `0..7`, `u3` or the name of an enumeration
+    fn type_(&mut self) -> Parsed<Type> {
+        self.extended = true;
+        if self.accept(Tok::Bool).is_some() {
+            return Ok(Type::Bool);
+        }
+        let from = self.sum()?;
+        if self.accept(Tok::DotDot).is_some() {
+            return Ok(Type::Range(Box::new(from), Box::new(self.sum()?)));
+        }
+        match from {
+            Expr { kind: ExprKind::Name { name, primed: false }, span } => {
+                Ok(Type::Named(Ident { name, span }))
+            }
+            _ => Err(self.unexpected("`..` and the largest number")),
+        }
     }
 
     fn at_dfs(&self) -> bool {
@@ -358,9 +435,12 @@ impl<'t> Parser<'t> {
         let function = self.ahead[2].tok == Tok::LParen;
         let hint = match function {
             true => format!("write `void {name}(...) begin ... end` or `bool {name}(...) begin ... end`"),
-            false => format!("write `decl {name};`"),
+            false => format!("write `decl {name};` or `decl {name} : 0..7;`"),
         };
-        let message = format!("`{}` is not a type: all variables are Boolean", self.word());
+        let message = format!(
+            "`{}` is not a type: there are `bool`, ranges `0..7`, `u3` and enumerations",
+            self.word()
+        );
         self.report(Diagnostic::error("E128", self.span(), message).hint(hint));
         if function {
             self.bump();
@@ -378,19 +458,38 @@ impl<'t> Parser<'t> {
             self.bump();
         }
         let variables = self.comma_list(Self::declared_variable)?;
+        let is_typed = |v: &&DeclVar| v.ty.is_some();
+        if let Some(untyped) =
+            variables.iter().find(|v| v.ty.is_none() && variables.iter().any(|v| is_typed(&v)))
+        {
+            self.report(untyped_beside_typed(&untyped.name));
+        }
         Ok(Decl { thread_local, variables, span: start.to(self.previous.span) })
     }
 
     fn declared_variable(&mut self) -> Parsed<DeclVar> {
         let name = self.name("the name of a variable")?;
+        let length = match self.accept(Tok::LBracket) {
+            Some(_) => {
+                self.extended = true;
+                let length = self.expr()?;
+                self.expect(Tok::RBracket)?;
+                Some(length)
+            }
+            None => None,
+        };
+        let ty = match self.accept(Tok::Colon) {
+            Some(_) => Some(self.type_()?),
+            None => None,
+        };
         if self.at(Tok::Equal) {
             self.equal_for_becomes();
         }
         let initial = match self.accept(Tok::Becomes) {
-            Some(_) => Some(self.initial_value()?),
+            Some(_) => Some(self.initial_value(ty.is_some())?),
             None => None,
         };
-        Ok(DeclVar { name, initial })
+        Ok(DeclVar { name, length, ty, initial })
     }
 
     /// Complains about `=`, and takes it for `:=`.
@@ -400,7 +499,16 @@ impl<'t> Parser<'t> {
         self.ahead[0].tok = Tok::Becomes;
     }
 
-    fn initial_value(&mut self) -> Parsed<Initial> {
+    fn initial_value(&mut self, is_typed: bool) -> Parsed<Initial> {
+        if is_typed {
+            let value = self.expr()?;
+            return Ok(match value.kind {
+                ExprKind::Const(false) => Initial::False,
+                ExprKind::Const(true) => Initial::True,
+                ExprKind::Any => Initial::Any,
+                _ => Initial::Value(value),
+            });
+        }
         let value = match (self.tok(), self.word()) {
             (Tok::False, _) | (Tok::Int, "0") => Initial::False,
             (Tok::True, _) | (Tok::Int, "1") => Initial::True,
@@ -433,13 +541,13 @@ impl<'t> Parser<'t> {
         let begin = self.bump().span;
         let body = self.block(Block::Function);
         let end = self.close(Tok::End, begin, Tok::Begin);
-        let (results, name, parameters) = head?;
-        Ok(Function { dfs, results, name, parameters, body, span: start.to(end), end })
+        let span = start.to(end);
+        Ok(Function { dfs, body, span, end, ..head? })
     }
 
     /// Type, name and parameters.
-    fn head(&mut self) -> Parsed<(u32, Ident, Vec<Ident>)> {
-        let results = self.result_type()?;
+    fn head(&mut self) -> Parsed<Function> {
+        let (results, result_types) = self.result_type()?;
         let name = self.name("the name of a function")?;
         self.expect(Tok::LParen)?;
         let parameters = match self.at(Tok::RParen) {
@@ -447,32 +555,60 @@ impl<'t> Parser<'t> {
             false => self.comma_list(Self::parameter)?,
         };
         self.expect(Tok::RParen)?;
-        Ok((results, name, parameters))
+        let (parameters, types): (Vec<Ident>, Vec<Option<Type>>) = parameters.into_iter().unzip();
+        if types.iter().any(Option::is_some)
+            && let Some(untyped) = parameters.iter().zip(&types).find(|(_, ty)| ty.is_none())
+        {
+            self.report(untyped_beside_typed(untyped.0));
+        }
+        let parameter_types = types.into_iter().flatten().collect();
+        let (span, end) = Default::default();
+        Ok(Function {
+            dfs: false,
+            results,
+            result_types,
+            name,
+            parameters,
+            parameter_types,
+            body: Vec::new(),
+            span,
+            end,
+        })
     }
 
-    fn parameter(&mut self) -> Parsed<Ident> {
+    fn parameter(&mut self) -> Parsed<(Ident, Option<Type>)> {
         if matches!(self.tok(), Tok::Bool | Tok::Void)
             || (self.at(Tok::Ident) && self.next_tok() == Tok::Ident)
         {
-            let hint = "parameters have no types: write `f(x, y)`".to_string();
+            let hint = "write `f(x, y)`, or `f(x : bool, y : 0..7)`".to_string();
             return Err(self.unexpected_hint("the name of a parameter", Some(hint)));
         }
-        self.name("the name of a parameter")
+        let name = self.name("the name of a parameter")?;
+        let ty = match self.accept(Tok::Colon) {
+            Some(_) => Some(self.type_()?),
+            None => None,
+        };
+        Ok((name, ty))
     }
 
-    /// `void`, `bool`, `bool<n>`, or nothing, which is `void`.
-    fn result_type(&mut self) -> Parsed<u32> {
-        match self.tok() {
-            Tok::Void => {
+    /// `void`, `bool`, `bool<n>`, types one by one, or nothing, which is `void`.
+    fn result_type(&mut self) -> Parsed<(u32, Vec<Type>)> {
+        match (self.tok(), self.next_tok()) {
+            (Tok::Void, _) => {
                 self.bump();
-                Ok(0)
+                Ok((0, Vec::new()))
             }
-            Tok::Bool => {
+            (Tok::Bool, next) if next != Tok::Comma => {
                 self.bump();
-                self.width()
+                Ok((self.width()?, Vec::new()))
             }
             // The papers' programs leave the type of `main` out.
-            _ => Ok(0),
+            (Tok::Ident, Tok::LParen) => Ok((0, Vec::new())),
+            _ if self.at(Tok::Bool) || self.at_typed_function() => {
+                let types = self.comma_list(Self::type_)?;
+                Ok((types.len() as u32, types))
+            }
+            _ => Ok((0, Vec::new())),
         }
     }
 
@@ -550,6 +686,13 @@ impl<'t> Parser<'t> {
         };
         !self.open.contains(&opener)
     }
+}
+
+/// `decl a, b : 0..3` looks as if both had the type.
+fn untyped_beside_typed(name: &Ident) -> Diagnostic {
+    let message = format!("`{}` has no type, but another one beside it has", name.name);
+    Diagnostic::error("E129", name.span, message)
+        .hint(format!("write a type for each, as in `{} : bool`", name.name))
 }
 
 /// Enough of a word for a message.

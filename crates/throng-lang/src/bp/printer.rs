@@ -11,11 +11,20 @@ use std::fmt::{Display, Write};
 
 use crate::bp::ast::{
     BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, StmtKind,
+    Target, Type,
 };
 
 /// The program as text.
 pub fn print(program: &Program) -> String {
     let mut printer = Printer::default();
+    for constant in &program.constants {
+        printer.word(format_args!("const {} = {};\n", constant.name.name, expr_to_string(&constant.value)));
+    }
+    for enumeration in &program.enumerations {
+        printer.word(format_args!("enum {} {{ ", enumeration.name.name));
+        printer.names(&enumeration.values);
+        printer.out.push_str(" };\n");
+    }
     for decl in &program.globals {
         printer.decl(decl);
         printer.out.push_str(";\n");
@@ -43,7 +52,10 @@ pub fn stmt_to_string(stmt: &Stmt) -> String {
 /// Levels of precedence, as in the parser; a higher one binds tighter.
 const LOOSEST: u8 = 0;
 const EQUALITY: u8 = 6;
-const UNARY: u8 = 7;
+const ORDER: u8 = 7;
+const SUM: u8 = 8;
+const PRODUCT: u8 = 9;
+const UNARY: u8 = 10;
 
 #[derive(Default)]
 struct Printer {
@@ -91,13 +103,21 @@ impl Printer {
             self.out.push_str("dfs ");
         }
         match function.results {
+            _ if !function.result_types.is_empty() => {
+                self.list(&function.result_types, Self::type_);
+                self.out.push(' ');
+            }
             0 => self.out.push_str("void "),
             1 => self.out.push_str("bool "),
             n => self.word(format_args!("bool<{n}> ")),
         }
         self.word(&function.name.name);
         self.out.push('(');
-        self.names(&function.parameters);
+        let mut types = function.parameter_types.iter();
+        self.list(&function.parameters, |p, name| {
+            p.word(&name.name);
+            p.typed(types.next());
+        });
         self.out.push_str(") begin\n");
         self.block(&function.body);
         self.out.push_str("end\n");
@@ -107,12 +127,51 @@ impl Printer {
         self.out.push_str(if decl.thread_local { "decl thread_local " } else { "decl " });
         self.list(&decl.variables, |p, variable| {
             p.word(&variable.name.name);
-            p.out.push_str(match variable.initial {
+            if let Some(length) = &variable.length {
+                p.element(length);
+            }
+            p.typed(variable.ty.as_ref());
+            p.out.push_str(match &variable.initial {
                 None => "",
                 Some(Initial::False) => " := 0",
                 Some(Initial::True) => " := 1",
                 Some(Initial::Any) => " := *",
+                Some(Initial::Value(e)) => return p.head(" := ", e, ""),
             });
+        });
+    }
+
+    fn typed(&mut self, ty: Option<&Type>) {
+        if let Some(ty) = ty {
+            self.out.push_str(" : ");
+            self.type_(ty);
+        }
+    }
+
+    fn type_(&mut self, ty: &Type) {
+        match ty {
+            Type::Bool => self.out.push_str("bool"),
+            Type::Range(from, to) => self.range(from, to),
+            Type::Named(name) => self.word(&name.name),
+        }
+    }
+
+    fn range(&mut self, from: &Expr, to: &Expr) {
+        self.expr(from, SUM);
+        self.out.push_str("..");
+        self.expr(to, SUM);
+    }
+
+    fn element(&mut self, index: &Expr) {
+        self.out.push('[');
+        self.expr(index, LOOSEST);
+        self.out.push(']');
+    }
+
+    fn targets(&mut self, targets: &[Target]) {
+        self.list(targets, |p, target| {
+            p.word(&target.ident.name);
+            target.index.iter().for_each(|index| p.element(index));
         });
     }
 
@@ -188,6 +247,12 @@ impl Printer {
                 self.head("while ", condition, " do");
                 self.inner_block(body, "od");
             }
+            StmtKind::For { variable, from, to, body } => {
+                self.word(format_args!("for {} in ", variable.name));
+                self.range(from, to);
+                self.out.push_str(" do");
+                self.inner_block(body, "od");
+            }
             StmtKind::Decl(decl) => self.decl(decl),
             StmtKind::StartGoto { label, goto } => {
                 self.out.push_str(if *goto { "start_thread goto " } else { "start_thread " });
@@ -226,8 +291,8 @@ impl Printer {
         self.out.push_str(after);
     }
 
-    fn assign(&mut self, targets: &[Ident], values: &[Expr], constrain: Option<&Expr>) {
-        self.names(targets);
+    fn assign(&mut self, targets: &[Target], values: &[Expr], constrain: Option<&Expr>) {
+        self.targets(targets);
         self.out.push_str(" := ");
         self.exprs(values);
         if let Some(constrain) = constrain {
@@ -235,9 +300,9 @@ impl Printer {
         }
     }
 
-    fn call(&mut self, targets: &[Ident], callee: &str, arguments: &[Expr]) {
+    fn call(&mut self, targets: &[Target], callee: &str, arguments: &[Expr]) {
         if !targets.is_empty() {
-            self.names(targets);
+            self.targets(targets);
             self.out.push_str(" := ");
         } else if matches!(callee, "dead" | "print" | "sync") {
             self.out.push_str("call "); // without it, this would be another statement
@@ -278,10 +343,16 @@ impl Printer {
     fn bare_expr(&mut self, kind: &ExprKind) {
         match kind {
             ExprKind::Const(value) => self.out.push(if *value { '1' } else { '0' }),
+            ExprKind::Number(value) => self.word(value),
             ExprKind::Any => self.out.push('*'),
             ExprKind::Name { name, primed } => {
                 self.out.push_str(if *primed { "'" } else { "" });
                 self.out.push_str(name);
+            }
+            ExprKind::Index { name, primed, index } => {
+                self.out.push_str(if *primed { "'" } else { "" });
+                self.out.push_str(name);
+                self.element(index);
             }
             ExprKind::Not(a) => {
                 self.out.push('!');
@@ -332,9 +403,10 @@ fn level(kind: &ExprKind) -> u8 {
         ExprKind::Binary(BinaryOp::Iff, ..) => 1,
         ExprKind::Binary(BinaryOp::Implies, ..) => 2,
         ExprKind::Chain(op, _) => chain_level(*op),
-        ExprKind::Binary(BinaryOp::Equal | BinaryOp::Unequal, ..) => EQUALITY,
+        ExprKind::Binary(op, ..) => binary(*op).1,
         ExprKind::Not(_) => UNARY,
-        ExprKind::Const(_) | ExprKind::Any | ExprKind::Name { .. } | ExprKind::Schoose(..) => UNARY + 1,
+        ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any | ExprKind::Schoose(..) => UNARY + 1,
+        ExprKind::Name { .. } | ExprKind::Index { .. } => UNARY + 1,
     }
 }
 
@@ -353,6 +425,13 @@ fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
         BinaryOp::Implies => (" => ", 3, 2),
         BinaryOp::Equal => (" = ", EQUALITY, EQUALITY + 1),
         BinaryOp::Unequal => (" != ", EQUALITY, EQUALITY + 1),
+        BinaryOp::Less => (" < ", ORDER, ORDER + 1),
+        BinaryOp::AtMost => (" <= ", ORDER, ORDER + 1),
+        BinaryOp::Greater => (" > ", ORDER, ORDER + 1),
+        BinaryOp::AtLeast => (" >= ", ORDER, ORDER + 1),
+        BinaryOp::Plus => (" + ", SUM, SUM + 1),
+        BinaryOp::Minus => (" - ", SUM, SUM + 1),
+        BinaryOp::Times => (" * ", PRODUCT, PRODUCT + 1),
     }
 }
 

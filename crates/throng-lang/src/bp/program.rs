@@ -16,6 +16,8 @@ pub mod expr;
 pub mod live;
 
 use self::expr::{Cube, Expr, FREE, Var, ZERO};
+use super::lower::Globals;
+use super::types::Groups;
 use throng_model::Model;
 pub use throng_model::cubes::Cubes;
 
@@ -57,7 +59,7 @@ pub struct Point {
     pub edges: Vec<u32>,
     /// If it is a `wait`: the point behind it.
     pub woken: Option<u32>,
-    /// If it is an `assert`: its condition.
+    /// If it is an `assert`: its condition; and what must hold besides, so that it stays within ranges and arrays.
     pub assertion: Option<Expr>,
 }
 
@@ -181,6 +183,10 @@ pub struct Program {
     pub entry: u32,
     /// How many slots a thread has.
     pub slots: usize,
+    /// Which bits belong together.
+    pub groups: Groups,
+    /// What global names mean that are not Boolean.
+    pub globals: Globals,
 }
 
 impl Program {

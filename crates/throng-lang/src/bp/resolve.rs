@@ -140,7 +140,7 @@ impl<'a> Resolver<'a> {
                     ExprKind::Const(true) => ONE,
                     _ => FREE,
                 };
-                match Lowering::new(self, index, tree).lookup(target) {
+                match Lowering::new(self, index, tree).lookup(&target.ident) {
                     Some(Name::Shared(i)) => self.out.shared[i as usize].initial = initial,
                     Some(Name::ThreadLocal(i)) => self.out.thread_locals[i as usize].initial = initial,
                     Some(Name::Local(i)) => self.out.functions[index].variables[i as usize].initial = initial,
@@ -153,10 +153,11 @@ impl<'a> Resolver<'a> {
 }
 
 fn variable(v: &ast::DeclVar) -> Variable {
-    let initial = match v.initial {
+    let initial = match &v.initial {
         Some(ast::Initial::False) => ZERO,
         Some(ast::Initial::True) => ONE,
-        Some(ast::Initial::Any) | None => FREE,
+        // Other values are those of numbers, which have been lowered.
+        Some(ast::Initial::Any | ast::Initial::Value(_)) | None => FREE,
     };
     Variable { name: v.name.name.clone(), initial }
 }
@@ -164,7 +165,8 @@ fn variable(v: &ast::DeclVar) -> Variable {
 fn is_initialiser(s: &ast::Stmt) -> bool {
     let StmtKind::Assign { targets, values, constrain: None } = &s.kind else { return false };
     s.labels.is_empty()
-        && targets.iter().all(|t| t.name != "_" && !t.name.ends_with('$'))
+        && s.check.is_none()
+        && targets.iter().all(|t| t.ident.name != "_" && !t.ident.name.ends_with('$'))
         && values.iter().all(|v| matches!(v.kind, ExprKind::Const(_) | ExprKind::Any))
 }
 
@@ -189,7 +191,7 @@ fn is_numbered_inside(s: &ast::Stmt) -> bool {
 }
 
 /// Calls `see` on every statement, nested ones included, in text order.
-fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::Stmt)) {
+pub(super) fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::Stmt)) {
     for s in body {
         see(s);
         match &s.kind {
@@ -197,7 +199,9 @@ fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::Stmt)) {
                 arms.iter().for_each(|(_, body)| each_stmt(body, see));
                 otherwise.iter().for_each(|body| each_stmt(body, see));
             }
-            StmtKind::While(_, body) | StmtKind::Atomic(body, _) => each_stmt(body, see),
+            StmtKind::While(_, body) | StmtKind::Atomic(body, _) | StmtKind::For { body, .. } => {
+                each_stmt(body, see);
+            }
             StmtKind::Start(s) => each_stmt(std::slice::from_ref(s), see),
             _ => {}
         }
@@ -299,7 +303,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 
     fn add(&mut self, kind: Kind, span: Span, text: String, context: &Context) -> usize {
-        self.nodes.push(Node { kind, span, text, labels: Vec::new(), origin: None });
+        self.nodes.push(Node { kind, span, text, labels: Vec::new(), origin: None, check: None });
         self.blocks.push(context.blocks.clone());
         self.nodes.len() - 1
     }
@@ -361,6 +365,19 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 
     fn statement(&mut self, stmt: &'a ast::Stmt, next: usize, context: &Context) -> usize {
+        let at = self.unchecked(stmt, next, context);
+        self.check(at, stmt);
+        at
+    }
+
+    /// Gives a node the check of its statement.
+    fn check(&mut self, at: usize, stmt: &ast::Stmt) {
+        if let Some(check) = &stmt.check {
+            self.nodes[at].check = Some(self.expr(check, PLAIN));
+        }
+    }
+
+    fn unchecked(&mut self, stmt: &'a ast::Stmt, next: usize, context: &Context) -> usize {
         let span = stmt.span;
         let text = self.text(span);
         let kind = match &stmt.kind {
@@ -394,7 +411,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 return self.if_(stmt, arms, otherwise.as_deref(), next, context);
             }
             StmtKind::While(e, body) => return self.while_(stmt, e, body, next, context),
-            StmtKind::Decl(_) => return next,
+            // Repetitions have been lowered.
+            StmtKind::Decl(_) | StmtKind::For { .. } => return next,
             StmtKind::StartGoto { label, .. } => {
                 let at = self.add(Kind::Start { child: 0, next }, span, text, context);
                 self.jumps.push((at, label));
@@ -415,7 +433,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
     fn assign(
         &mut self,
         stmt: &ast::Stmt,
-        targets: &[ast::Ident],
+        targets: &[ast::Target],
         values: &[ast::Expr],
         constrain: Option<&ast::Expr>,
         next: usize,
@@ -439,9 +457,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
         Kind::Assign { assigns, constraints, next }
     }
 
-    fn targets(&mut self, targets: &[ast::Ident]) -> Vec<Option<Name>> {
+    fn targets(&mut self, targets: &[ast::Target]) -> Vec<Option<Name>> {
         let mut names: Vec<Option<Name>> = Vec::new();
-        for target in targets {
+        for ast::Target { ident: target, .. } in targets {
             let name = if target.name == "_" { None } else { self.lookup(target) };
             if name.is_some() && names.contains(&name) {
                 self.resolver.error("E209", target.span, format!("`{}` is assigned twice", target.name));
@@ -466,7 +484,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     fn call(
         &mut self,
-        targets: &[ast::Ident],
+        targets: &[ast::Target],
         callee: &ast::Ident,
         arguments: &[ast::Expr],
         next: usize,
@@ -475,7 +493,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
         let index = self.callee(callee, arguments);
         let results = self.resolver.out.functions[index].results;
         let mut names = self.targets(targets);
-        if let Some(t) = targets.iter().find(|t| t.name.ends_with('$') && self.is_passive(&t.name)) {
+        if let Some(t) =
+            targets.iter().map(|t| &t.ident).find(|t| t.name.ends_with('$') && self.is_passive(&t.name))
+        {
             self.resolver.error("E208", t.span, "a result cannot be assigned to another thread's variable");
         }
         if targets.is_empty() {
@@ -581,12 +601,10 @@ impl<'r, 'a> Lowering<'r, 'a> {
             StmtKind::Call { targets, callee, arguments } if targets.is_empty() => {
                 let index = self.callee(callee, arguments);
                 let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
-                self.add(
-                    Kind::TailCall { callee: index, arguments },
-                    child.span,
-                    self.text(child.span),
-                    &outside,
-                )
+                let kind = Kind::TailCall { callee: index, arguments };
+                let at = self.add(kind, child.span, self.text(child.span), &outside);
+                self.check(at, child);
+                at
             }
             StmtKind::Decl(_) => {
                 self.resolver.error("E215", stmt.span, "`start_thread` needs a statement, not a declaration");
@@ -705,7 +723,8 @@ fn is_close(a: &str, b: &str) -> bool {
 fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V>) -> Expr<V> {
     match &e.kind {
         ExprKind::Const(v) => Expr::Const(*v),
-        ExprKind::Any => Expr::Any,
+        // Numbers and arrays have been lowered.
+        ExprKind::Any | ExprKind::Number(_) | ExprKind::Index { .. } => Expr::Any,
         ExprKind::Name { name: spelling, primed } => name(spelling, *primed, e.span),
         ExprKind::Not(a) => Expr::negation(lower_expr(a, name)),
         ExprKind::Chain(op, es) => {
@@ -722,6 +741,8 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
                 BinaryOp::Equal | BinaryOp::Iff => Expr::equal(a, b),
                 BinaryOp::Unequal => Expr::Xor(vec![a, b]),
                 BinaryOp::Implies => Expr::Or(vec![Expr::negation(a), b]),
+                BinaryOp::Less | BinaryOp::AtMost | BinaryOp::Greater | BinaryOp::AtLeast => Expr::Any,
+                BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Times => Expr::Any,
             }
         }
         ExprKind::Conditional(c, a, b) => {

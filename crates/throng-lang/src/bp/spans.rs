@@ -1,10 +1,18 @@
 //! Forgetting spans, so that two trees can be compared by what they say and not by where they stand.
 
-use crate::bp::ast::{Decl, Expr, ExprKind, Function, Ident, Program, Stmt, StmtKind};
+use crate::bp::ast::{Decl, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target, Type};
 use crate::source::Span;
 
 /// Sets every span of the tree to the default one.
 pub fn strip_spans(program: &mut Program) {
+    for constant in &mut program.constants {
+        ident(&mut constant.name);
+        expr(&mut constant.value);
+    }
+    for enumeration in &mut program.enumerations {
+        ident(&mut enumeration.name);
+        enumeration.values.iter_mut().for_each(ident);
+    }
     program.globals.iter_mut().for_each(decl);
     program.functions.iter_mut().for_each(function);
 }
@@ -14,12 +22,36 @@ fn function(function: &mut Function) {
     function.end = Span::default();
     ident(&mut function.name);
     function.parameters.iter_mut().for_each(ident);
+    function.parameter_types.iter_mut().chain(&mut function.result_types).for_each(ty);
     block(&mut function.body);
 }
 
 fn decl(decl: &mut Decl) {
     decl.span = Span::default();
-    decl.variables.iter_mut().for_each(|v| ident(&mut v.name));
+    for variable in &mut decl.variables {
+        ident(&mut variable.name);
+        variable.length.iter_mut().for_each(expr);
+        variable.ty.iter_mut().for_each(ty);
+        if let Some(Initial::Value(e)) = &mut variable.initial {
+            expr(e);
+        }
+    }
+}
+
+fn ty(ty: &mut Type) {
+    match ty {
+        Type::Bool => {}
+        Type::Range(from, to) => {
+            expr(from);
+            expr(to);
+        }
+        Type::Named(name) => ident(name),
+    }
+}
+
+fn target(target: &mut Target) {
+    ident(&mut target.ident);
+    target.index.iter_mut().for_each(expr);
 }
 
 fn ident(ident: &mut Ident) {
@@ -43,11 +75,11 @@ fn kind(kind: &mut StmtKind) {
         StmtKind::Goto(names) | StmtKind::Dead(names) => names.iter_mut().for_each(ident),
         StmtKind::Assume(e) | StmtKind::Assert(e) | StmtKind::Enforce(e) | StmtKind::Abortif(e) => expr(e),
         StmtKind::Assign { targets, values, constrain } => {
-            targets.iter_mut().for_each(ident);
+            targets.iter_mut().for_each(target);
             values.iter_mut().chain(constrain).for_each(expr);
         }
         StmtKind::Call { targets, callee, arguments } => {
-            targets.iter_mut().for_each(ident);
+            targets.iter_mut().for_each(target);
             ident(callee);
             arguments.iter_mut().for_each(expr);
         }
@@ -63,6 +95,12 @@ fn kind(kind: &mut StmtKind) {
             expr(condition);
             block(body);
         }
+        StmtKind::For { variable, from, to, body } => {
+            ident(variable);
+            expr(from);
+            expr(to);
+            block(body);
+        }
         StmtKind::Decl(d) => decl(d),
         StmtKind::StartGoto { label, .. } => ident(label),
         StmtKind::Start(inner) => stmt(inner),
@@ -76,8 +114,8 @@ fn kind(kind: &mut StmtKind) {
 fn expr(e: &mut Expr) {
     e.span = Span::default();
     match &mut e.kind {
-        ExprKind::Const(_) | ExprKind::Any | ExprKind::Name { .. } => {}
-        ExprKind::Not(a) => expr(a),
+        ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any | ExprKind::Name { .. } => {}
+        ExprKind::Not(a) | ExprKind::Index { index: a, .. } => expr(a),
         ExprKind::Chain(_, operands) => operands.iter_mut().for_each(expr),
         ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
             expr(a);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use super::explicit::{Explicit, each_level};
 use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
-use super::symbolic::thread_states::{canonical, expanded, without};
+use super::thread_states::{canonical, expanded, without};
 use super::{Engine, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};

@@ -8,7 +8,7 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
 /// Runs an engine that searches up to a thread bound, without targets.
-pub struct Exhaust(pub Box<dyn Engine>);
+pub struct Exhaust(pub Box<dyn Engine + Send>);
 
 impl Engine for Exhaust {
     fn name(&self) -> &'static str {

@@ -146,6 +146,10 @@ fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) ->
                 Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
                 Err(why) => Verdict::Unknown(why),
             },
+            // Where not all steps were listed, a bound on the search is not what kept it from an answer.
+            Err(Stop::Limit(
+                why @ (Unknown::Bound(_) | Unknown::Inconclusive(_) | Unknown::NotForThisModel(_)),
+            )) => Verdict::Unknown(search.steps.complete().err().unwrap_or(why)),
             Err(Stop::Limit(why)) => Verdict::Unknown(why),
             Err(Stop::Decided) => Verdict::Unknown(Unknown::Cancelled),
         }

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::Silent;
 use super::views::closure::Closure;
-use super::views::singles::Singles;
 use super::views::triples::Triples;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
+use throng_model::singles::Singles;
 use throng_model::verdict::{Unknown, Vector, Views};
 use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
@@ -59,10 +59,11 @@ impl Facts {
     }
 
     /// From views of one thread.
-    pub fn of_singles(problem: &Problem, found: Singles) -> Facts {
+    pub fn of_singles(problem: &Problem, limits: &Limits) -> Result<Facts, Unknown> {
+        let found = Singles::of(&*problem.model, &problem.initial, usize::MAX, limits)??;
         let steps = found.steps().cloned().collect();
         let singles = found.shared().map(|s| (s, found.at(s).collect())).collect();
-        Facts::new(problem, Built::Singles(found), steps, singles)
+        Ok(Facts::new(problem, Built::Singles(found), steps, singles))
     }
 
     fn new(
@@ -79,7 +80,7 @@ impl Facts {
     pub fn views(&self) -> &Arc<Views> {
         self.views.get_or_init(|| {
             Arc::new(match &self.built_of {
-                Built::Pairs(closure) => Views::of_pairs(&closure.views()),
+                Built::Pairs(closure) => closure.views(),
                 Built::Singles(singles) => singles.views(),
             })
         })
@@ -284,7 +285,7 @@ impl FactStore {
     pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
         match self.get(problem) {
             Some(facts) => Ok(facts),
-            None => Ok(Arc::new(Facts::of_singles(problem, Singles::of(problem, limits)?))),
+            None => Ok(Arc::new(Facts::of_singles(problem, limits)?)),
         }
     }
 
@@ -299,7 +300,7 @@ impl FactStore {
         }
         self.leave_unfinished(problem, closure);
         limits.check()?;
-        Ok(self.put(problem, Facts::of_singles(problem, Singles::of(problem, limits)?)))
+        Ok(self.put(problem, Facts::of_singles(problem, limits)?))
     }
 }
 

@@ -39,7 +39,7 @@
 //! Nothing in it needs the *tree*: a label is never withdrawn from D. This is the difference to Finkel's minimal coverability
 //! tree and to Beacon's figure 1. They delete explored nodes with their subtrees, because an ancestor was accelerated; a node elsewhere that had been
 //! left because a deleted one covered it is then not covered at all (Finkel, Geeraerts, Raskin and Van Begin 2005;
-//! `tests/karp_miller.rs` has such a net). Reynier and Servais repair deletion; here there is none to repair. What deletion is to save is had
+//! `crates/throng-dev/tests/engines/karp_miller.rs` has such a net). Reynier and Servais repair deletion; here there is none to repair. What deletion is to save is had
 //! otherwise: a node that is covered by a later one gets no further successors, even if some have been explored ([`Order::OneByOne`]).
 //!
 //! # Ends

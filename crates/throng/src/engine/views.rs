@@ -20,7 +20,6 @@
 //! Work is driven by new views and grows with what is found, not with what is declared.
 
 pub(super) mod closure;
-pub(super) mod singles;
 pub(super) mod triples;
 
 use std::sync::Arc;

@@ -1,26 +1,27 @@
 //! What to do about an UNKNOWN.
 
-use super::{Report, plural};
+use super::plural;
+use crate::outcome::Outcome;
 use throng_model::problem::Bound;
 use throng_model::verdict::Unknown;
 
 /// What was established although there is no verdict, if anything was.
-pub fn established(report: &Report, why: &Unknown) -> Option<String> {
+pub fn established(report: &Outcome, why: &Unknown) -> Option<String> {
     let was_asked = !matches!(why, Unknown::LeftOut(_));
-    let k = report.answer.statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
-    Some(format!("no violation with up to {}", plural(k.into(), report.unit)))
+    let k = report.shown().statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
+    Some(format!("no violation with up to {}", plural(k.into(), report.unit())))
 }
 
 /// What to try next, the most promising first.
-pub fn next(report: &Report, why: &Unknown) -> Vec<String> {
+pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let any = report.problem.bound == Bound::Any;
-    let known = report.answer.statistics.complete_up_to.unwrap_or(0);
+    let known = report.shown().statistics.complete_up_to.unwrap_or(0);
     let mut tips = Vec::new();
     match why {
         Unknown::LeftOut(_) => return tips,
         Unknown::Time(limit) => {
             tips.push(format!("more time: --timeout {}", (limit.as_secs_f64() * 4.0).ceil().max(1.0)));
-            if report.answer.attempts.is_empty() {
+            if report.shown().attempts.is_empty() {
                 tips.push(
                     "other engines: leave out --engine, and all suitable ones work side by side".into(),
                 );

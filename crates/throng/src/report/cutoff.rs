@@ -1,25 +1,33 @@
 //! The answer of `throng cutoff`, as text and as JSON.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::plural;
 use super::story::{State, Values, state};
-use crate::engine::cutoff::{Closed, Cutoff};
+use crate::engine::cutoff::{Closed, Cutoff, runs};
+use crate::outcome::Subject;
+use throng_check::rules::cutoff::CutoffProof;
+use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 
-/// A cutoff, or why nobody knows it.
-pub struct Found<'a> {
-    /// What the input is called.
-    pub file: &'a str,
+/// A cutoff, or why it is not known.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CutoffOutcome {
     /// Model and initial configuration.
-    pub problem: &'a Problem,
+    pub problem: Problem,
     /// The answer.
-    pub found: &'a Result<Cutoff, Unknown>,
+    pub cutoff: Result<Cutoff, Unknown>,
     /// Whether its evidence was checked.
     pub checked: bool,
     /// How long it took.
-    pub seconds: f64,
+    pub time: Duration,
+    pub(crate) proof: Option<Arc<CutoffProof>>,
+    pub(crate) subject: Subject,
 }
 
 #[derive(Serialize)]
@@ -55,14 +63,24 @@ struct Example {
     local: State,
 }
 
-impl Found<'_> {
+impl CutoffOutcome {
+    /// All that shows the cutoff, for a certificate: what was checked, or if nothing was, put together now.
+    pub fn proof(&self, limits: &Limits) -> Result<Arc<CutoffProof>, Unknown> {
+        match (&self.proof, &self.cutoff) {
+            (Some(proof), _) => Ok(proof.clone()),
+            (None, Ok(cutoff)) => runs::proof(&self.problem, cutoff, limits).map(Arc::new),
+            (None, Err(why)) => Err(why.clone()),
+        }
+    }
+
     /// As text: the cutoff, then a line for each number of threads that brings something new.
     pub fn text(&self) -> String {
-        let cutoff = match self.found {
+        let cutoff = match &self.cutoff {
             Err(why) => {
                 return format!(
                     "UNKNOWN  {why}\nfile:    {}\ninitial: {}\n",
-                    self.file, self.problem.initial_text
+                    self.subject.name(),
+                    self.problem.initial_text
                 );
             }
             Ok(cutoff) => cutoff,
@@ -72,7 +90,7 @@ impl Found<'_> {
             "cutoff {}: {} show every reachable thread state\nfile:    {}\ninitial: {}\nstates:  {}\nproof:   {}; {}\n\n",
             cutoff.threads,
             plural(cutoff.threads.into(), "thread"),
-            self.file,
+            self.subject.name(),
             self.problem.initial_text,
             plural(cutoff.states(model) as u64, "thread state"),
             evidence(&cutoff.closed),
@@ -95,7 +113,7 @@ impl Found<'_> {
     /// As one JSON document.
     pub fn json(&self) -> String {
         let model = &*self.problem.model;
-        let found = self.found.as_ref().ok();
+        let found = self.cutoff.as_ref().ok();
         let levels = found.iter().flat_map(|c| &c.levels).map(|level| {
             let (s, l) = level.example;
             Step {
@@ -110,15 +128,15 @@ impl Found<'_> {
             tool: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             command: "cutoff",
-            file: self.file,
+            file: self.subject.name(),
             initial: &self.problem.initial_text,
             cutoff: found.map(|c| c.threads),
-            reason: self.found.as_ref().err().map(ToString::to_string),
+            reason: self.cutoff.as_ref().err().map(ToString::to_string),
             thread_states: found.map(|c| c.states(model)),
             levels: levels.collect(),
             evidence: found.map(|c| evidence(&c.closed)),
             checked: self.checked && found.is_some(),
-            seconds: self.seconds,
+            seconds: self.time.as_secs_f64(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Evidence in words: what kind it is, what it says, and why that proves the verdict.
 
-use super::{Report, plural};
+use super::plural;
+use crate::outcome::Outcome;
 use throng_model::verdict::{Certificate, Products, Relative, Verdict, Views};
 
 /// A certificate explained.
@@ -214,16 +215,16 @@ fn products(products: &Products) -> Explained {
 }
 
 /// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
-pub fn line(report: &Report, target: usize) -> String {
-    match &report.answer.verdicts[target] {
+pub fn line(report: &Outcome, target: usize) -> String {
+    match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {
             let told = explain(certificate);
             format!("{}: {}", told.kind, plural(told.size as u64, told.member))
         }
         Verdict::Unsafe(trace) => {
             let mut told = format!("run: {}", plural(trace.steps.len() as u64, "step"));
-            if !report.answer.has_fewest(report.problem, target) {
-                told.push_str(&format!(", perhaps with more {}s than needed", report.unit));
+            if !report.shown().has_fewest(&report.problem, target) {
+                told.push_str(&format!(", perhaps with more {}s than needed", report.unit()));
             }
             told
         }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::story::{Story, tell};
-use super::{Phases, Report, Word, Written, advice, evidence, reason, scope};
+use super::{advice, evidence, reason, scope};
 use crate::engine::{Attempt, Statistics};
+use crate::outcome::{Outcome, Phases, Status, Written};
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
 
@@ -82,42 +83,43 @@ struct Numbers<'a> {
 }
 
 /// The whole report, pretty-printed.
-pub fn write(report: &Report) -> String {
-    let targets = targets(report);
+pub fn write(report: &Outcome) -> String {
+    let by = report.answered_by();
+    let targets = targets(report, &by);
     let document = Document {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
         command: "check",
-        file: report.file,
-        verdict: Word::overall(&report.answer.verdicts).lower(),
-        engine: report.engine,
+        file: report.file(),
+        verdict: Status::overall(&report.shown().verdicts).lower(),
+        engine: &by,
         threads: at_most(report),
         tokens: match report.problem.bound {
             Bound::Tokens(n) => Some(n),
             Bound::Any | Bound::Threads(_) => None,
         },
         initial: &report.problem.initial_text,
-        scope: scope(report.problem, report.unit),
+        scope: scope(&report.problem, report.unit()),
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
-        certificate: report.certificate,
+        certificate: report.certificate.as_ref(),
         statistics: Numbers {
-            search: &report.answer.statistics,
+            search: &report.shown().statistics,
             seconds: report.time.as_secs_f64(),
             phases: seconds(report.phases),
-            checking: report.checking.as_secs_f64(),
+            checking: report.answer.checking.as_secs_f64(),
             memory: report.memory,
             peak_memory: report.peak_memory,
         },
-        attempts: &report.answer.attempts,
+        attempts: &report.shown().attempts,
     };
     to_text(&document)
 }
 
 /// The largest number of threads at any time, if there is one; tokens of nets are not threads.
-fn at_most(report: &Report) -> Option<u32> {
-    let fixed = report.problem.fixed_threads().filter(|_| report.unit == "thread").map(|(_, most)| most);
+fn at_most(report: &Outcome) -> Option<u32> {
+    let fixed = report.problem.fixed_threads().filter(|_| report.unit() == "thread").map(|(_, most)| most);
     report.problem.bound.threads().or(fixed)
 }
 
@@ -131,7 +133,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         version: env!("CARGO_PKG_VERSION"),
         command: "check",
         file,
-        verdict: Word::Unknown.lower(),
+        verdict: Status::Unknown.lower(),
         engine: "none",
         threads: None,
         tokens: None,
@@ -176,18 +178,18 @@ fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
     }
 }
 
-fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
-    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts);
+fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
+    let pairs = report.problem.targets.iter().zip(&report.shown().verdicts);
     pairs
         .enumerate()
         .map(|(i, (target, verdict))| {
             let trace = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             TargetDocument {
                 name: &target.name,
-                verdict: Word::of(verdict).lower(),
+                verdict: Status::of(verdict).lower(),
                 cause: match verdict {
                     Verdict::Unknown(why) => Some(why.cause()),
                     Verdict::Safe(_) | Verdict::Unsafe(_) => None,
@@ -199,12 +201,12 @@ fn targets<'a>(report: &'a Report) -> Vec<TargetDocument<'a>> {
                 },
                 by: match verdict {
                     Verdict::Unknown(_) => None,
-                    _ => report.answer.by.get(i).copied().flatten().or(Some(report.engine)),
+                    _ => report.shown().by.get(i).copied().flatten().or(Some(by)),
                 },
                 evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
-                fewest: trace.as_ref().map(|_| report.answer.has_fewest(report.problem, i)),
+                fewest: trace.as_ref().map(|_| report.shown().has_fewest(&report.problem, i)),
                 steps: trace.as_ref().map(|t| t.length),
                 trace,
             }

@@ -13,18 +13,10 @@ use serde::Serialize;
 
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
-use super::{Report, Word, advice, detail, duration, evidence, text, threads_text};
+use super::{advice, detail, duration, evidence, text, threads_text};
 use crate::engine::Attempt;
+use crate::outcome::{Outcome, Status};
 use throng_model::verdict::Verdict;
-
-/// The input that the report is about.
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// Its text.
-    pub text: &'a str,
-    /// Its language, as `--from` calls it.
-    pub language: &'a str,
-}
 
 /// Of longer inputs, only the beginning is shown.
 const LONGEST: usize = 4 << 20;
@@ -69,27 +61,29 @@ struct Target {
 }
 
 /// The whole page.
-pub fn write(report: &Report, input: Input) -> String {
+pub fn write(report: &Outcome) -> String {
+    let text = report.subject.source.as_ref().map_or("", |source| &source.text);
+    let language = report.subject.format.map_or_else(String::new, |format| format.to_string());
     let (targets, proofs) = targets(report);
-    let verdict = Word::overall(&report.answer.verdicts);
-    let shown = &input.text[..input.text.floor_char_boundary(LONGEST)];
+    let verdict = Status::overall(&report.shown().verdicts);
+    let shown = &text[..text.floor_char_boundary(LONGEST)];
     let document = Document {
-        file: report.file,
-        language: input.language,
-        unit: report.unit,
+        file: report.file(),
+        language: &language,
+        unit: report.unit(),
         verdict: verdict.lower(),
         checked: report.checked,
         facts: facts(report),
         source: shown,
-        cut: shown.len() < input.text.len(),
+        cut: shown.len() < text.len(),
         targets,
         proofs,
-        attempts: &report.answer.attempts,
+        attempts: &report.shown().attempts,
         version: env!("CARGO_PKG_VERSION"),
     };
     format!(
         include_str!("page/page.html"),
-        title = escape(&format!("{verdict}: {} - Throng", report.file)),
+        title = escape(&format!("{verdict}: {} - Throng", report.file())),
         style = include_str!("page/page.css"),
         script = include_str!("page/page.js"),
         text = escape(&text::write(report, text::Options::default())),
@@ -97,12 +91,12 @@ pub fn write(report: &Report, input: Input) -> String {
     )
 }
 
-fn facts(report: &Report) -> Vec<(&'static str, String)> {
-    let numbers = &report.answer.statistics;
+fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
+    let numbers = &report.shown().statistics;
     vec![
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit == "token" { "tokens" } else { "threads" }, threads_text(report.problem)),
-        ("answered by", report.engine.to_string()),
+        (if report.unit() == "token" { "tokens" } else { "threads" }, threads_text(&report.problem)),
+        ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
         ("configurations", numbers.configurations.to_string()),
         ("time", duration(report.time)),
@@ -111,8 +105,8 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// Whether there is evidence, and whether anybody has looked at it.
-fn checked(report: &Report) -> &'static str {
-    let none = report.answer.verdicts.iter().all(|v| Word::of(v) == Word::Unknown);
+fn checked(report: &Outcome) -> &'static str {
+    let none = report.shown().verdicts.iter().all(|v| Status::of(v) == Status::Unknown);
     match (none, report.checked) {
         (true, _) => "none",
         (false, true) => "checked",
@@ -120,18 +114,18 @@ fn checked(report: &Report) -> &'static str {
     }
 }
 
-fn targets(report: &Report) -> (Vec<Target>, Vec<Proof>) {
+fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
     let model = &*report.problem.model;
     let mut proofs = Vec::new();
     let mut known = HashMap::new();
     let mut targets = Vec::new();
-    for (i, (target, verdict)) in report.problem.targets.iter().zip(&report.answer.verdicts).enumerate() {
+    for (i, (target, verdict)) in report.problem.targets.iter().zip(&report.shown().verdicts).enumerate() {
         let mut told = Target {
             name: target.name.clone(),
-            verdict: Word::of(verdict).lower(),
+            verdict: Status::of(verdict).lower(),
             detail: detail(report, verdict),
             evidence: evidence::line(report, i),
-            by: report.answer.by.get(i).copied().flatten(),
+            by: report.shown().by.get(i).copied().flatten(),
             run: None,
             proof: None,
             why: None,
@@ -139,7 +133,7 @@ fn targets(report: &Report) -> (Vec<Target>, Vec<Proof>) {
             established: None,
         };
         match verdict {
-            Verdict::Unsafe(trace) => told.run = Some(run(report.problem, target, trace)),
+            Verdict::Unsafe(trace) => told.run = Some(run(&report.problem, target, trace)),
             Verdict::Safe(certificate) => {
                 told.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
                     proofs.push(proof(model, certificate));

@@ -1,27 +1,30 @@
 //! The answer of `throng reach`: every thread state, as text and as JSON.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::story::{State, Values, state};
 use super::{plural, threads_text};
+use crate::outcome::Subject;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 use throng_model::{Local, Model, Place, Shared};
 
-/// Every thread state that can be reached, or why nobody knows.
-pub struct Reached<'a> {
-    /// What the input is called.
-    pub file: &'a str,
+/// Every thread state that can be reached, or why that is not known.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ReachOutcome {
     /// Model, initial configuration and bound; the targets do not matter.
-    pub problem: &'a Problem,
-    /// The thread states.
-    pub states: &'a Result<Vec<(Shared, Local)>, Unknown>,
-    /// Where threads are in any of them, also inside atomic sections: see [`places`].
-    pub places: &'a HashSet<(u32, u32)>,
+    pub problem: Problem,
+    /// The thread states: all of them.
+    pub states: Result<Vec<(Shared, Local)>, Unknown>,
     /// How long it took.
-    pub seconds: f64,
+    pub time: Duration,
+    /// Where threads are in any of them, also inside atomic sections: see [`places`].
+    pub(crate) places: HashSet<(u32, u32)>,
+    pub(crate) subject: Subject,
 }
 
 #[derive(Serialize)]
@@ -80,10 +83,10 @@ pub fn dead(model: &dyn Model, places: &HashSet<(u32, u32)>) -> Vec<Place> {
     dead
 }
 
-impl Reached<'_> {
+impl ReachOutcome {
     /// As text: a line with the number, the question, then a line per thread state.
     pub fn text(&self, quiet: bool) -> String {
-        let states = match self.states {
+        let states = match &self.states {
             Err(why) => return format!("UNKNOWN  {why}\n"),
             Ok(states) => states,
         };
@@ -91,9 +94,9 @@ impl Reached<'_> {
         if !quiet {
             out.push_str(&format!(
                 "file:    {}\ninitial: {}\nthreads: {}\n\n",
-                self.file,
+                self.subject.name(),
                 self.problem.initial_text,
-                threads_text(self.problem)
+                threads_text(&self.problem)
             ));
         }
         if self.values_open() {
@@ -103,7 +106,7 @@ impl Reached<'_> {
         out.push_str(&lines);
         let dead = self.unreached();
         if !dead.is_empty() && !quiet {
-            out.push_str(&format!("\nnot reached by any thread ({}):\n", threads_text(self.problem)));
+            out.push_str(&format!("\nnot reached by any thread ({}):\n", threads_text(&self.problem)));
             for place in dead {
                 out.push_str(&format!("line {}: {} (in {})\n", place.line, place.statement, place.function));
             }
@@ -118,7 +121,7 @@ impl Reached<'_> {
 
     /// Statements at which no thread ever is, if all thread states are known.
     fn unreached(&self) -> Vec<Unreached> {
-        let dead = if self.states.is_ok() { dead(&*self.problem.model, self.places) } else { Vec::new() };
+        let dead = if self.states.is_ok() { dead(&*self.problem.model, &self.places) } else { Vec::new() };
         let told =
             |p: Place| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function };
         dead.into_iter().map(told).collect()
@@ -139,7 +142,7 @@ impl Reached<'_> {
             tool: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             command: "reach",
-            file: self.file,
+            file: self.subject.name(),
             complete: self.states.is_ok(),
             reason: self.states.as_ref().err().map(ToString::to_string),
             threads: self.problem.bound.threads(),
@@ -154,7 +157,7 @@ impl Reached<'_> {
                 thread_states: states.len(),
                 shared_states: distinct(states.iter().map(|s| s.0.0).collect()),
                 local_states: distinct(states.iter().map(|s| s.1.0).collect()),
-                seconds: self.seconds,
+                seconds: self.time.as_secs_f64(),
             },
         };
         super::json::to_text(&document)

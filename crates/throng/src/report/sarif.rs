@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::story::{Culprit, Event, Story, tell};
 use super::text::effects;
-use super::{Report, Word, detail, evidence, plural, threads_text};
+use super::{detail, evidence, plural, threads_text};
+use crate::outcome::{Outcome, Status};
 use throng_model::verdict::Verdict;
 
 /// Where the schema lives.
@@ -28,13 +29,13 @@ const RULES: [(&str, &str, &str); 5] = [
 ];
 
 /// The whole log, pretty-printed.
-pub fn write(report: &Report) -> String {
-    let word = Word::overall(&report.answer.verdicts);
-    let pairs = report.problem.targets.iter().zip(&report.answer.verdicts).enumerate();
+pub fn write(report: &Outcome) -> String {
+    let word = Status::overall(&report.shown().verdicts);
+    let pairs = report.problem.targets.iter().zip(&report.shown().verdicts).enumerate();
     let results: Vec<Value> = pairs
         .map(|(i, (target, verdict))| {
             let story = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             result(report, i, story.as_ref())
@@ -55,23 +56,23 @@ pub fn write(report: &Report) -> String {
                     "defaultConfiguration": { "level": "error" },
                 })),
             }},
-            "invocations": [{ "executionSuccessful": true, "exitCode": word.status() }],
-            "artifacts": [{ "location": { "uri": uri(report.file) } }],
+            "invocations": [{ "executionSuccessful": true, "exitCode": word.exit_code() }],
+            "artifacts": [{ "location": { "uri": uri(report.file()) } }],
             "columnKind": "unicodeCodePoints",
             "results": results,
             "properties": {
                 "verdict": word.lower(),
                 "initial": report.problem.initial_text,
-                "threads": threads_text(report.problem),
-                "engine": report.engine,
+                "threads": threads_text(&report.problem),
+                "engine": report.answered_by(),
             },
         }],
     });
     super::json::to_text(&log)
 }
 
-fn result(report: &Report, i: usize, story: Option<&Story>) -> Value {
-    let (target, verdict) = (&report.problem.targets[i].name, &report.answer.verdicts[i]);
+fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
+    let (target, verdict) = (&report.problem.targets[i].name, &report.shown().verdicts[i]);
     let rule = rule(target);
     let (kind, level) = match verdict {
         Verdict::Unsafe(_) => ("fail", "error"),
@@ -98,7 +99,7 @@ fn result(report: &Report, i: usize, story: Option<&Story>) -> Value {
         result["codeFlows"] = json!([{
             "message": { "text": format!(
                 "{}, {}",
-                plural(story.threads.into(), report.unit),
+                plural(story.threads.into(), report.unit()),
                 plural(story.length as u64, "step")
             ) },
             "threadFlows": flows(report, story),
@@ -112,7 +113,7 @@ fn rule(target: &str) -> usize {
     starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
 }
 
-fn message(report: &Report, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {
+fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {
     let detail = detail(report, verdict);
     match (verdict, story.and_then(|s| s.violation.threads.first())) {
         (Verdict::Unsafe(_), Some(Culprit { thread, state })) => match &state.statement {
@@ -133,7 +134,7 @@ struct Spot<'a> {
 }
 
 /// The location of a violation, and the related one in the program if the first is in C.
-fn place(report: &Report, story: &Story) -> (Value, Option<Value>) {
+fn place(report: &Outcome, story: &Story) -> (Value, Option<Value>) {
     let culprit = story.violation.threads.first().and_then(|c| {
         let state = &c.state;
         Some(Spot { line: state.line?, column: state.column.unwrap_or(0), origin: state.origin.as_deref() })
@@ -147,8 +148,8 @@ fn spot(event: &Event) -> Spot<'_> {
 }
 
 /// In C if that is known, else in the input; and in the input if the first is not.
-fn locations(report: &Report, spot: &Spot) -> (Value, Option<Value>) {
-    let written = if spot.line == 0 { file(report) } else { physical(report.file, spot.line, spot.column) };
+fn locations(report: &Outcome, spot: &Spot) -> (Value, Option<Value>) {
+    let written = if spot.line == 0 { file(report) } else { physical(report.file(), spot.line, spot.column) };
     match spot.origin.and_then(c_location) {
         None => (written, None),
         Some((path, line, function)) => {
@@ -182,12 +183,12 @@ fn physical(path: &str, line: u32, column: u32) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(path) }, "region": region } })
 }
 
-fn file(report: &Report) -> Value {
-    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file) } } })
+fn file(report: &Outcome) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file()) } } })
 }
 
 /// A thread flow for each thread that acts; steps that nobody takes are a flow of their own.
-fn flows(report: &Report, story: &Story) -> Vec<Value> {
+fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     let mut actors: Vec<Option<u32>> = story.steps.iter().map(|e| e.thread.map(|t| t.0)).collect();
     actors.sort_unstable();
     actors.dedup();
@@ -206,7 +207,7 @@ fn flows(report: &Report, story: &Story) -> Vec<Value> {
     flows
 }
 
-fn step(report: &Report, event: &Event) -> Value {
+fn step(report: &Outcome, event: &Event) -> Value {
     let (mut location, _) = locations(report, &spot(event));
     let who = event.thread.map_or_else(String::new, |t| format!("{t}: "));
     let mut text = format!("{who}{}", event.statement);

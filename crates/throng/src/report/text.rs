@@ -5,7 +5,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{Report, Word, advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
+use super::{advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
+use crate::outcome::{Outcome, Status};
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
 
@@ -46,27 +47,27 @@ impl Options {
 }
 
 /// The whole report.
-pub fn write(report: &Report, options: Options) -> String {
+pub fn write(report: &Outcome, options: Options) -> String {
     let mut out = verdict_lines(report, options);
     if options.quiet {
         return out;
     }
     out.push_str(&question(report, options));
     out.push_str(&undecided(report, options));
-    for (target, verdict) in report.problem.targets.iter().zip(&report.answer.verdicts) {
+    for (target, verdict) in report.problem.targets.iter().zip(&report.shown().verdicts) {
         if let Verdict::Unsafe(trace) = verdict {
             out.push('\n');
-            out.push_str(&story(&tell(report.problem, target, trace), report.unit, options));
+            out.push_str(&story(&tell(&report.problem, target, trace), report.unit(), options));
         }
     }
     out
 }
 
-fn verdict_lines(report: &Report, options: Options) -> String {
-    let verdicts = &report.answer.verdicts;
-    let overall = Word::overall(verdicts);
+fn verdict_lines(report: &Outcome, options: Options) -> String {
+    let verdicts = &report.shown().verdicts;
+    let overall = Status::overall(verdicts);
     let targets = &report.problem.targets;
-    let mark = |word: Word| if report.checked || word == Word::Unknown { "" } else { "  (unchecked)" };
+    let mark = |word: Status| if report.checked || word == Status::Unknown { "" } else { "  (unchecked)" };
     let unchecked = mark(overall);
     if let ([target], [verdict]) = (&targets[..], &verdicts[..]) {
         let word = paint(overall, &overall.to_string(), options.colour);
@@ -75,18 +76,18 @@ fn verdict_lines(report: &Report, options: Options) -> String {
         let line = wrap(&head, &format!("{}{unchecked}", detail(report, verdict)), indent);
         return line.replacen(&overall.to_string(), &word, 1);
     }
-    let count = verdicts.iter().filter(|v| Word::of(v) == overall).count();
+    let count = verdicts.iter().filter(|v| Status::of(v) == overall).count();
     let what = match overall {
-        Word::Safe => "cannot be reached",
-        Word::Unsafe => "can be reached",
-        Word::Unknown => "undecided",
+        Status::Safe => "cannot be reached",
+        Status::Unsafe => "can be reached",
+        Status::Unknown => "undecided",
     };
     let word = paint(overall, &overall.to_string(), options.colour);
     let mut out =
         format!("{word}  {count} of {} {what}{unchecked}\n", plural(targets.len() as u64, "target"));
     let widest = targets.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).min(40);
     for (target, verdict) in targets.iter().zip(verdicts) {
-        let word = Word::of(verdict);
+        let word = Status::of(verdict);
         let unchecked = mark(word);
         let word = paint(word, &format!("{word:7}"), options.colour);
         out.push_str(&format!("{word} {:widest$}  {}{unchecked}\n", target.name, detail(report, verdict)));
@@ -94,13 +95,13 @@ fn verdict_lines(report: &Report, options: Options) -> String {
     out
 }
 
-fn question(report: &Report, options: Options) -> String {
-    let numbers = &report.answer.statistics;
+fn question(report: &Outcome, options: Options) -> String {
+    let numbers = &report.shown().statistics;
     let mut rows = vec![
-        ("file", report.file.to_string()),
+        ("file", report.file().to_string()),
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit == "token" { "tokens" } else { "threads" }, threads_text(report.problem)),
-        ("engine", report.engine.to_string()),
+        (if report.unit() == "token" { "tokens" } else { "threads" }, threads_text(&report.problem)),
+        ("engine", report.answered_by()),
         ("proof", evidence(report)),
         (
             "search",
@@ -135,7 +136,7 @@ fn question(report: &Report, options: Options) -> String {
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));
-    let saved = report.certificate.map(|written| {
+    let saved = report.certificate.as_ref().map(|written| {
         let certified = match written.seconds {
             Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),
             None => "not certified".into(),
@@ -159,9 +160,9 @@ fn row(name: &str, value: &str, options: Options) -> String {
 const INDENT: usize = 9;
 
 /// The evidence, and whether anybody has checked it.
-fn evidence(report: &Report) -> String {
+fn evidence(report: &Outcome) -> String {
     let mut kinds: Vec<String> = Vec::new();
-    let verdicts = report.answer.verdicts.iter().enumerate();
+    let verdicts = report.shown().verdicts.iter().enumerate();
     for (i, _) in verdicts.filter(|(_, v)| !matches!(v, Verdict::Unknown(_))) {
         let line = evidence::line(report, i);
         if !kinds.contains(&line) {
@@ -176,21 +177,21 @@ fn evidence(report: &Report) -> String {
     }
     match (kinds.is_empty(), report.checked) {
         (true, _) => text,
-        (false, true) => format!("{text}; checked in {}", duration(report.checking)),
+        (false, true) => format!("{text}; checked in {}", duration(report.answer.checking)),
         (false, false) => format!("{text}; NOT checked"),
     }
 }
 
 /// If something is undecided: why, what each engine did, what is known, what to try.
-fn undecided(report: &Report, options: Options) -> String {
-    let Some(why) = report.answer.verdicts.iter().find_map(|v| match v {
+fn undecided(report: &Outcome, options: Options) -> String {
+    let Some(why) = report.shown().verdicts.iter().find_map(|v| match v {
         Verdict::Unknown(why) => Some(why),
         Verdict::Safe(_) | Verdict::Unsafe(_) => None,
     }) else {
         return String::new();
     };
     let mut out = format!("\n{}", row("why", &why.to_string(), options));
-    for (i, a) in report.answer.attempts.iter().enumerate() {
+    for (i, a) in report.shown().attempts.iter().enumerate() {
         let (time, count) =
             (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
         let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));
@@ -306,7 +307,7 @@ fn violation(story: &Story, options: Options) -> String {
     if !violation.shared.0.is_empty() {
         text.push_str(&format!("; {}", values_text(&violation.shared)));
     }
-    let painted = paint(Word::Unsafe, "violated", options.colour);
+    let painted = paint(Status::Unsafe, "violated", options.colour);
     wrap("violated: ", &text, 10).replacen("violated", &painted, 1)
 }
 
@@ -385,14 +386,14 @@ pub fn wrap(head: &str, text: &str, indent: usize) -> String {
     out
 }
 
-fn paint(word: Word, text: &str, colour: bool) -> String {
+fn paint(word: Status, text: &str, colour: bool) -> String {
     if !colour {
         return text.to_string();
     }
     let colour = match word {
-        Word::Safe => AnsiColor::Green,
-        Word::Unsafe => AnsiColor::Red,
-        Word::Unknown => AnsiColor::Yellow,
+        Status::Safe => AnsiColor::Green,
+        Status::Unsafe => AnsiColor::Red,
+        Status::Unknown => AnsiColor::Yellow,
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     format!("{style}{text}{style:#}")

@@ -11,7 +11,7 @@ use super::inverse::Inverse;
 use super::{Carry, Move, Start, Template};
 use throng_model::limits::Limits;
 use throng_model::problem::Initial;
-use throng_model::unfold;
+use throng_model::singles::Singles;
 use throng_model::verdict::Unknown;
 use throng_model::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
@@ -99,7 +99,9 @@ impl<T: Template> Own<T> {
         let found = self.inverse.get_or_init(|| {
             let initial = std::slice::from_ref(&self.initial);
             let listing = Listing(self);
-            let views = unfold::thread_states(&listing, initial, Self::MOST, &Limits::none())?;
+            let found = Singles::of(&listing, initial, Self::MOST, &Limits::none())?
+                .map_err(|why| Unknown::NotForThisModel(why.0))?;
+            let views = found.shared().map(|s| (s, found.at(s).collect())).collect();
             Ok(Inverse::new(&listing, views)?)
         });
         found.as_ref().map_err(Unknown::clone)

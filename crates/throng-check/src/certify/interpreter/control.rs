@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::certificate::names::places;
-use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
+use throng_lang::bp::function::{Kind, Name, Node, Ref, Resolved};
 use throng_lang::bp::program::expr::Expr;
 
 /// A stack of (function, statement), outermost first; callers are at their calls.
@@ -97,8 +97,12 @@ impl Control {
 
     /// What the statement at a place is.
     pub(super) fn kind(&self, spot: &Spot) -> &Kind {
+        &self.node(spot).kind
+    }
+
+    fn node(&self, spot: &Spot) -> &Node {
         let (function, node) = spot.top();
-        &self.program.functions[function].nodes[node].kind
+        &self.program.functions[function].nodes[node]
     }
 
     fn number(
@@ -224,12 +228,12 @@ impl Control {
                 _ => {}
             });
         };
-        expressions(self.kind(spot)).into_iter().for_each(|e| see(spot.base, e));
+        expressions(self.node(spot)).into_iter().for_each(|e| see(spot.base, e));
         // A `return` also reads what constrains the call.
         let mut base = self.program.thread_locals.len();
         for &(function, node) in &spot.stack {
             let f = &self.program.functions[function];
-            expressions(&f.nodes[node].kind).into_iter().for_each(|e| see(base, e));
+            expressions(&f.nodes[node]).into_iter().for_each(|e| see(base, e));
             base += f.variables.len();
         }
         for (reader, f) in self.program.functions.iter().enumerate() {
@@ -241,7 +245,7 @@ impl Control {
                 }
                 base += self.program.functions[function].variables.len();
             }
-            for e in f.nodes.iter().flat_map(|n| expressions(&n.kind)) {
+            for e in f.nodes.iter().flat_map(expressions) {
                 e.each_var(&mut |r| match (r.name, frame) {
                     (Name::OtherThreadLocal(i), _) => read[i as usize] = true,
                     (Name::OtherLocal(i), Some(base)) => read[base + i as usize] = true,
@@ -262,8 +266,8 @@ fn step_to(stack: &[(usize, usize)], node: usize) -> Stack {
 }
 
 /// All expressions in a statement.
-fn expressions(kind: &Kind) -> Vec<&Expr<Ref>> {
-    match kind {
+fn expressions(node: &Node) -> Vec<&Expr<Ref>> {
+    let mut found: Vec<&Expr<Ref>> = match &node.kind {
         Kind::Assume { condition, .. } | Kind::Branch { condition, .. } | Kind::Assert { condition, .. } => {
             vec![condition]
         }
@@ -274,5 +278,7 @@ fn expressions(kind: &Kind) -> Vec<&Expr<Ref>> {
         Kind::TailCall { arguments, .. } => arguments.iter().collect(),
         Kind::Return { results } => results.iter().flatten().collect(),
         _ => Vec::new(),
-    }
+    };
+    found.extend(&node.check);
+    found
 }

@@ -1,22 +1,29 @@
 //! Expressions, by precedence climbing.
 //!
-//! Tightest first: `'`, `!`, `=` and `!=` (left), `&`, `^`, `|`, `=>` (right), `<=>` (left), `? :` (right).
+//! Tightest first: `'`, `!` and the sign `-`, `*`, `+` and `-`, `<` `<=` `>` `>=`, `=` and `!=` (all left), `&`, `^`, `|`, `=>` (right), `<=>`
+//! (left), `? :` (right).
 //! Chains of `&`, `^` or `|` become one flat node, so that a conjunction of thousands of clauses is a shallow
 //! tree. Other tools order `=` and `^` differently; where that would change the meaning, a warning says so.
 
 use super::{Failed, MAX_NESTING, Parsed, Parser};
-use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind};
+use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind, Ident};
 use crate::bp::lexer::Tok;
 use crate::source::{Diagnostic, Span};
 
 /// The level of the loosest operator with two operands.
 const LOOSEST: u8 = 1;
 
+/// The level of `+`.
+const SUM: u8 = 8;
+
 enum Operator {
     Chain(ChainOp),
     Left(BinaryOp),
     Right(BinaryOp),
 }
+
+/// Larger numbers are refused: no type holds them.
+pub(crate) const LARGEST: i64 = 1 << 16;
 
 /// An operator and how tightly it binds.
 fn operator(tok: Tok) -> Option<(u8, Operator)> {
@@ -28,6 +35,13 @@ fn operator(tok: Tok) -> Option<(u8, Operator)> {
         Tok::And => (5, Operator::Chain(ChainOp::And)),
         Tok::Equal => (6, Operator::Left(BinaryOp::Equal)),
         Tok::Unequal => (6, Operator::Left(BinaryOp::Unequal)),
+        Tok::Less => (7, Operator::Left(BinaryOp::Less)),
+        Tok::AtMost => (7, Operator::Left(BinaryOp::AtMost)),
+        Tok::Greater => (7, Operator::Left(BinaryOp::Greater)),
+        Tok::AtLeast => (7, Operator::Left(BinaryOp::AtLeast)),
+        Tok::Plus => (SUM, Operator::Left(BinaryOp::Plus)),
+        Tok::Minus => (SUM, Operator::Left(BinaryOp::Minus)),
+        Tok::Star => (9, Operator::Left(BinaryOp::Times)),
         _ => return None,
     })
 }
@@ -53,6 +67,11 @@ impl Operand {
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.nested(Self::conditional).map(|operand| operand.expr)
+    }
+
+    /// An expression without operators that bind less tightly than `+`.
+    pub(super) fn sum(&mut self) -> Parsed<Expr> {
+        self.nested(|p| p.binary(SUM)).map(|operand| operand.expr)
     }
 
     /// A node above operands of at most this height.
@@ -92,6 +111,8 @@ impl Parser<'_> {
     }
 
     fn joined(&mut self, op: BinaryOp, left: Operand, loosest: u8) -> Parsed<Operand> {
+        self.extended |=
+            !matches!(op, BinaryOp::Equal | BinaryOp::Unequal | BinaryOp::Implies | BinaryOp::Iff);
         self.bump();
         let right = self.nested(|p| p.binary(loosest))?;
         let span = left.expr.span.to(right.expr.span);
@@ -124,6 +145,13 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed<Operand> {
+        if let Some(minus) = self.accept(Tok::Minus) {
+            self.extended = true;
+            let operand = self.nested(Self::unary)?;
+            let (span, height) = (minus.span.to(operand.expr.span), operand.height);
+            let zero = Operand::leaf(ExprKind::Const(false), minus.span);
+            return self.node(ExprKind::Binary(BinaryOp::Minus, zero.boxed(), operand.boxed()), span, height);
+        }
         let Some(not) = self.accept(Tok::Not) else { return self.primary() };
         let operand = self.nested(Self::unary)?;
         let span = not.span.to(operand.expr.span);
@@ -194,7 +222,7 @@ impl Parser<'_> {
             return Err(self.unexpected_hint("a name", Some(hint)));
         }
         let name = self.ident();
-        Ok(Operand::leaf(ExprKind::Name { name: name.name, primed: true }, prime.to(name.span)))
+        self.element(name, true, prime)
     }
 
     fn plain_name(&mut self) -> Parsed<Operand> {
@@ -203,19 +231,46 @@ impl Parser<'_> {
             return Err(self.fail(error.hint("assign the result to a variable first: `x := f(...)`")));
         }
         let name = self.ident();
-        Ok(Operand::leaf(ExprKind::Name { name: name.name, primed: false }, name.span))
+        let start = name.span;
+        self.element(name, false, start)
+    }
+
+    /// A name, or with an index behind it an element of an array.
+    fn element(&mut self, name: Ident, primed: bool, start: Span) -> Parsed<Operand> {
+        let span = start.to(name.span);
+        let Ident { name, .. } = name;
+        if self.accept(Tok::LBracket).is_none() {
+            return Ok(Operand::leaf(ExprKind::Name { name, primed }, span));
+        }
+        self.extended = true;
+        let index = self.nested(Self::conditional)?;
+        let span = start.to(self.expect(Tok::RBracket)?.span);
+        let height = index.height;
+        self.node(ExprKind::Index { name, primed, index: index.boxed() }, span, height)
     }
 
     fn number(&mut self) -> Parsed<Operand> {
         let value = match self.word() {
-            "0" => false,
-            "1" => true,
-            _ => {
-                let error = Diagnostic::error("E113", self.span(), "a number in an expression is 0 or 1");
-                return Err(self.fail(error.label("not a Boolean constant")));
+            "0" => ExprKind::Const(false),
+            "1" => ExprKind::Const(true),
+            digits => {
+                let Some(value) = digits.parse().ok().filter(|&n| n <= LARGEST) else {
+                    let error = Diagnostic::error(
+                        "E113",
+                        self.span(),
+                        format!("this number is larger than {LARGEST}"),
+                    );
+                    return Err(self.fail(error));
+                };
+                self.extended = true;
+                match value {
+                    0 => ExprKind::Const(false),
+                    1 => ExprKind::Const(true),
+                    n => ExprKind::Number(n),
+                }
             }
         };
-        Ok(self.leaf(ExprKind::Const(value), self.span()))
+        Ok(self.leaf(value, self.span()))
     }
 
     fn not_an_expression(&mut self) -> Failed {

@@ -2,7 +2,7 @@
 
 use super::{Block, Failed, MAX_NESTING, Parsed, Parser};
 use crate::bp::ast::ASYNC;
-use crate::bp::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
+use crate::bp::ast::{Expr, ExprKind, Ident, Stmt, StmtKind, Target};
 use crate::bp::lexer::Tok;
 use crate::source::{Diagnostic, Span};
 
@@ -195,7 +195,13 @@ impl Parser<'_> {
         self.statements += 1;
         let kind = self.nested(Self::kind);
         self.statements -= 1;
-        Ok(Stmt { labels: Vec::new(), kind: kind?, span: start.to(self.previous.span), origin: None })
+        Ok(Stmt {
+            labels: Vec::new(),
+            kind: kind?,
+            span: start.to(self.previous.span),
+            origin: None,
+            check: None,
+        })
     }
 
     fn kind(&mut self) -> Parsed<StmtKind> {
@@ -235,6 +241,9 @@ impl Parser<'_> {
             "signal" if alone => self.single(StmtKind::Signal),
             "broadcast" if alone => self.single(StmtKind::Broadcast),
             "atomic" if self.next_tok() == Tok::LBrace => self.atomic_block(),
+            "for" if self.next_tok() == Tok::Ident && self.text_of(self.ahead[2].span) == "in" => {
+                self.for_statement()?
+            }
             "dead" if !used_as_name => {
                 self.bump();
                 StmtKind::Dead(self.comma_list(|p| p.name("the name of a variable"))?)
@@ -360,6 +369,21 @@ impl Parser<'_> {
         StmtKind::While(condition, body)
     }
 
+    /// `for i in 0..3 do ... od`
+    fn for_statement(&mut self) -> Parsed<StmtKind> {
+        self.extended = true;
+        let start = self.bump().span;
+        let variable = self.ident();
+        self.bump();
+        let from = self.sum()?;
+        self.expect(Tok::DotDot)?;
+        let to = self.sum()?;
+        self.expect(Tok::Do)?;
+        let body = self.block(Block::While);
+        self.close(Tok::Od, start, Tok::While);
+        Ok(StmtKind::For { variable, from, to, body })
+    }
+
     fn atomic_block(&mut self) -> StmtKind {
         self.bump();
         let open = self.bump().span;
@@ -417,15 +441,22 @@ impl Parser<'_> {
         Ok(StmtKind::Assign { targets, values, constrain })
     }
 
-    fn target(&mut self) -> Parsed<Ident> {
-        match self.tok() {
-            Tok::Ident | Tok::Underscore => Ok(self.ident()),
-            _ => Err(self.unexpected("the name of a variable")),
+    fn target(&mut self) -> Parsed<Target> {
+        let ident = match self.tok() {
+            Tok::Ident | Tok::Underscore => self.ident(),
+            _ => return Err(self.unexpected("the name of a variable")),
+        };
+        if self.accept(Tok::LBracket).is_none() {
+            return Ok(ident.into());
         }
+        self.extended = true;
+        let index = Some(self.expr()?);
+        self.expect(Tok::RBracket)?;
+        Ok(Target { ident, index })
     }
 
     /// `:=` after the targets.
-    fn becomes(&mut self, targets: &[Ident]) -> Parsed<()> {
+    fn becomes(&mut self, targets: &[Target]) -> Parsed<()> {
         if self.at(Tok::Equal) {
             self.equal_for_becomes();
         }
@@ -435,7 +466,7 @@ impl Parser<'_> {
         if self.at(Tok::Prime) {
             return Err(self.postfix_prime_on_target());
         }
-        let hint = targets.first().and_then(|t| foreign_word(&t.name)).map(str::to_string);
+        let hint = targets.first().and_then(|t| foreign_word(&t.ident.name)).map(str::to_string);
         Err(self.unexpected_hint("`:=`", hint))
     }
 
@@ -452,7 +483,7 @@ impl Parser<'_> {
             && (self.next_tok() == Tok::LParen || (self.word() == "call" && self.next_tok() == Tok::Ident))
     }
 
-    fn call(&mut self, targets: Vec<Ident>) -> Parsed<StmtKind> {
+    fn call(&mut self, targets: Vec<Target>) -> Parsed<StmtKind> {
         if self.next_tok() == Tok::Ident {
             self.bump();
         }
@@ -479,8 +510,13 @@ fn count(n: usize, what: &str) -> String {
 /// Help for keywords of other languages.
 fn foreign_word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "int" | "char" | "unsigned" | "boolean" => "write `decl x;` to declare a variable",
-        "for" | "repeat" | "switch" => "there are only `if e then ... fi`, `while e do ... od` and `goto`",
+        "int" | "char" | "unsigned" | "boolean" => {
+            "write `decl x;` or `decl n : 0..7;` to declare a variable"
+        }
+        "for" => "write `for i in 0..3 do ... od`",
+        "repeat" | "switch" => {
+            "there are only `if e then ... fi`, `while e do ... od`, `for i in 0..3 do ... od` and `goto`"
+        }
         "break" | "continue" => "use `goto` to leave a loop",
         "lock" | "unlock" => "a lock is a variable: `l := 1 constrain !l` takes it, `l := 0` frees it",
         "endif" => "`if` ends with `fi`",

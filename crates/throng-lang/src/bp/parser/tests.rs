@@ -32,6 +32,8 @@ fn names(idents: &[Ident]) -> Vec<&str> {
 fn shape(e: &Expr) -> String {
     let join = |sign: &str, parts: Vec<String>| format!("({})", parts.join(sign));
     match &e.kind {
+        ExprKind::Number(n) => n.to_string(),
+        ExprKind::Index { name, index, .. } => format!("{name}[{}]", shape(index)),
         ExprKind::Const(value) => u8::from(*value).to_string(),
         ExprKind::Any => "*".into(),
         ExprKind::Name { name, primed } => format!("{}{name}", if *primed { "'" } else { "" }),
@@ -50,6 +52,13 @@ fn shape(e: &Expr) -> String {
                 BinaryOp::Unequal => "!=",
                 BinaryOp::Implies => "=>",
                 BinaryOp::Iff => "<=>",
+                BinaryOp::Less => "<",
+                BinaryOp::AtMost => "<=",
+                BinaryOp::Greater => ">",
+                BinaryOp::AtLeast => ">=",
+                BinaryOp::Plus => "+",
+                BinaryOp::Minus => "-",
+                BinaryOp::Times => "*",
             };
             join(sign, vec![shape(a), shape(b)])
         }
@@ -112,9 +121,9 @@ fn an_empty_file_is_an_empty_program() {
 fn globals_may_have_initial_values_and_be_local_to_threads() {
     let p =
         program("decl x, y := 0, z := 1, u := *, v := T, w := F; decl thread_local t; decl thread_local;");
-    let initial: Vec<_> = p.globals[0].variables.iter().map(|v| v.initial).collect();
+    let initial: Vec<_> = p.globals[0].variables.iter().map(|v| v.initial.clone()).collect();
     let (no, yes) = (Some(Initial::False), Some(Initial::True));
-    assert_eq!(initial, [None, no, yes, Some(Initial::Any), yes, no]);
+    assert_eq!(initial, [None, no.clone(), yes.clone(), Some(Initial::Any), yes, no]);
     assert!(p.globals[1].thread_local);
     assert!(!p.globals[2].thread_local);
     assert_eq!(p.globals[2].variables[0].name.name, "thread_local");
@@ -171,7 +180,8 @@ fn an_assignment_is_parallel_and_may_be_constrained() {
     let Assign { targets, values, constrain } = stmt("x, y$, _ := 1, *, z constrain 'x & !y") else {
         panic!()
     };
-    assert_eq!(names(&targets), ["x", "y$", "_"]);
+    let targets: Vec<&str> = targets.iter().map(|t| t.ident.name.as_str()).collect();
+    assert_eq!(targets, ["x", "y$", "_"]);
     assert_eq!(values.len(), 3);
     assert_eq!(constrain.as_ref().map(shape).as_deref(), Some("('x&!y)"));
 }
@@ -385,7 +395,7 @@ fn a_wrong_condition_does_not_break_its_block() {
 
 #[test]
 fn several_errors_are_reported_in_one_run() {
-    let text = in_main("x := ;\n y = 1;\n if (z then skip; fi;\n goto ;\n x := 2;\n skip;");
+    let text = in_main("x := ;\n y = 1;\n if (z then skip; fi;\n goto ;\n x := 99999;\n skip;");
     let codes: Vec<_> = errors(&text).into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, ["E111", "E116", "E110", "E110", "E113"]);
     assert_eq!(parse(&text).0.functions[0].body.len(), 3);
@@ -409,7 +419,7 @@ fn c_like_text_is_refused_with_a_hint() {
     check_body_error("if (x) {\n y := 1; }", "E128", "write `if e then ... fi`");
     check_body_error("int x;", "E110", "decl");
     check_body_error("bool x;", "E110", "decl");
-    check_body_error("x := y + z;", "E101", "arithmetic");
+    check_body_error("x := y / z;", "E101", "division");
 }
 
 #[test]
@@ -424,8 +434,8 @@ fn what_the_language_leaves_out_is_refused() {
     check_body_error("x := schoose[a, b, c];", "E115", "two");
     check_body_error("x := f(a) & b;", "E123", "expected `;`");
     check_body_error("x := a & f(b);", "E114", "first");
-    check_body_error("x := 2;", "E113", "0 or 1");
-    check_body_error("x := 00;", "E113", "0 or 1");
+    check_body_error("x := 65537;", "E113", "larger than 65536");
+    check_body_error("x := 99999999999999999999;", "E113", "larger");
     check_body_error("x := _;", "E111", "discards");
     check_body_error("x, y := 1;", "E124", "2 targets but 1 value");
     check_body_error("decl thread_local x;", "E126", "outside");

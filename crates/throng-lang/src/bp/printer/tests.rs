@@ -161,7 +161,12 @@ fn exprs(least: usize) -> impl Strategy<Value = Vec<Expr>> {
 fn declaration(thread_local: bool) -> impl Strategy<Value = Decl> {
     let initial =
         prop::sample::select(vec![None, Some(Initial::False), Some(Initial::True), Some(Initial::Any)]);
-    let variable = (name().prop_map(ident), initial).prop_map(|(name, initial)| DeclVar { name, initial });
+    let variable = (name().prop_map(ident), initial).prop_map(|(name, initial)| DeclVar {
+        name,
+        length: None,
+        ty: None,
+        initial,
+    });
     let variables = prop::collection::vec(variable, 1..4);
     (any::<bool>(), variables).prop_map(move |(t, variables)| Decl {
         thread_local: t && thread_local,
@@ -186,11 +191,11 @@ fn simple() -> impl Strategy<Value = StmtKind> {
         expr().prop_map(Enforce),
         expr().prop_map(Abortif),
         (assign, prop::option::of(expr())).prop_map(|(pairs, constrain)| {
-            let (targets, values) = pairs.into_iter().unzip();
+            let (targets, values) = pairs.into_iter().map(|(t, e)| (Target::from(t), e)).unzip();
             Assign { targets, values, constrain }
         }),
         (targets, name().prop_map(ident), exprs(0)).prop_map(|(targets, callee, arguments)| Call {
-            targets,
+            targets: targets.into_iter().map(Target::from).collect(),
             callee,
             arguments
         }),
@@ -210,6 +215,7 @@ fn labelled(kind: impl Strategy<Value = StmtKind>) -> impl Strategy<Value = Stmt
         kind,
         span: Span::default(),
         origin,
+        check: None,
     })
 }
 
@@ -237,16 +243,21 @@ fn program() -> impl Strategy<Value = Program> {
         |(dfs, results, name, parameters, body)| Function {
             dfs,
             results,
+            result_types: Vec::new(),
             name,
             parameters,
+            parameter_types: Vec::new(),
             body,
             span: Span::default(),
             end: Span::default(),
         },
     );
     let globals = prop::collection::vec(declaration(true), 0..3);
-    (globals, prop::collection::vec(function, 0..3))
-        .prop_map(|(globals, functions)| Program { globals, functions })
+    (globals, prop::collection::vec(function, 0..3)).prop_map(|(globals, functions)| Program {
+        globals,
+        functions,
+        ..Program::default()
+    })
 }
 
 /// Pieces of programs, right and wrong.

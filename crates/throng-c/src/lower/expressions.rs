@@ -1,0 +1,1037 @@
+//! Expressions: values, places, conversions, calls. Operands are evaluated from left to right.
+
+use std::rc::Rc;
+
+use lang_c::ast::*;
+use lang_c::span::{Node, Span};
+
+use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, wrong};
+use crate::goto::{BinOp, Expr, INT, Instr, Int, PTR};
+use crate::preprocess::SAME;
+use crate::types::{Func, Ty, common, promote};
+
+const LONG: Int = Int::new(8, true);
+
+impl<'a> Lower<'a> {
+    /// The type of an expression that is not evaluated.
+    pub(super) fn type_of(&mut self, e: &'a Node<Expression>) -> Result<Ty> {
+        let key = (e.span.start, e.span.end);
+        // The same passage has the same type wherever it is inlined.
+        if let Some(t) = self.types.get(&key) {
+            return Ok(t.clone());
+        }
+        let dry = std::mem::replace(&mut self.dry, true);
+        let top = self.current.frame_top;
+        let ty = self.place_or_value(e).map(|r| match r {
+            Ok(Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t)) => t,
+            Err(v) => v.ty,
+        });
+        self.dry = dry;
+        self.current.frame_top = top;
+        let ty = ty?;
+        self.types.insert(key, ty.clone());
+        Ok(ty)
+    }
+
+    fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
+        Ok(match &e.node {
+            Expression::Identifier(n)
+                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(_) | Symbol::Function(_))) =>
+            {
+                Ok(self.place(e)?)
+            }
+            Expression::Member(_) | Expression::CompoundLiteral(_) | Expression::StringLiteral(_) => {
+                Ok(self.place(e)?)
+            }
+            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
+                Ok(self.place(e)?)
+            }
+            Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Indirection => {
+                Ok(self.place(e)?)
+            }
+            _ => Err(self.value(e)?),
+        })
+    }
+
+    /// The value of a constant expression.
+    pub(super) fn constant(&mut self, e: &'a Node<Expression>) -> Result<i64> {
+        let dry = std::mem::replace(&mut self.dry, true);
+        let value = self.value(e);
+        self.dry = dry;
+        match value?.expr {
+            Expr::Const(v) => Ok(v),
+            _ => wrong(e.span, "this is not a constant"),
+        }
+    }
+
+    /// The place an expression stands for.
+    pub(super) fn place(&mut self, e: &'a Node<Expression>) -> Result<Place> {
+        let span = e.span;
+        match &e.node {
+            Expression::Identifier(n) => match self.lookup(&n.node.name).cloned() {
+                Some(Symbol::Memory(a, ty)) => Ok(Place::Memory(Expr::Const(a), ty)),
+                Some(Symbol::Register(r, ty)) => Ok(Place::Register(r, ty)),
+                Some(_) => wrong(span, format!("`{}` is not a variable", n.node.name)),
+                None => wrong(span, format!("`{}` is not declared", n.node.name)),
+            },
+            Expression::StringLiteral(s) => {
+                let (a, n) = self.string(&s.node, span)?;
+                let ty = Ty::Array(Rc::new(Ty::Int(Int::new(1, true))), Some(n));
+                Ok(Place::Memory(Expr::Const(a), ty))
+            }
+            Expression::Member(m) => {
+                let (base, ty) = match m.node.operator.node {
+                    MemberOperator::Direct => match self.place_or_value(&m.node.expression)? {
+                        Ok(Place::Memory(a, ty)) => (a, ty),
+                        Ok(_) => return wrong(span, "this is not a structure"),
+                        Err(v) => (v.expr, v.ty),
+                    },
+                    MemberOperator::Indirect => {
+                        let v = self.value(&m.node.expression)?;
+                        match v.ty.plain() {
+                            Ty::Ptr(t) => (v.expr, Ty::clone(t)),
+                            _ => return wrong(span, "this is not a pointer to a structure"),
+                        }
+                    }
+                };
+                let name = &m.node.identifier.node.name;
+                let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+                let Some((offset, ty, bits)) = self.member(*s, name) else {
+                    return wrong(m.node.identifier.span, format!("there is no member `{name}`"));
+                };
+                if bits {
+                    return Ok(Place::BitField(ty));
+                }
+                Ok(Place::Memory(Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR), ty))
+            }
+            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
+                let base = self.value(&b.node.lhs)?;
+                let index = self.value(&b.node.rhs)?;
+                let (base, index) =
+                    if matches!(base.ty.plain(), Ty::Ptr(_)) { (base, index) } else { (index, base) };
+                let v = self.offset(base, index, BinOp::Add, span)?;
+                self.pointee(v, span)
+            }
+            Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Indirection => {
+                let v = self.value(&u.node.operand)?;
+                self.pointee(v, span)
+            }
+            Expression::CompoundLiteral(c) => {
+                let ty = self.type_name(&c.node.type_name)?;
+                let a = self.frame_space(&ty, span)?;
+                let place = Place::Memory(Expr::Const(a), ty.clone());
+                self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
+                Ok(place)
+            }
+            Expression::Cast(c) => {
+                // As an operand of `&` or `.` after a macro.
+                _ = c;
+                unsupported(span, "a conversion as something to assign to")
+            }
+            Expression::Statement(_)
+            | Expression::Call(_)
+            | Expression::Conditional(_)
+            | Expression::Comma(_) => {
+                let v = self.value(e)?;
+                match v.ty.plain() {
+                    Ty::Struct(_) => Ok(Place::Memory(v.expr, v.ty)),
+                    _ => wrong(span, "this cannot be assigned to"),
+                }
+            }
+            _ => wrong(span, "this cannot be assigned to"),
+        }
+    }
+
+    fn pointee(&mut self, v: Value, span: Span) -> Result<Place> {
+        match v.ty.plain() {
+            Ty::Ptr(t) => Ok(Place::Memory(v.expr, Ty::clone(t))),
+            _ => wrong(span, "this is not a pointer"),
+        }
+    }
+
+    pub(super) fn member(&self, s: usize, name: &str) -> Option<(u64, Ty, bool)> {
+        self.structs[s].fields.iter().find_map(|f| match &f.name {
+            Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits)),
+            None => match f.ty.plain() {
+                Ty::Struct(inner) => self.member(*inner, name).map(|(o, t, b)| (o + f.offset, t, b)),
+                _ => None,
+            },
+        })
+    }
+
+    /// `base + index` or `base - index`, in elements.
+    fn offset(&mut self, base: Value, index: Value, op: BinOp, span: Span) -> Result<Value> {
+        let Ty::Ptr(t) = base.ty.plain().clone() else { return wrong(span, "this is not a pointer") };
+        if index.ty.scalar().is_none() || matches!(index.ty.plain(), Ty::Ptr(_)) {
+            return wrong(span, "this is not an integer");
+        }
+        let size = match &*t {
+            Ty::Void | Ty::Func(_) => 1,
+            t => self.size_of(t, span)?,
+        };
+        let bytes = Expr::bin(BinOp::Mul, index.expr, Expr::Const(size as i64), LONG);
+        Ok(Value { expr: Expr::bin(op, base.expr, bytes, PTR), ty: Ty::Ptr(t) })
+    }
+
+    /// The value at a place. Arrays become pointers; structures are their address.
+    pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
+        match place {
+            Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
+            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
+                unsupported(span, "floating-point arithmetic")
+            }
+            Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Memory(a, ty) => match ty.plain() {
+                Ty::Array(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
+                Ty::Func(_) => Ok(Value { expr: a.clone(), ty: Ty::ptr(ty.clone()) }),
+                Ty::Struct(_) => Ok(Value { expr: a.clone(), ty: ty.clone() }),
+                Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
+                Ty::Void => wrong(span, "`void` has no value"),
+                t => {
+                    let Some(i) = t.scalar() else { return wrong(span, "this has no value") };
+                    let r = self.register(i, None);
+                    self.emit(Instr::Load(r, a.clone(), i));
+                    Ok(Value { expr: Expr::Reg(r), ty: t.clone() })
+                }
+            },
+        }
+    }
+
+    /// Assignment, with conversion.
+    pub(super) fn assign(&mut self, place: &Place, v: Value, span: Span) -> Result<()> {
+        match place {
+            Place::BitField(ty) if matches!(ty, Ty::Float(_)) => {
+                unsupported(span, "floating-point arithmetic")
+            }
+            Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Register(r, ty) => {
+                let v = self.convert(v, ty, span)?;
+                self.emit(Instr::Let(*r, v.expr));
+                Ok(())
+            }
+            Place::Memory(a, ty) if matches!(ty.plain(), Ty::Struct(_)) => {
+                if v.ty.plain() != ty.plain() {
+                    return wrong(span, "structures of different types");
+                }
+                self.copy(a.clone(), v.expr, ty, span)
+            }
+            Place::Memory(a, ty) => {
+                let v = self.convert(v, ty, span)?;
+                let Some(i) = ty.scalar() else { return wrong(span, "this cannot be assigned to") };
+                self.emit(Instr::Store(a.clone(), v.expr, i));
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies an object part by part.
+    fn copy(&mut self, to: Expr, from: Expr, ty: &Ty, span: Span) -> Result<()> {
+        let mut parts = Vec::new();
+        if !ty.parts(&self.structs, 0, "", &mut parts) {
+            return unsupported(span, "a copy of so many parts, or of floating-point numbers,");
+        }
+        for (offset, i, _) in parts {
+            let r = self.register(i, None);
+            let at = |base: &Expr| Expr::bin(BinOp::Add, base.clone(), Expr::Const(i64::from(offset)), PTR);
+            self.emit(Instr::Load(r, at(&from), i));
+            self.emit(Instr::Store(at(&to), Expr::Reg(r), i));
+        }
+        Ok(())
+    }
+
+    pub(super) fn convert(&mut self, v: Value, ty: &Ty, span: Span) -> Result<Value> {
+        if *ty.plain() == Ty::Void {
+            return Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
+        }
+        let (Some(from), Some(to)) = (v.ty.scalar(), ty.scalar()) else {
+            if matches!(ty.plain(), Ty::Float(_)) || matches!(v.ty.plain(), Ty::Float(_)) {
+                return unsupported(span, "floating-point arithmetic");
+            }
+            if ty.plain() == v.ty.plain() {
+                return Ok(v);
+            }
+            return wrong(span, "this value cannot be converted");
+        };
+        let expr = if from == to { v.expr } else { Expr::cast(v.expr, to) };
+        Ok(Value { expr, ty: unatomic(ty.clone()) })
+    }
+
+    /// Whether a value is not 0, as 0 or 1.
+    fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
+        if v.ty.scalar().is_none() {
+            return match v.ty.plain() {
+                Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
+                _ => wrong(span, "this is not a condition"),
+            };
+        }
+        Ok(match v.expr {
+            Expr::Bin(op, ..) if op.compares() => v.expr,
+            e => Expr::bin(BinOp::Ne, e, Expr::Const(0), LONG),
+        })
+    }
+
+    /// Goes to `yes` or `no`.
+    pub(super) fn condition(&mut self, e: &'a Node<Expression>, yes: usize, no: usize) -> Result<()> {
+        match &e.node {
+            Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Negate => {
+                return self.condition(&u.node.operand, no, yes);
+            }
+            Expression::BinaryOperator(b)
+                if matches!(b.node.operator.node, BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr) =>
+            {
+                let middle = self.label();
+                if b.node.operator.node == BinaryOperator::LogicalAnd {
+                    self.condition(&b.node.lhs, middle, no)?;
+                } else {
+                    self.condition(&b.node.lhs, yes, middle)?;
+                }
+                self.place_label(middle);
+                return self.condition(&b.node.rhs, yes, no);
+            }
+            _ => {}
+        }
+        let v = self.value(e)?;
+        let at = self.here;
+        self.here = e.span;
+        match self.truth(v, e.span)? {
+            Expr::Const(v) => self.emit(Instr::Jump(if v != 0 { yes } else { no })),
+            c => self.emit(Instr::Branch(c, yes, no)),
+        }
+        self.here = at;
+        Ok(())
+    }
+
+    /// The value of an expression.
+    pub(super) fn value(&mut self, e: &'a Node<Expression>) -> Result<Value> {
+        let at = std::mem::replace(&mut self.here, e.span);
+        let v = self.value_here(e);
+        self.here = at;
+        v
+    }
+
+    fn value_here(&mut self, e: &'a Node<Expression>) -> Result<Value> {
+        let span = e.span;
+        let int = |expr| Ok(Value { expr, ty: Ty::int() });
+        match &e.node {
+            Expression::Identifier(n) => match self.lookup(&n.node.name).cloned() {
+                Some(Symbol::Constant(v)) => int(Expr::Const(v)),
+                Some(Symbol::Function(f)) => {
+                    let a = self.function_address(&n.node.name);
+                    Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
+                }
+                None if matches!(
+                    n.node.name.as_str(),
+                    "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__"
+                ) =>
+                {
+                    let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
+                    let (a, _) = self.text(name.into_bytes());
+                    Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
+                }
+                _ => {
+                    let place = self.place(e)?;
+                    self.read(&place, span)
+                }
+            },
+            Expression::Constant(c) => match &c.node {
+                Constant::Integer(i) => integer(i, span),
+                Constant::Character(c) => int(Expr::Const(character(c))),
+                Constant::Float(_) => Ok(Value { expr: Expr::Const(0), ty: Ty::Float(8) }),
+            },
+            Expression::StringLiteral(_) | Expression::Member(_) | Expression::CompoundLiteral(_) => {
+                let place = self.place(e)?;
+                self.read(&place, span)
+            }
+            Expression::GenericSelection(g) => self.generic(&g.node, span),
+            Expression::Call(c) => match self.call(&c.node, span)? {
+                Some(v) => Ok(v),
+                None => Ok(Value { expr: Expr::Const(0), ty: Ty::Void }),
+            },
+            Expression::SizeOfTy(t) => {
+                let ty = self.type_name(&t.node.0)?;
+                let size = self.size_of(&ty, span)?;
+                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(PTR) })
+            }
+            Expression::SizeOfVal(v) => {
+                let ty = self.type_of(&v.node.0)?;
+                let size = self.size_of(&ty, span)?;
+                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(PTR) })
+            }
+            Expression::AlignOf(t) => {
+                let ty = self.type_name(&t.node.0)?;
+                let align = ty.layout(&self.structs).map_or(1, |l| l.1);
+                Ok(Value { expr: Expr::Const(align as i64), ty: Ty::Int(PTR) })
+            }
+            Expression::UnaryOperator(u) => self.unary(&u.node, span),
+            Expression::Cast(c) => {
+                let ty = self.type_name(&c.node.type_name)?;
+                let v = self.value(&c.node.expression)?;
+                self.convert(v, &ty, span)
+            }
+            Expression::BinaryOperator(b) => self.binary(e, &b.node, span),
+            Expression::Conditional(c) => self.conditional(&c.node, span),
+            Expression::Comma(list) => {
+                let mut last = Value { expr: Expr::Const(0), ty: Ty::Void };
+                for e in list.iter() {
+                    last = self.value_or_nothing(e)?;
+                }
+                Ok(last)
+            }
+            Expression::OffsetOf(o) => {
+                let mut ty = self.type_name(&o.node.type_name)?;
+                let mut offset = 0;
+                let mut step = |this: &Self, ty: &mut Ty, name: &Node<Identifier>| {
+                    let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+                    let Some((o, t, _)) = this.member(*s, &name.node.name) else {
+                        return wrong(name.span, format!("there is no member `{}`", name.node.name));
+                    };
+                    offset += o;
+                    *ty = t;
+                    Ok(())
+                };
+                step(self, &mut ty, &o.node.designator.node.base)?;
+                for m in &o.node.designator.node.members {
+                    match &m.node {
+                        OffsetMember::Member(n) => step(self, &mut ty, n)?,
+                        _ => return unsupported(span, "`offsetof` with a subscript"),
+                    }
+                }
+                Ok(Value { expr: Expr::Const(offset as i64), ty: Ty::Int(PTR) })
+            }
+            Expression::VaArg(_) => unsupported(span, "`va_arg`"),
+            Expression::Statement(s) => self.statement_expression(s),
+        }
+    }
+
+    /// A value that may be of type `void`, or a floating-point constant that is not used.
+    fn value_or_nothing(&mut self, e: &'a Node<Expression>) -> Result<Value> {
+        self.value(e)
+    }
+
+    fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
+        let ty = decay(unatomic(self.type_of(&g.expression)?));
+        let mut default = None;
+        for a in &g.associations {
+            match &a.node {
+                GenericAssociation::Type(t) => {
+                    if unatomic(self.type_name(&t.node.type_name)?) == ty {
+                        return self.value(&t.node.expression);
+                    }
+                }
+                GenericAssociation::Default(e) => default = Some(e),
+            }
+        }
+        match default {
+            Some(e) => self.value(e),
+            None => wrong(span, "no type of this `_Generic` fits"),
+        }
+    }
+
+    fn unary(&mut self, u: &'a UnaryOperatorExpression, span: Span) -> Result<Value> {
+        let operand = &u.operand;
+        match u.operator.node {
+            UnaryOperator::Address => {
+                if let Expression::Identifier(n) = &operand.node
+                    && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_)))
+                {
+                    return self.value(operand);
+                }
+                match self.place(operand)? {
+                    Place::Memory(a, ty) => Ok(Value { expr: a, ty: Ty::ptr(ty) }),
+                    Place::Register(_, ty) if self.dry => Ok(Value { expr: Expr::Const(0), ty: Ty::ptr(ty) }),
+                    Place::Register(..) => unsupported(span, "the address of this"),
+                    Place::BitField(_) => unsupported(span, "the address of a bit-field"),
+                }
+            }
+            UnaryOperator::Indirection => {
+                let v = self.value(operand)?;
+                if let Ty::Ptr(t) = v.ty.plain()
+                    && matches!(**t, Ty::Func(_))
+                {
+                    return Ok(v);
+                }
+                let place = self.pointee(v, span)?;
+                self.read(&place, span)
+            }
+            UnaryOperator::Plus => {
+                let v = self.value(operand)?;
+                self.promoted(v, span)
+            }
+            UnaryOperator::Minus => {
+                let v = self.value(operand)?;
+                if matches!(v.ty, Ty::Float(_)) {
+                    return Ok(v);
+                }
+                let v = self.promoted(v, span)?;
+                let at = v.ty.scalar().unwrap_or(INT);
+                Ok(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty })
+            }
+            UnaryOperator::Complement => {
+                let v = self.value(operand)?;
+                let v = self.promoted(v, span)?;
+                let at = v.ty.scalar().unwrap_or(INT);
+                let ones = Expr::Const(at.wrap(-1));
+                Ok(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty })
+            }
+            UnaryOperator::Negate => {
+                let v = self.value(operand)?;
+                let t = self.truth(v, span)?;
+                Ok(Value { expr: Expr::not(t), ty: Ty::int() })
+            }
+            ref op => {
+                let place = self.place(operand)?;
+                let (add, post) = match op {
+                    UnaryOperator::PostIncrement => (BinOp::Add, true),
+                    UnaryOperator::PostDecrement => (BinOp::Sub, true),
+                    UnaryOperator::PreIncrement => (BinOp::Add, false),
+                    _ => (BinOp::Sub, false),
+                };
+                let one = Value { expr: Expr::Const(1), ty: Ty::int() };
+                let (old, new) = self.update(&place, one, add, span)?;
+                Ok(if post { old } else { new })
+            }
+        }
+    }
+
+    /// `place op= v`: the values before and after.
+    fn update(&mut self, place: &Place, v: Value, op: BinOp, span: Span) -> Result<(Value, Value)> {
+        let ty = match place {
+            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
+        };
+        let atomic = ty.is_atomic() && matches!(place, Place::Memory(..));
+        if atomic {
+            self.emit(Instr::AtomicBegin);
+        }
+        let read = self.read(place, span)?;
+        // A register may be written before the old value is used.
+        let old = self.kept(read);
+        let new = self.arithmetic(op, old.clone(), v, span)?;
+        let new = self.convert(new, &ty, span)?;
+        let new = self.kept(new);
+        self.assign(place, new.clone(), span)?;
+        if atomic {
+            self.emit(Instr::AtomicEnd);
+        }
+        Ok((old, new))
+    }
+
+    /// The value in a register of its own.
+    pub(super) fn kept(&mut self, v: Value) -> Value {
+        match (&v.expr, v.ty.scalar()) {
+            (Expr::Const(_), _) | (_, None) => v,
+            (_, Some(i)) => {
+                let r = self.register(i, None);
+                self.emit(Instr::Let(r, v.expr));
+                Value { expr: Expr::Reg(r), ty: v.ty }
+            }
+        }
+    }
+
+    fn promoted(&mut self, v: Value, span: Span) -> Result<Value> {
+        match v.ty.plain() {
+            Ty::Int(i) => {
+                let to = Ty::Int(promote(*i));
+                self.convert(v, &to, span)
+            }
+            Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
+            Ty::Ptr(_) => Ok(v),
+            _ => wrong(span, "this is not a number"),
+        }
+    }
+
+    fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+        let pointer = |v: &Value| matches!(v.ty.plain(), Ty::Ptr(_));
+        match op {
+            BinOp::Add if pointer(&a) => return self.offset(a, b, op, span),
+            BinOp::Add if pointer(&b) => return self.offset(b, a, op, span),
+            BinOp::Sub if pointer(&a) && pointer(&b) => {
+                let Ty::Ptr(t) = a.ty.plain() else { return wrong(span, "this is not a pointer") };
+                let size = match &**t {
+                    Ty::Void | Ty::Func(_) => 1,
+                    t => self.size_of(t, span)?.max(1),
+                };
+                let bytes = Expr::bin(BinOp::Sub, a.expr, b.expr, LONG);
+                let n = Expr::bin(BinOp::Div, bytes, Expr::Const(size as i64), LONG);
+                return Ok(Value { expr: n, ty: Ty::Int(LONG) });
+            }
+            BinOp::Sub if pointer(&a) => return self.offset(a, b, op, span),
+            _ => {}
+        }
+        let (Some(x), Some(y)) = (a.ty.scalar(), b.ty.scalar()) else {
+            if [&a, &b].iter().any(|v| matches!(v.ty.plain(), Ty::Float(_))) {
+                return unsupported(span, "floating-point arithmetic");
+            }
+            return wrong(span, "this is not a number");
+        };
+        let shift = matches!(op, BinOp::Shl | BinOp::Shr);
+        let at = if shift { promote(x) } else { common(x, y) };
+        let a = self.convert(a, &Ty::Int(at), span)?;
+        let b = if shift { b } else { self.convert(b, &Ty::Int(at), span)? };
+        let expr = Expr::bin(op, a.expr, b.expr, at);
+        Ok(Value { expr, ty: if op.compares() { Ty::int() } else { Ty::Int(at) } })
+    }
+
+    fn binary(
+        &mut self,
+        e: &'a Node<Expression>,
+        b: &'a BinaryOperatorExpression,
+        span: Span,
+    ) -> Result<Value> {
+        use BinaryOperator as B;
+        let (op, swapped) = match b.operator.node {
+            B::Index => {
+                let place = self.place(e)?;
+                return self.read(&place, span);
+            }
+            B::Assign => {
+                let place = self.place(&b.lhs)?;
+                let v = self.value(&b.rhs)?;
+                let ty = match &place {
+                    Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
+                };
+                self.here = span;
+                if ty.scalar().is_none() {
+                    self.assign(&place, v.clone(), span)?;
+                    return Ok(v);
+                }
+                let v = self.convert(v, &ty, span)?;
+                self.assign(&place, v.clone(), span)?;
+                return Ok(match place {
+                    Place::Register(r, t) => Value { expr: Expr::Reg(r), ty: unatomic(t) },
+                    _ => v,
+                });
+            }
+            B::LogicalAnd | B::LogicalOr => {
+                if self.dry {
+                    // Constants in conditional compilation.
+                    let (x, y) = (self.value(&b.lhs)?, self.value(&b.rhs)?);
+                    let (x, y) = (self.truth(x, span)?, self.truth(y, span)?);
+                    let op = if b.operator.node == B::LogicalAnd { BinOp::And } else { BinOp::Or };
+                    return Ok(Value { expr: Expr::bin(op, x, y, INT), ty: Ty::int() });
+                }
+                let (yes, no, end) = (self.label(), self.label(), self.label());
+                let r = self.register(INT, None);
+                self.condition(e, yes, no)?;
+                self.place_label(yes);
+                self.emit(Instr::Let(r, Expr::Const(1)));
+                self.emit(Instr::Jump(end));
+                self.place_label(no);
+                self.emit(Instr::Let(r, Expr::Const(0)));
+                self.place_label(end);
+                return Ok(Value { expr: Expr::Reg(r), ty: Ty::int() });
+            }
+            B::Multiply => (BinOp::Mul, false),
+            B::Divide => (BinOp::Div, false),
+            B::Modulo => (BinOp::Rem, false),
+            B::Plus => (BinOp::Add, false),
+            B::Minus => (BinOp::Sub, false),
+            B::ShiftLeft => (BinOp::Shl, false),
+            B::ShiftRight => (BinOp::Shr, false),
+            B::Less => (BinOp::Lt, false),
+            B::Greater => (BinOp::Lt, true),
+            B::LessOrEqual => (BinOp::Le, false),
+            B::GreaterOrEqual => (BinOp::Le, true),
+            B::Equals => (BinOp::Eq, false),
+            B::NotEquals => (BinOp::Ne, false),
+            B::BitwiseAnd => (BinOp::And, false),
+            B::BitwiseXor => (BinOp::Xor, false),
+            B::BitwiseOr => (BinOp::Or, false),
+            ref assign => {
+                let op = match assign {
+                    B::AssignMultiply => BinOp::Mul,
+                    B::AssignDivide => BinOp::Div,
+                    B::AssignModulo => BinOp::Rem,
+                    B::AssignPlus => BinOp::Add,
+                    B::AssignMinus => BinOp::Sub,
+                    B::AssignShiftLeft => BinOp::Shl,
+                    B::AssignShiftRight => BinOp::Shr,
+                    B::AssignBitwiseAnd => BinOp::And,
+                    B::AssignBitwiseXor => BinOp::Xor,
+                    _ => BinOp::Or,
+                };
+                let place = self.place(&b.lhs)?;
+                let v = self.value(&b.rhs)?;
+                self.here = span;
+                return Ok(self.update(&place, v, op, span)?.1);
+            }
+        };
+        let x = self.value(&b.lhs)?;
+        // The right operand may assign to a variable that the left one has read.
+        let x = if has_effects(&b.rhs.node) { self.kept(x) } else { x };
+        let y = self.value(&b.rhs)?;
+        if swapped { self.arithmetic(op, y, x, span) } else { self.arithmetic(op, x, y, span) }
+    }
+
+    fn conditional(&mut self, c: &'a ConditionalExpression, span: Span) -> Result<Value> {
+        let same = matches!(&c.then_expression.node, Expression::Identifier(n) if n.node.name == SAME);
+        if same {
+            let v = self.value(&c.condition)?;
+            let v = self.kept(v);
+            let other = self.type_of(&c.else_expression)?;
+            let ty = choice_type(&v.ty, &decay(unatomic(other)));
+            let Some(i) = ty.scalar() else { return unsupported(span, "`?:` on this type") };
+            let (yes, no, end) = (self.label(), self.label(), self.label());
+            let r = self.register(i, None);
+            let t = self.truth(v.clone(), span)?;
+            self.emit(Instr::Branch(t, yes, no));
+            self.place_label(yes);
+            let v = self.convert(v, &ty, span)?;
+            self.emit(Instr::Let(r, v.expr));
+            self.emit(Instr::Jump(end));
+            self.place_label(no);
+            let v = self.value(&c.else_expression)?;
+            let v = self.convert(v, &ty, span)?;
+            self.emit(Instr::Let(r, v.expr));
+            self.place_label(end);
+            return Ok(Value { expr: Expr::Reg(r), ty });
+        }
+        let a = decay(unatomic(self.type_of(&c.then_expression)?));
+        let b = decay(unatomic(self.type_of(&c.else_expression)?));
+        let ty = choice_type(&a, &b);
+        if self.dry {
+            let chosen = match self.value(&c.condition)?.expr {
+                Expr::Const(0) => self.value(&c.else_expression)?.expr,
+                Expr::Const(_) => self.value(&c.then_expression)?.expr,
+                e => e,
+            };
+            return Ok(Value { expr: chosen, ty });
+        }
+        let (yes, no, end) = (self.label(), self.label(), self.label());
+        let r = self.register(ty.scalar().unwrap_or(PTR), None);
+        self.condition(&c.condition, yes, no)?;
+        for (label, e) in [(yes, &c.then_expression), (no, &c.else_expression)] {
+            self.place_label(label);
+            let v = self.value(e)?;
+            match ty.plain() {
+                Ty::Void => {}
+                Ty::Struct(_) => self.emit(Instr::Let(r, v.expr)),
+                _ => {
+                    let v = self.convert(v, &ty, span)?;
+                    self.emit(Instr::Let(r, v.expr));
+                }
+            }
+            self.emit(Instr::Jump(end));
+        }
+        self.place_label(end);
+        Ok(match ty {
+            Ty::Void => Value { expr: Expr::Const(0), ty },
+            ty => Value { expr: Expr::Reg(r), ty },
+        })
+    }
+
+    // ---- calls ----
+
+    fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
+        if let Expression::Identifier(n) = &c.callee.node {
+            let name = n.node.name.as_str();
+            let variable = matches!(self.lookup(name), Some(Symbol::Memory(..) | Symbol::Register(..)));
+            if !variable {
+                if let Some(result) = self.builtin(name, &c.arguments, span)? {
+                    return Ok(result);
+                }
+                let ty = match self.lookup(name) {
+                    Some(Symbol::Function(f)) => f.clone(),
+                    _ => Rc::new(Func { result: Ty::int(), parameters: Vec::new(), variadic: true }),
+                };
+                let arguments = self.arguments(&ty, &c.arguments)?;
+                return self.call_named(name, &ty, arguments, span);
+            }
+        }
+        let callee = self.value(&c.callee)?;
+        let Ty::Ptr(t) = callee.ty.plain().clone() else { return wrong(span, "this is not a function") };
+        let Ty::Func(ty) = &*t else { return wrong(span, "this is not a function") };
+        let callee = self.kept(callee);
+        let arguments = self.arguments(ty, &c.arguments)?;
+        if self.dry {
+            return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
+        }
+        if let Expr::Const(a) = callee.expr {
+            return match self.program.name_of(a) {
+                Some(name) if a >> 32 >= crate::goto::FUNCTION => self.call_named(&name, ty, arguments, span),
+                _ => wrong(span, "this is not a function"),
+            };
+        }
+        self.call_pointer(callee, ty, arguments, span)
+    }
+
+    /// A call through a pointer: each function whose address is taken somewhere, and that fits.
+    fn call_pointer(
+        &mut self,
+        callee: Value,
+        ty: &Rc<Func>,
+        arguments: Vec<Value>,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        let end = self.label();
+        let result = ty.result.scalar().map(|i| self.register(i, None));
+        let arguments: Vec<Value> = arguments.into_iter().map(|v| self.kept(v)).collect();
+        for name in self.candidates(arguments.len()) {
+            let a = self.function_address(&name);
+            let (here, next) = (self.label(), self.label());
+            let is = Expr::bin(BinOp::Eq, callee.expr.clone(), Expr::Const(a), PTR);
+            self.emit(Instr::Branch(is, here, next));
+            self.place_label(here);
+            let definition = self.definitions[&name].ty.clone();
+            let mut converted = Vec::new();
+            for (v, (_, t)) in arguments.iter().zip(&definition.parameters) {
+                converted.push(self.convert(v.clone(), t, span)?);
+            }
+            let v = self.inline(&name, converted, span)?;
+            if let (Some(r), Some(v)) = (result, v) {
+                let v = self.convert(v, &ty.result, span)?;
+                self.emit(Instr::Let(r, v.expr));
+            }
+            self.emit(Instr::Jump(end));
+            self.place_label(next);
+        }
+        self.emit(Instr::Unmodelled("a pointer is called that is not a known function".into()));
+        self.place_label(end);
+        Ok(result.map(|r| Value { expr: Expr::Reg(r), ty: unatomic(ty.result.clone()) }))
+    }
+
+    /// The functions that a pointer may point to.
+    pub(super) fn candidates(&self, arguments: usize) -> Vec<String> {
+        let mut found: Vec<String> = self
+            .definitions
+            .iter()
+            .filter(|(name, d)| {
+                let used = &self.prepared.text;
+                let taken = self.pointed.iter().any(|p| p == *name) || mentioned_without_call(used, name);
+                taken && d.ty.parameters.len() == arguments
+            })
+            .map(|(name, _)| name.clone())
+            .filter(|name| !self.current.frames.iter().any(|f| f.name == *name))
+            .collect();
+        found.sort();
+        found
+    }
+
+    fn arguments(&mut self, ty: &Rc<Func>, arguments: &'a [Node<Expression>]) -> Result<Vec<Value>> {
+        let mut values = Vec::new();
+        for (i, e) in arguments.iter().enumerate() {
+            let v = self.value(e)?;
+            let v = match ty.parameters.get(i) {
+                Some((_, t)) if !matches!(t.plain(), Ty::Float(_)) => self.convert(v, t, e.span)?,
+                _ => v,
+            };
+            let later = arguments[i + 1..].iter().any(|e| has_effects(&e.node));
+            values.push(if later { self.kept(v) } else { v });
+        }
+        Ok(values)
+    }
+
+    fn call_named(
+        &mut self,
+        name: &str,
+        ty: &Rc<Func>,
+        arguments: Vec<Value>,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        if self.dry {
+            return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
+        }
+        if self.definitions.contains_key(name) {
+            let wanted = self.definitions[name].ty.parameters.clone();
+            let mut converted = Vec::new();
+            for (v, (_, t)) in arguments.into_iter().zip(&wanted) {
+                converted.push(self.convert(v, t, span)?);
+            }
+            return self.inline(name, converted, span);
+        }
+        self.unknown_call(name, ty, span)
+    }
+
+    /// A function that is not defined: returns anything, and does nothing else.
+    fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
+        if !super::builtins::is_harmless(name) {
+            self.note(format!("`{name}` is not defined: it may return anything, and changes no variable"));
+        }
+        match ty.result.plain() {
+            Ty::Void => Ok(None),
+            t => match t.scalar() {
+                Some(i) => {
+                    let r = self.register(i, None);
+                    self.emit(Instr::Any(r));
+                    Ok(Some(Value { expr: Expr::Reg(r), ty: t.clone() }))
+                }
+                None if matches!(t, Ty::Float(_)) => Ok(Some(Value { expr: Expr::Const(0), ty: t.clone() })),
+                None => unsupported(span, "an undefined function that returns a structure"),
+            },
+        }
+    }
+
+    // ---- literals ----
+
+    fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, u64)> {
+        let mut bytes = Vec::new();
+        for p in parts {
+            if p.starts_with(['L', 'u', 'U']) {
+                return unsupported(span, "a string of wide characters");
+            }
+            bytes.extend(unescape(p.trim_start_matches('"').strip_suffix('"').unwrap_or(p)));
+        }
+        Ok(self.text(bytes))
+    }
+
+    pub(super) fn string_bytes(parts: &[String]) -> Vec<u8> {
+        let inner = |p: &String| unescape(p.trim_start_matches('"').strip_suffix('"').unwrap_or(p));
+        parts.iter().flat_map(inner).collect()
+    }
+
+    fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
+        bytes.push(0);
+        let n = bytes.len() as u64;
+        if self.dry {
+            return (0, n);
+        }
+        if let Some(&a) = self.strings.get(&bytes) {
+            return (a, n);
+        }
+        let ty = Ty::Array(Rc::new(Ty::Int(Int::new(1, true))), Some(n));
+        let name = format!("{:?}", String::from_utf8_lossy(&bytes[..bytes.len() - 1]));
+        let a = self.object(name, &ty, bytes.iter().map(|&b| u16::from(b)).collect());
+        self.strings.insert(bytes, a);
+        (a, n)
+    }
+}
+
+/// Whether evaluating it may change a variable.
+fn has_effects(e: &Expression) -> bool {
+    match e {
+        Expression::Identifier(_)
+        | Expression::Constant(_)
+        | Expression::StringLiteral(_)
+        | Expression::SizeOfTy(_)
+        | Expression::SizeOfVal(_)
+        | Expression::AlignOf(_)
+        | Expression::OffsetOf(_) => false,
+        Expression::Member(m) => has_effects(&m.node.expression.node),
+        Expression::Cast(c) => has_effects(&c.node.expression.node),
+        Expression::UnaryOperator(u) => {
+            use UnaryOperator as U;
+            matches!(
+                u.node.operator.node,
+                U::PostIncrement | U::PostDecrement | U::PreIncrement | U::PreDecrement
+            ) || has_effects(&u.node.operand.node)
+        }
+        Expression::BinaryOperator(b) => {
+            use BinaryOperator as B;
+            !matches!(
+                b.node.operator.node,
+                B::Index
+                    | B::Multiply
+                    | B::Divide
+                    | B::Modulo
+                    | B::Plus
+                    | B::Minus
+                    | B::ShiftLeft
+                    | B::ShiftRight
+                    | B::Less
+                    | B::Greater
+                    | B::LessOrEqual
+                    | B::GreaterOrEqual
+                    | B::Equals
+                    | B::NotEquals
+                    | B::BitwiseAnd
+                    | B::BitwiseXor
+                    | B::BitwiseOr
+            ) || has_effects(&b.node.lhs.node)
+                || has_effects(&b.node.rhs.node)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a name occurs in the text other than before an opening bracket.
+fn mentioned_without_call(text: &str, name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(i, _)| {
+        let before = text[..i].chars().next_back().is_none_or(|c| !word(c));
+        let rest = &text[i + name.len()..];
+        before && rest.chars().next().is_none_or(|c| !word(c)) && !rest.trim_start().starts_with('(')
+    })
+}
+
+fn choice_type(a: &Ty, b: &Ty) -> Ty {
+    match (a, b) {
+        (Ty::Int(x), Ty::Int(y)) => Ty::Int(common(*x, *y)),
+        (Ty::Ptr(x), Ty::Ptr(_)) if **x != Ty::Void => a.clone(),
+        (Ty::Ptr(_), Ty::Ptr(_)) => b.clone(),
+        (Ty::Ptr(_), _) => a.clone(),
+        (_, Ty::Ptr(_)) => b.clone(),
+        (Ty::Void, _) | (_, Ty::Void) => Ty::Void,
+        _ => a.clone(),
+    }
+}
+
+fn integer(i: &Integer, span: Span) -> Result<Value> {
+    let base = match i.base {
+        IntegerBase::Decimal => 10,
+        IntegerBase::Octal => 8,
+        IntegerBase::Hexadecimal => 16,
+        IntegerBase::Binary => 2,
+    };
+    let Ok(v) = u64::from_str_radix(&i.number, base) else {
+        return wrong(span, "this number is too large");
+    };
+    let least: u8 = if i.suffix.size == IntegerSize::Int { 4 } else { 8 };
+    let decimal = base == 10;
+    // The first type of the standard's list that has the value.
+    let mut kinds = vec![(4, true), (4, false), (8, true), (8, false)];
+    kinds.retain(|&(size, signed)| size >= least && (!i.suffix.unsigned || !signed));
+    kinds.retain(|&(size, signed)| {
+        signed || i.suffix.unsigned || !decimal || (size == 8 && v > i64::MAX as u64)
+    });
+    let fits = |&&(size, signed): &&(u8, bool)| {
+        let bits = u32::from(size) * 8 - u32::from(signed);
+        bits == 64 || v >> bits == 0
+    };
+    let (size, signed) = kinds.iter().find(fits).copied().unwrap_or((8, false));
+    Ok(Value { expr: Expr::Const(v as i64), ty: Ty::Int(Int::new(size, signed)) })
+}
+
+fn character(text: &str) -> i64 {
+    let inner = text.trim_start_matches(['L', 'u', 'U', '8']).trim_start_matches('\'');
+    let inner = inner.strip_suffix('\'').unwrap_or(inner);
+    unescape(inner).first().map_or(0, |&b| i64::from(b as i8))
+}
+
+fn unescape(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.extend(c.to_string().bytes());
+            continue;
+        }
+        let digits =
+            |chars: &mut std::iter::Peekable<std::str::Chars>, first: u32, radix: u32, most: usize| {
+                let mut v = first;
+                for _ in 0..most {
+                    match chars.peek().and_then(|c| c.to_digit(radix)) {
+                        Some(d) => {
+                            v = (v * radix + d) & 0xff;
+                            chars.next();
+                        }
+                        None => break,
+                    }
+                }
+                v as u8
+            };
+        match chars.next() {
+            Some('n') => out.push(b'\n'),
+            Some('t') => out.push(b'\t'),
+            Some('r') => out.push(b'\r'),
+            Some('a') => out.push(7),
+            Some('b') => out.push(8),
+            Some('f') => out.push(12),
+            Some('v') => out.push(11),
+            Some('e') => out.push(27),
+            Some('x') => out.push(digits(&mut chars, 0, 16, 8)),
+            Some(c @ '0'..='7') => out.push(digits(&mut chars, c.to_digit(8).unwrap_or(0), 8, 2)),
+            Some(c) => out.extend(c.to_string().bytes()),
+            None => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,325 @@
+//! Statements.
+
+use std::collections::HashMap;
+
+use lang_c::ast::*;
+use lang_c::span::{Node, Span};
+
+use super::{Lower, Result, Switch, Value, unsupported, wrong};
+use crate::goto::{BinOp, Expr, INT, Instr};
+use crate::types::{Ty, promote};
+
+impl<'a> Lower<'a> {
+    /// A statement; what is wrong with it is recorded, so that one run shows several mistakes.
+    pub(super) fn statement(&mut self, s: &'a Node<Statement>) {
+        let here = std::mem::replace(&mut self.here, s.span);
+        let done = self.try_statement(s);
+        self.record(done);
+        self.here = here;
+    }
+
+    fn try_statement(&mut self, s: &'a Node<Statement>) -> Result<()> {
+        match &s.node {
+            Statement::Labeled(l) => self.labeled(&l.node, s.span),
+            Statement::Compound(items) => {
+                self.scopes.push(HashMap::new());
+                for i in items {
+                    self.item(i);
+                }
+                self.scopes.pop();
+                Ok(())
+            }
+            Statement::Expression(None) => Ok(()),
+            Statement::Expression(Some(e)) => self.value(e).map(|_| ()),
+            Statement::If(i) => {
+                let (yes, no, end) = (self.label(), self.label(), self.label());
+                self.condition(&i.node.condition, yes, no)?;
+                self.place_label(yes);
+                self.statement(&i.node.then_statement);
+                self.emit(Instr::Jump(end));
+                self.place_label(no);
+                if let Some(s) = &i.node.else_statement {
+                    self.statement(s);
+                }
+                self.place_label(end);
+                Ok(())
+            }
+            Statement::While(w) => {
+                let (head, body, end) = (self.label(), self.label(), self.label());
+                self.place_label(head);
+                self.condition(&w.node.expression, body, end)?;
+                self.place_label(body);
+                self.looped(&w.node.statement, end, head);
+                self.emit(Instr::Jump(head));
+                self.place_label(end);
+                Ok(())
+            }
+            Statement::DoWhile(w) => {
+                let (body, test, end) = (self.label(), self.label(), self.label());
+                self.place_label(body);
+                self.looped(&w.node.statement, end, test);
+                self.place_label(test);
+                self.condition(&w.node.expression, body, end)?;
+                self.place_label(end);
+                Ok(())
+            }
+            Statement::For(f) => self.for_loop(&f.node),
+            Statement::Switch(w) => self.switch(&w.node),
+            Statement::Goto(n) => {
+                let label = self.user_label(&n.node.name);
+                self.emit(Instr::Jump(label));
+                Ok(())
+            }
+            Statement::Continue => {
+                let Some(&to) = self.current.frames.last().and_then(|f| f.continues.last()) else {
+                    return wrong(s.span, "`continue` outside a loop");
+                };
+                self.emit(Instr::Jump(to));
+                Ok(())
+            }
+            Statement::Break => {
+                let Some(&to) = self.current.frames.last().and_then(|f| f.breaks.last()) else {
+                    return wrong(s.span, "`break` outside a loop or switch");
+                };
+                self.emit(Instr::Jump(to));
+                Ok(())
+            }
+            Statement::Return(e) => {
+                let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit))
+                else {
+                    return wrong(s.span, "`return` outside a function");
+                };
+                if let Some(e) = e {
+                    let v = self.value(e)?;
+                    if let Some(place) = place {
+                        self.assign(&place, v, s.span)?;
+                    }
+                }
+                self.emit(Instr::Jump(exit));
+                Ok(())
+            }
+            Statement::Asm(a) => {
+                // A compiler barrier has no instruction in it, and sequential consistency needs none.
+                let empty = match &a.node {
+                    AsmStatement::GnuBasic(t) => &t.node,
+                    AsmStatement::GnuExtended(x) if x.outputs.is_empty() => &x.template.node,
+                    AsmStatement::GnuExtended(_) => return unsupported(s.span, "inline assembly"),
+                };
+                if empty.iter().all(|t| t.trim_matches('"').trim().is_empty()) {
+                    return Ok(());
+                }
+                unsupported(s.span, "inline assembly")
+            }
+        }
+    }
+
+    fn item(&mut self, i: &'a Node<BlockItem>) {
+        match &i.node {
+            BlockItem::Declaration(d) => {
+                let here = std::mem::replace(&mut self.here, d.span);
+                let done = self.declaration(d);
+                self.record(done);
+                self.here = here;
+            }
+            BlockItem::StaticAssert(_) => {}
+            BlockItem::Statement(s) => self.statement(s),
+        }
+    }
+
+    fn looped(&mut self, s: &'a Node<Statement>, end: usize, head: usize) {
+        if let Some(f) = self.current.frames.last_mut() {
+            f.breaks.push(end);
+            f.continues.push(head);
+        }
+        self.statement(s);
+        if let Some(f) = self.current.frames.last_mut() {
+            f.breaks.pop();
+            f.continues.pop();
+        }
+    }
+
+    fn for_loop(&mut self, f: &'a ForStatement) -> Result<()> {
+        self.scopes.push(HashMap::new());
+        match &f.initializer.node {
+            ForInitializer::Expression(e) => {
+                let v = self.value(e).map(|_| ());
+                self.record(v);
+            }
+            ForInitializer::Declaration(d) => {
+                let done = self.declaration(d);
+                self.record(done);
+            }
+            ForInitializer::Empty | ForInitializer::StaticAssert(_) => {}
+        }
+        let (head, body, step, end) = (self.label(), self.label(), self.label(), self.label());
+        self.place_label(head);
+        if let Some(c) = &f.condition {
+            let done = self.condition(c, body, end);
+            self.record(done);
+        }
+        self.place_label(body);
+        self.looped(&f.statement, end, step);
+        self.place_label(step);
+        if let Some(e) = &f.step {
+            let v = self.value(e).map(|_| ());
+            self.record(v);
+        }
+        self.emit(Instr::Jump(head));
+        self.place_label(end);
+        self.scopes.pop();
+        Ok(())
+    }
+
+    fn switch(&mut self, w: &'a SwitchStatement) -> Result<()> {
+        let v = self.value(&w.expression)?;
+        let Ty::Int(i) = v.ty.plain() else { return wrong(w.expression.span, "this is not an integer") };
+        let ty = promote(*i);
+        let v = self.convert(v, &Ty::Int(ty), w.expression.span)?;
+        let v = self.kept(v);
+        let (dispatch, end) = (self.label(), self.label());
+        self.emit(Instr::Jump(dispatch));
+        if let Some(f) = self.current.frames.last_mut() {
+            f.breaks.push(end);
+            f.switches.push(Switch { cases: Vec::new(), default: None, ty });
+        }
+        self.statement(&w.statement);
+        self.emit(Instr::Jump(end));
+        self.place_label(dispatch);
+        let switch = self.current.frames.last_mut().and_then(|f| {
+            f.breaks.pop();
+            f.switches.pop()
+        });
+        let Some(switch) = switch else { return Ok(()) };
+        for (low, high, label) in switch.cases {
+            let next = self.label();
+            if low == high {
+                let is = Expr::bin(BinOp::Eq, v.expr.clone(), Expr::Const(low), ty);
+                self.emit(Instr::Branch(is, label, next));
+            } else {
+                let middle = self.label();
+                let above = Expr::bin(BinOp::Le, Expr::Const(low), v.expr.clone(), ty);
+                self.emit(Instr::Branch(above, middle, next));
+                self.place_label(middle);
+                let below = Expr::bin(BinOp::Le, v.expr.clone(), Expr::Const(high), ty);
+                self.emit(Instr::Branch(below, label, next));
+            }
+            self.place_label(next);
+        }
+        self.emit(Instr::Jump(switch.default.unwrap_or(end)));
+        self.place_label(end);
+        Ok(())
+    }
+
+    fn user_label(&mut self, name: &str) -> usize {
+        if let Some(&l) = self.current.frames.last().and_then(|f| f.labels.get(name)) {
+            return l;
+        }
+        let l = self.label();
+        if let Some(f) = self.current.frames.last_mut() {
+            f.labels.insert(name.to_string(), l);
+        }
+        l
+    }
+
+    fn labeled(&mut self, l: &'a LabeledStatement, span: Span) -> Result<()> {
+        match &l.label.node {
+            Label::Identifier(n) if n.node.name.starts_with("__CPROVER_ASYNC") => {
+                return self.asynchronous(&l.statement);
+            }
+            Label::Identifier(n) => {
+                let name = &n.node.name;
+                let label = self.user_label(name);
+                self.place_label(label);
+                if self.error_labels.contains(name) {
+                    self.here = l.label.span;
+                    self.emit(Instr::Fail(format!("label {name} is reached")));
+                }
+            }
+            Label::Case(e) => {
+                let v = self.constant(e)?;
+                self.case(v, v, span)?;
+            }
+            Label::CaseRange(r) => {
+                let (low, high) = (self.constant(&r.node.low)?, self.constant(&r.node.high)?);
+                self.case(low, high, span)?;
+            }
+            Label::Default => {
+                let label = self.label();
+                self.place_label(label);
+                match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
+                    Some(s) => s.default = Some(label),
+                    None => return wrong(span, "`default` outside a switch"),
+                }
+            }
+        }
+        self.statement(&l.statement);
+        Ok(())
+    }
+
+    fn case(&mut self, low: i64, high: i64, span: Span) -> Result<()> {
+        let label = self.label();
+        self.place_label(label);
+        match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
+            Some(s) => {
+                let ty = s.ty;
+                s.cases.push((ty.wrap(low), ty.wrap(high), label));
+                Ok(())
+            }
+            None => wrong(span, "`case` outside a switch"),
+        }
+    }
+
+    /// `__CPROVER_ASYNC_n: f(x);` starts a thread.
+    fn asynchronous(&mut self, s: &'a Node<Statement>) -> Result<()> {
+        let Statement::Expression(Some(e)) = &s.node else {
+            return unsupported(s.span, "`__CPROVER_ASYNC_` before anything but a call");
+        };
+        let Expression::Call(c) = &e.node else {
+            return unsupported(s.span, "`__CPROVER_ASYNC_` before anything but a call");
+        };
+        if let Expression::Identifier(n) = &c.node.callee.node
+            && self.definitions.contains_key(&n.node.name)
+        {
+            let name = n.node.name.clone();
+            let parameters = self.definitions[&name].ty.parameters.clone();
+            let mut arguments = Vec::new();
+            for (e, (_, t)) in c.node.arguments.iter().zip(&parameters) {
+                let v = self.value(e)?;
+                arguments.push(self.convert(v, t, e.span)?);
+            }
+            let r = self.register(INT, None);
+            return self.spawn(&name, &arguments, r, s.span);
+        }
+        let callee = self.value(&c.node.callee)?;
+        let callee = self.kept(callee);
+        let mut arguments = Vec::new();
+        for e in &c.node.arguments {
+            let v = self.value(e)?;
+            arguments.push(self.kept(v));
+        }
+        let r = self.register(INT, None);
+        let names = self.candidates(arguments.len());
+        self.spawn_pointer(&callee.expr, names, &arguments, r, s.span)
+    }
+
+    /// `({ … })`: the value of its last statement.
+    pub(super) fn statement_expression(&mut self, s: &'a Node<Statement>) -> Result<Value> {
+        let Statement::Compound(items) = &s.node else {
+            return unsupported(s.span, "this statement in an expression");
+        };
+        self.scopes.push(HashMap::new());
+        let mut result = Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
+        for (i, item) in items.iter().enumerate() {
+            match &item.node {
+                BlockItem::Statement(Node { node: Statement::Expression(Some(e)), .. })
+                    if i + 1 == items.len() =>
+                {
+                    result = self.value(e).map(|v| self.kept(v));
+                }
+                _ => self.item(item),
+            }
+        }
+        self.scopes.pop();
+        result
+    }
+}

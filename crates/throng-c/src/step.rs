@@ -1,0 +1,555 @@
+//! What the goto program does: memory, values, and one step of one thread. The only definition; the interpreter and the concrete
+//! model both call [`step`].
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::goto::{Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address};
+
+/// A byte that was never written: its value is open until it is read.
+pub const OPEN: u16 = 256;
+
+/// What all threads see.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Memory {
+    /// Objects with a fixed place.
+    pub fixed: Vec<u16>,
+    /// Allocated objects; `None` was freed.
+    pub heap: Vec<Option<Vec<u16>>>,
+    /// For each thread by number, its result if it has ended; empty if threads have no numbers.
+    pub ended: Vec<Option<i64>>,
+}
+
+/// What one thread sees alone.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Thread {
+    /// The template it runs.
+    pub template: u32,
+    /// The next instruction.
+    pub pc: u32,
+    /// Its number, or 0 if threads have none.
+    pub id: u32,
+    /// The registers that are read later; `None` is open: it becomes some value when it is read.
+    pub registers: Vec<Option<i64>>,
+    /// Private memory.
+    pub private: Vec<u16>,
+}
+
+/// How a step leaves the process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum After {
+    /// It goes on.
+    Runs(Memory),
+    /// The property is violated.
+    Failed(String),
+    /// It has ended.
+    Halted,
+}
+
+/// One way a step can go.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Outcome {
+    /// The process afterwards.
+    pub after: After,
+    /// The thread afterwards, unless it has ended.
+    pub thread: Option<Thread>,
+    /// Threads that were started.
+    pub started: Vec<Thread>,
+    /// The visible instruction.
+    pub at: u32,
+    /// The last instruction; that of the failure, if there was one.
+    pub last: u32,
+    /// Open values that were read and what was chosen, in order.
+    pub inputs: Vec<i64>,
+}
+
+/// What a step can do.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// The ways it can go.
+    pub outcomes: Vec<Outcome>,
+    /// Why there may be more ways than those listed.
+    pub missing: Option<String>,
+}
+
+/// The most instructions without a visible one in one step.
+const LONGEST: usize = 20_000;
+/// The most bytes allocated at one time, and objects.
+const MOST_ALLOCATED: usize = 1 << 16;
+/// The most ways one step may go.
+const MOST_WAYS: usize = 4096;
+
+/// Shared memory at the start.
+pub fn initial_memory(program: &Program) -> Memory {
+    Memory {
+        fixed: program.objects.iter().flat_map(|o| o.init.iter().copied()).collect(),
+        heap: Vec::new(),
+        ended: if program.numbered { vec![None] } else { Vec::new() },
+    }
+}
+
+/// A thread at the start of a template.
+pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> Thread {
+    let t = &program.templates[template];
+    let mut private = program.private.clone();
+    private.resize(program.private.len() + t.frame as usize, OPEN);
+    let live = &t.live[0];
+    let registers =
+        live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
+    Thread { template: template as u32, pc: 0, id, registers: registers.collect(), private }
+}
+
+/// The value of a register that a thread will read, for people.
+pub fn register(program: &Program, thread: &Thread, r: Reg) -> Option<i64> {
+    let live = &program.templates[thread.template as usize].live[thread.pc as usize];
+    live.binary_search(&r).ok().and_then(|i| thread.registers[i])
+}
+
+/// A thread in the middle of a step.
+#[derive(Clone)]
+struct Run {
+    memory: Arc<Memory>,
+    pc: usize,
+    registers: Vec<Option<i64>>,
+    private: Vec<u16>,
+    depth: u32,
+    /// The visible instruction that was executed.
+    at: Option<usize>,
+    started: Vec<Thread>,
+    executed: usize,
+    inputs: Vec<i64>,
+}
+
+/// Why an instruction cannot be executed as it stands.
+enum Stop {
+    /// A register is open and has to be chosen first.
+    Open(Reg),
+    /// C leaves open what happens, or we do.
+    Undefined(String),
+}
+
+/// The ways in which `thread` can make its next step: private instructions up to a visible one, that one, and the private ones after it.
+pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    let t = &program.templates[thread.template as usize];
+    let mut registers = vec![None; t.registers.len()];
+    for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
+        registers[r as usize] = v;
+    }
+    let first = Run {
+        memory: memory.clone(),
+        pc: thread.pc as usize,
+        registers,
+        private: thread.private.clone(),
+        depth: 0,
+        at: None,
+        started: Vec::new(),
+        executed: 0,
+        inputs: Vec::new(),
+    };
+    let mut stepper =
+        Stepper { program, thread, steps: Steps::default(), work: vec![first], chosen: FxHashSet::default() };
+    while let Some(run) = stepper.work.pop() {
+        if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
+            stepper.missing("a step can go more than 4096 ways");
+            break;
+        }
+        stepper.run(run);
+    }
+    stepper.steps
+}
+
+struct Stepper<'a> {
+    program: &'a Program,
+    thread: &'a Thread,
+    steps: Steps,
+    work: Vec<Run>,
+    /// Where choices were made: a private loop comes back to the same one again and again.
+    chosen: FxHashSet<Choice>,
+}
+
+/// All of a [`Run`] that matters later.
+type Choice = (usize, Option<usize>, u32, Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>);
+
+impl Stepper<'_> {
+    fn missing(&mut self, why: impl Into<String>) {
+        self.steps.missing.get_or_insert(why.into());
+    }
+
+    fn run(&mut self, mut run: Run) {
+        let t = &self.program.templates[self.thread.template as usize];
+        loop {
+            run.executed += 1;
+            let instruction = &t.code[run.pc];
+            let visible = run.depth == 0 && self.visible(&run, instruction);
+            if visible && run.at.is_some() {
+                return self.leave(run, true);
+            }
+            if run.executed > LONGEST && matches!(instruction, Instr::Jump(_) | Instr::Branch(..)) {
+                if run.depth > 0 {
+                    return self.missing("an atomic section is too long");
+                }
+                return self.leave(run, true);
+            }
+            if visible {
+                run.at = Some(run.pc);
+            }
+            match self.execute(&mut run, instruction) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(Stop::Open(r)) => return self.choose(run, r),
+                Err(Stop::Undefined(why)) => {
+                    let origin = self.program.origin(self.thread.template as usize, run.pc);
+                    self.missing(format!("line {}: {why}", origin.line));
+                    return self.block(run);
+                }
+            }
+        }
+    }
+
+    /// Whether another thread could tell when this instruction is executed.
+    fn visible(&self, run: &Run, i: &Instr) -> bool {
+        match i {
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => match eval(a, &run.registers, self.thread.id) {
+                Ok(a) => self.is_shared(a),
+                Err(_) => false,
+            },
+            Instr::AtomicBegin
+            | Instr::Spawn(..)
+            | Instr::Join(..)
+            | Instr::Alloc(..)
+            | Instr::Free(_)
+            | Instr::Halt => true,
+            _ => false,
+        }
+    }
+
+    fn is_shared(&self, a: i64) -> bool {
+        let object = a >> 32;
+        if object >= FUNCTION || object < 1 {
+            return false;
+        }
+        self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
+    }
+
+    /// The thread can never execute its next instruction. What it has done in this step is done, unless that is an atomic section:
+    /// then it does not begin.
+    fn block(&mut self, mut run: Run) {
+        if run.depth > 0 || run.at.is_none() || run.at == Some(run.pc) {
+            return;
+        }
+        let t = &self.program.templates[self.thread.template as usize];
+        if t.code[run.pc] == Instr::Assume(Expr::Const(0)) {
+            // Nothing that it knows matters any more.
+            run.registers.fill(None);
+            run.private.fill(OPEN);
+        }
+        self.leave(run, true);
+    }
+
+    /// The step ends here. The thread lives unless `lives` is false.
+    fn leave(&mut self, run: Run, lives: bool) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let live = &t.live[run.pc];
+        let thread = Thread {
+            template: self.thread.template,
+            pc: run.pc as u32,
+            id: self.thread.id,
+            registers: live.iter().map(|&r| run.registers[r as usize]).collect(),
+            private: run.private,
+        };
+        self.steps.outcomes.push(Outcome {
+            after: After::Runs(Memory::clone(&run.memory)),
+            thread: lives.then_some(thread),
+            started: run.started,
+            at: run.at.unwrap_or(run.pc) as u32,
+            last: run.pc as u32,
+            inputs: run.inputs,
+        });
+    }
+
+    fn finish(&mut self, run: Run, after: After) {
+        self.steps.outcomes.push(Outcome {
+            after,
+            thread: None,
+            started: run.started,
+            at: run.at.unwrap_or(run.pc) as u32,
+            last: run.pc as u32,
+            inputs: run.inputs,
+        });
+    }
+
+    /// Continues with every value that we try for an open register.
+    fn choose(&mut self, run: Run, r: Reg) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
+        let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
+        if !self.chosen.insert((run.pc, run.at, run.depth, live, private, memory, started)) {
+            return;
+        }
+        let (values, all) = values(self.program, t.registers[r as usize]);
+        if let Some((if_zero, if_not)) = self.decides_truth(&run, r) {
+            for to in [if_not, if_zero] {
+                let mut next = run.clone();
+                next.inputs.push(i64::from(to == if_not));
+                next.pc = to;
+                self.work.push(next);
+            }
+            return;
+        }
+        if !all {
+            self.missing("inputs have more values than those that were tried");
+        }
+        for v in values.into_iter().rev() {
+            let mut next = run.clone();
+            next.registers[r as usize] = Some(v);
+            next.inputs.push(v);
+            self.work.push(next);
+        }
+    }
+
+    /// Whether the next instruction only asks if an open register has a certain value, and nothing reads it later: then both
+    /// answers are possible, whatever its type.
+    fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize)> {
+        use crate::goto::BinOp;
+        let t = &self.program.templates[self.thread.template as usize];
+        let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
+        if t.live[*yes].contains(&r) || t.live[*no].contains(&r) || yes == no {
+            return None;
+        }
+        match e {
+            Expr::Reg(x) if *x == r => Some((*no, *yes)),
+            Expr::Bin(op @ (BinOp::Eq | BinOp::Ne), a, b, _) => match (&**a, &**b) {
+                (Expr::Reg(x), Expr::Const(v)) if *x == r && t.registers[r as usize].wrap(*v) == *v => {
+                    Some(if *op == BinOp::Eq { (*yes, *no) } else { (*no, *yes) })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Executes one instruction. `Ok(false)`: this way ends.
+    fn execute(&mut self, run: &mut Run, instruction: &Instr) -> Result<bool, Stop> {
+        let id = self.thread.id;
+        let t = &self.program.templates[self.thread.template as usize];
+        let value = |e: &Expr, run: &Run| eval(e, &run.registers, id);
+        match instruction {
+            Instr::Let(r, e) => {
+                // A copy of an open value that is not read again stays open.
+                if let Expr::Reg(from) = e
+                    && run.registers[*from as usize].is_none()
+                    && t.registers[*from as usize] == t.registers[*r as usize]
+                    && !t.live[run.pc + 1].contains(from)
+                {
+                    run.registers[*r as usize] = None;
+                } else {
+                    run.registers[*r as usize] = Some(value(e, run)?);
+                }
+            }
+            Instr::Any(r) => run.registers[*r as usize] = None,
+            Instr::Load(r, a, at) => {
+                let a = value(a, run)?;
+                let bytes = self.bytes(run, a, at.size)?.to_vec();
+                if bytes.contains(&OPEN) {
+                    // Chosen once and for all, so that the next read gives the same.
+                    let (values, all) = values(self.program, *at);
+                    if !all {
+                        self.missing(
+                            "memory that was never written has more values than those that were tried",
+                        );
+                    }
+                    for v in values.into_iter().rev() {
+                        let mut next = run.clone();
+                        self.write(&mut next, a, v, *at)?;
+                        next.registers[*r as usize] = Some(v);
+                        next.inputs.push(v);
+                        next.pc += 1;
+                        self.work.push(next);
+                    }
+                    return Ok(false);
+                }
+                let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
+                run.registers[*r as usize] = Some(at.wrap(v));
+            }
+            Instr::Store(a, e, at) => {
+                let (a, v) = (value(a, run)?, value(e, run)?);
+                if at.size == 8 && v >> 32 >= PRIVATE && (v >> 32) < 2 * PRIVATE && a >> 32 < PRIVATE {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                self.write(run, a, v, *at)?;
+            }
+            Instr::Branch(e, yes, no) => {
+                run.pc = if value(e, run)? != 0 { *yes } else { *no };
+                return Ok(true);
+            }
+            Instr::Jump(to) => {
+                run.pc = *to;
+                return Ok(true);
+            }
+            Instr::Assume(e) => {
+                if value(e, run)? == 0 {
+                    self.block(run.clone());
+                    return Ok(false);
+                }
+            }
+            Instr::AtomicBegin => run.depth += 1,
+            Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
+            Instr::Spawn(template, args, r) => {
+                let args = args.iter().map(|e| value(e, run)).collect::<Result<Vec<_>, _>>()?;
+                if args.iter().any(|v| v >> 32 >= PRIVATE && (v >> 32) < 2 * PRIVATE) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                let number = run.memory.ended.len() as u32;
+                if self.program.numbered {
+                    Arc::make_mut(&mut run.memory).ended.push(None);
+                }
+                run.started.push(start(self.program, *template, &args, number));
+                run.registers[*r as usize] = Some(i64::from(number));
+            }
+            Instr::Join(e, r) => {
+                let number = value(e, run)?;
+                let ended = usize::try_from(number).ok().and_then(|n| run.memory.ended.get(n));
+                match ended {
+                    None => return Err(Stop::Undefined("a thread is joined that was not created".into())),
+                    Some(None) => return Ok(false),
+                    Some(Some(v)) => run.registers[*r as usize] = Some(*v),
+                }
+            }
+            Instr::Alloc(r, size) => {
+                let size = value(size, run)?;
+                let used: usize = run.memory.heap.iter().flatten().map(|o| o.len() + 1).sum();
+                let room = usize::try_from(size).ok().filter(|s| s.saturating_add(used) <= MOST_ALLOCATED);
+                let Some(size) = room else {
+                    return Err(Stop::Undefined("more memory is allocated than is modelled".into()));
+                };
+                let heap = &mut Arc::make_mut(&mut run.memory).heap;
+                let slot = heap.iter().position(Option::is_none).unwrap_or(heap.len());
+                if slot == heap.len() {
+                    heap.push(None);
+                }
+                heap[slot] = Some(vec![OPEN; size]);
+                run.registers[*r as usize] = Some(address((self.program.objects.len() + 1 + slot) as i64, 0));
+            }
+            Instr::Free(e) => {
+                let a = value(e, run)?;
+                if a != 0 {
+                    let slot = (a >> 32).checked_sub(self.program.objects.len() as i64 + 1);
+                    let slot = slot.and_then(|s| usize::try_from(s).ok());
+                    let memory = Arc::make_mut(&mut run.memory);
+                    match slot.and_then(|s| memory.heap.get_mut(s)) {
+                        Some(object @ Some(_)) => *object = None,
+                        _ => return Err(Stop::Undefined("something is freed that was not allocated".into())),
+                    }
+                }
+            }
+            Instr::Clear(from, n) => {
+                let from = self.program.private.len() + *from as usize;
+                run.private[from..from + *n as usize].fill(OPEN);
+            }
+            Instr::Fail(why) => {
+                self.finish(run.clone(), After::Failed(why.clone()));
+                return Ok(false);
+            }
+            Instr::Unmodelled(why) => return Err(Stop::Undefined(why.clone())),
+            Instr::Halt => {
+                self.finish(run.clone(), After::Halted);
+                return Ok(false);
+            }
+            Instr::End(e) => {
+                if self.program.numbered {
+                    let v = if self.program.results { value(e, run)? } else { 0 };
+                    // No step can tell that a thread has not ended, so this needs no step of its own.
+                    Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
+                }
+                self.leave(run.clone(), false);
+                return Ok(false);
+            }
+        }
+        run.pc += 1;
+        Ok(true)
+    }
+
+    fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8) -> Result<&'r [u16], Stop> {
+        let (object, offset) = (a >> 32, (a & 0xffff_ffff) as usize);
+        let end = offset + size as usize;
+        let found = if object >= PRIVATE {
+            run.private.get(offset..end)
+        } else if let Some(o) = usize::try_from(object)
+            .ok()
+            .and_then(|o| o.checked_sub(1))
+            .and_then(|o| self.program.objects.get(o))
+        {
+            (end <= o.init.len()).then(|| &run.memory.fixed[o.base + offset..o.base + end])
+        } else {
+            let slot = (object - 1 - self.program.objects.len() as i64).max(-1);
+            usize::try_from(slot)
+                .ok()
+                .filter(|_| object > 0)
+                .and_then(|s| run.memory.heap.get(s))
+                .and_then(Option::as_ref)
+                .and_then(|o| o.get(offset..end))
+        };
+        found.ok_or_else(|| {
+            let what =
+                if a == 0 { "a null pointer is dereferenced" } else { "an access is outside its object" };
+            Stop::Undefined(what.into())
+        })
+    }
+
+    fn write(&self, run: &mut Run, a: i64, v: i64, at: Int) -> Result<(), Stop> {
+        self.bytes(run, a, at.size)?;
+        let (object, offset) = (a >> 32, (a & 0xffff_ffff) as usize);
+        let end = offset + at.size as usize;
+        let target: &mut [u16] = if object >= PRIVATE {
+            &mut run.private[offset..end]
+        } else if let Some(o) = self.program.objects.get(object as usize - 1) {
+            &mut Arc::make_mut(&mut run.memory).fixed[o.base + offset..o.base + end]
+        } else {
+            let slot = object as usize - 1 - self.program.objects.len();
+            match &mut Arc::make_mut(&mut run.memory).heap[slot] {
+                Some(o) => &mut o[offset..end],
+                None => &mut [],
+            }
+        };
+        for (i, b) in target.iter_mut().enumerate() {
+            *b = (v >> (8 * i) & 255) as u16;
+        }
+        Ok(())
+    }
+}
+
+/// The value of an expression.
+fn eval(e: &Expr, registers: &[Option<i64>], id: u32) -> Result<i64, Stop> {
+    Ok(match e {
+        Expr::Const(v) => *v,
+        Expr::Reg(r) => registers[*r as usize].ok_or(Stop::Open(*r))?,
+        Expr::Cast(e, to) => to.wrap(eval(e, registers, id)?),
+        Expr::Bin(op, a, b, at) => {
+            let (a, b) = (eval(a, registers, id)?, eval(b, registers, id)?);
+            op.apply(a, b, *at)
+                .ok_or_else(|| Stop::Undefined("division by zero, or a shift that is too far".into()))?
+        }
+        Expr::SelfId => i64::from(id),
+    })
+}
+
+/// The values to try for an open one, and whether these are all.
+fn values(program: &Program, at: Int) -> (Vec<i64>, bool) {
+    match at {
+        Int { truth: true, .. } => (vec![0, 1], true),
+        Int { size: 1, signed, .. } => ((if signed { -128..128 } else { 0..256 }).collect(), true),
+        at => {
+            let mut found = Vec::new();
+            for &v in &program.interesting {
+                let v = at.wrap(v);
+                if !found.contains(&v) {
+                    found.push(v);
+                }
+            }
+            (found, false)
+        }
+    }
+}

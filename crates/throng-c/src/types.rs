@@ -1,0 +1,177 @@
+//! C types, their sizes (LP64) and conversions.
+
+use std::rc::Rc;
+
+use crate::goto::{INT, Int, PTR};
+
+/// A C type. Qualifiers other than `_Atomic` do not matter here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ty {
+    /// `void`
+    Void,
+    /// Integers, `_Bool`, enumerations.
+    Int(Int),
+    /// `float`, `double`, `long double`, by size: may be declared, not computed with.
+    Float(u8),
+    /// A pointer.
+    Ptr(Rc<Ty>),
+    /// An array; `None` if its size is not known.
+    Array(Rc<Ty>, Option<u64>),
+    /// A structure or union, by number.
+    Struct(usize),
+    /// A function.
+    Func(Rc<Func>),
+    /// `_Atomic`
+    Atomic(Rc<Ty>),
+    /// `__auto_type`: that of the initial value.
+    Auto,
+}
+
+/// A function type.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Func {
+    /// What it returns.
+    pub result: Ty,
+    /// Parameters, with their names in a definition.
+    pub parameters: Vec<(Option<String>, Ty)>,
+    /// Whether more arguments are allowed.
+    pub variadic: bool,
+}
+
+/// A structure or union.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Struct {
+    /// Its tag.
+    pub name: String,
+    /// Its members.
+    pub fields: Vec<Field>,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Whether its members are known.
+    pub complete: bool,
+}
+
+/// A member.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Field {
+    /// Its name; `None` for an anonymous structure, whose members are found through it.
+    pub name: Option<String>,
+    /// Its type.
+    pub ty: Ty,
+    /// Its offset in bytes.
+    pub offset: u64,
+    /// Whether it is a bit-field.
+    pub bits: bool,
+}
+
+impl Ty {
+    /// `int`
+    pub fn int() -> Ty {
+        Ty::Int(INT)
+    }
+
+    /// A pointer to `to`.
+    pub fn ptr(to: Ty) -> Ty {
+        Ty::Ptr(Rc::new(to))
+    }
+
+    /// Without `_Atomic`.
+    pub fn plain(&self) -> &Ty {
+        match self {
+            Ty::Atomic(t) => t.plain(),
+            t => t,
+        }
+    }
+
+    /// Whether it is `_Atomic`.
+    pub fn is_atomic(&self) -> bool {
+        matches!(self, Ty::Atomic(_))
+    }
+
+    /// As a value in a register: integers and pointers.
+    pub fn scalar(&self) -> Option<Int> {
+        match self.plain() {
+            Ty::Int(i) => Some(*i),
+            Ty::Ptr(_) | Ty::Func(_) => Some(PTR),
+            _ => None,
+        }
+    }
+
+    /// Size and alignment, if known.
+    pub fn layout(&self, structs: &[Struct]) -> Option<(u64, u64)> {
+        Some(match self {
+            Ty::Void => (1, 1),
+            Ty::Int(i) => (u64::from(i.size), u64::from(i.size)),
+            Ty::Float(n) => (u64::from(*n), u64::from(*n)),
+            Ty::Ptr(_) => (8, 8),
+            Ty::Func(_) => (1, 1),
+            Ty::Array(t, n) => {
+                let (size, align) = t.layout(structs)?;
+                (size.checked_mul((*n)?)?, align)
+            }
+            Ty::Struct(s) if structs[*s].complete => (structs[*s].size, structs[*s].align),
+            Ty::Struct(_) | Ty::Auto => return None,
+            Ty::Atomic(t) => return t.layout(structs),
+        })
+    }
+
+    /// The scalar parts: (offset, type, suffix of the name); `false` if there are too many, or floats.
+    pub fn parts(&self, structs: &[Struct], at: u64, name: &str, out: &mut Vec<(u32, Int, String)>) -> bool {
+        const MOST: usize = 1 << 14;
+        if out.len() > MOST {
+            return false;
+        }
+        match self.plain() {
+            Ty::Array(t, Some(n)) => {
+                let Some((size, _)) = t.layout(structs) else { return false };
+                (0..*n).all(|i| t.parts(structs, at + i * size, &format!("{name}[{i}]"), out))
+            }
+            Ty::Struct(s) => structs[*s].fields.iter().filter(|f| !f.bits).all(|f| {
+                let name = match &f.name {
+                    Some(n) => format!("{name}.{n}"),
+                    None => name.to_string(),
+                };
+                f.ty.parts(structs, at + f.offset, &name, out)
+            }),
+            t => match t.scalar() {
+                Some(i) => {
+                    out.push((at as u32, i, name.to_string()));
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+}
+
+/// The integer promotions.
+pub fn promote(i: Int) -> Int {
+    if i.size < 4 { INT } else { Int { truth: false, ..i } }
+}
+
+/// The usual arithmetic conversions.
+pub fn common(a: Int, b: Int) -> Int {
+    let (a, b) = (promote(a), promote(b));
+    let size = a.size.max(b.size);
+    // Unsigned wins unless the signed one is larger.
+    let unsigned = [a, b].iter().any(|i| !i.signed && i.size == size);
+    Int::new(size, !unsigned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_are_those_of_c() {
+        let uint = Int::new(4, false);
+        let long = Int::new(8, true);
+        let uchar = Int::new(1, false);
+        assert_eq!(common(INT, uint), uint);
+        assert_eq!(common(uint, long), long);
+        assert_eq!(common(uchar, uchar), INT);
+        assert_eq!(common(PTR, long), PTR);
+    }
+}

@@ -1,0 +1,260 @@
+//! Small C programs: what is read, what is refused and where, and what a search finds.
+
+use std::path::Path;
+use std::time::Duration;
+
+use throng_c::interpreter::Interpreter;
+use throng_c::step::After;
+use throng_c::{Loaded, Options, read};
+use throng_lang::load::Rejected;
+use throng_lang::source::{Source, render};
+
+mod search;
+use search::{Found, search};
+
+const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int w[10]; } pthread_mutex_t; typedef struct { int w[12]; } pthread_cond_t;\n\
+typedef struct { int w[8]; } sem_t; typedef struct { int w[8]; } pthread_barrier_t; typedef struct { int w[14]; } pthread_rwlock_t; typedef int pthread_once_t;\n\
+int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **); void assert(int); void *malloc(unsigned long);\n";
+
+fn parse(text: &str) -> Result<Loaded, Rejected> {
+    let raw = format!("{PRELUDE}{text}");
+    read(Source::new("a.i", raw.clone()), raw, &Options::default())
+}
+
+fn program(text: &str) -> Loaded {
+    parse(text).unwrap_or_else(|why| {
+        let shown: Vec<String> = why.diagnostics.iter().map(|d| render(d, &why.source, false)).collect();
+        panic!("refused:\n{}", shown.join("\n"))
+    })
+}
+
+fn found(text: &str, threads: u32) -> Found {
+    search(&program(text).problem(), threads, 1_000_000, Duration::from_secs(60))
+}
+
+#[track_caller]
+fn is_unsafe(text: &str, threads: u32) {
+    let found = found(text, threads);
+    assert!(matches!(found, Found::Unsafe(_)), "{found:?}");
+}
+
+#[track_caller]
+fn is_safe(text: &str, threads: u32) {
+    let found = found(text, threads);
+    assert!(matches!(found, Found::Safe(_)), "{found:?}");
+}
+
+const TWO: &str = "int main() { pthread_t a, b; pthread_create(&a, 0, f, 0); pthread_create(&b, 0, f, 0); \
+    pthread_join(a, 0); pthread_join(b, 0); assert(x == 2); return 0; }";
+
+#[test]
+fn an_increment_is_a_read_and_a_write() {
+    is_unsafe(&format!("int x; void *f(void *p) {{ x++; return 0; }} {TWO}"), 3);
+    is_safe(&format!("_Atomic int x; void *f(void *p) {{ x++; return 0; }} {TWO}"), 3);
+    is_safe(&format!("int x; void *f(void *p) {{ __sync_fetch_and_add(&x, 1); return 0; }} {TWO}"), 3);
+    is_safe(&format!("int x; void *f(void *p) {{ __atomic_add_fetch(&x, 1, 5); return 0; }} {TWO}"), 3);
+    let section = "__VERIFIER_atomic_begin(); x++; __VERIFIER_atomic_end();";
+    is_safe(&format!("int x; void *f(void *p) {{ {section} return 0; }} {TWO}"), 3);
+    is_safe(
+        &format!(
+            "int x; void __VERIFIER_atomic_up() {{ x++; return; }} void *f(void *p) {{ __VERIFIER_atomic_up(); return 0; }} {TWO}"
+        ),
+        3,
+    );
+    let swap = "int o; do { o = x; } while (!__sync_bool_compare_and_swap(&x, o, o + 1));";
+    is_safe(&format!("int x; void *f(void *p) {{ {swap} return 0; }} {TWO}"), 3);
+}
+
+#[test]
+fn locks_exclude() {
+    let with = |declared: &str, enter: &str, leave: &str, first: &str| {
+        let main = TWO.replace("{ pthread_t a, b;", &format!("{{ pthread_t a, b; {first}"));
+        format!("int x; {declared} void *f(void *p) {{ {enter} x++; {leave} return 0; }} {main}")
+    };
+    is_safe(&with("pthread_mutex_t m;", "pthread_mutex_lock(&m);", "pthread_mutex_unlock(&m);", ""), 3);
+    is_safe(&with("sem_t s;", "sem_wait(&s);", "sem_post(&s);", "sem_init(&s, 0, 1);"), 3);
+    is_unsafe(&with("sem_t s;", "sem_wait(&s);", "sem_post(&s);", "sem_init(&s, 0, 2);"), 3);
+    is_safe(&with("pthread_rwlock_t l;", "pthread_rwlock_wrlock(&l);", "pthread_rwlock_unlock(&l);", ""), 3);
+    is_unsafe(
+        &with("pthread_rwlock_t l;", "pthread_rwlock_rdlock(&l);", "pthread_rwlock_unlock(&l);", ""),
+        3,
+    );
+    // A wait gives the lock away.
+    let wait = "pthread_mutex_lock(&m); int y = x; pthread_cond_wait(&c, &m); x = y; ";
+    is_unsafe(&with("pthread_mutex_t m; pthread_cond_t c;", wait, "pthread_mutex_unlock(&m);", ""), 3);
+}
+
+#[test]
+fn recursive_mutexes_count() {
+    let text = "typedef struct { int k; } attr_t; void pthread_mutexattr_settype(attr_t *, int); pthread_mutex_t m; int x; \
+        void *f(void *p) { pthread_mutex_lock(&m); pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); pthread_mutex_unlock(&m); return 0; }";
+    let kind = |k: u32| {
+        TWO.replace(
+            "{ pthread_t a, b;",
+            &format!(
+                "{{ pthread_t a, b; attr_t t; pthread_mutexattr_settype(&t, {k}); pthread_mutex_init(&m, &t);"
+            ),
+        )
+    };
+    is_safe(&format!("{text} {}", kind(1)), 3);
+    let reached = |k: u32| format!("{text} {}", kind(k).replace("assert(x == 2)", "assert(0)"));
+    is_unsafe(&reached(1), 3);
+    // A normal mutex is not locked twice.
+    is_safe(&reached(0), 3);
+}
+
+#[test]
+fn barriers_and_once() {
+    let meet = "pthread_barrier_t b; int x; void *f(void *p) { __sync_fetch_and_add(&x, 1); pthread_barrier_wait(&b); assert(x == 2); return 0; }";
+    let main = |n: u32| {
+        TWO.replace("{ pthread_t a, b;", &format!("{{ pthread_t a, c; pthread_barrier_init(&b, 0, {n});"))
+            .replace("&b, 0, f", "&c, 0, f")
+            .replace("join(b", "join(c")
+    };
+    is_safe(&format!("{meet} {}", main(2)), 3);
+    is_unsafe(&format!("{meet} {}", main(1)), 3);
+    let once = "pthread_once_t o; int x; void up() { x++; } void *f(void *p) { pthread_once(&o, up); assert(x == 1); return 0; }";
+    is_safe(&format!("{once} {}", TWO.replace("x == 2", "x == 1")), 3);
+}
+
+#[test]
+fn threads_without_bound_and_private_variables() {
+    let text = "_Thread_local int t; int x; void *f(void *p) { t++; assert(t == 1); __sync_fetch_and_or(&x, 1); assert(x == 1); return 0; } \
+        int main() { pthread_t h; while (1) pthread_create(&h, 0, f, 0); }";
+    is_safe(text, 4);
+    is_unsafe(&text.replace("_Thread_local ", ""), 4);
+}
+
+#[test]
+fn pointers_structures_arrays_and_allocation() {
+    let text = "struct s { int a; struct s *next; char c[4]; }; struct s g = { 7, &g, \"hi\" }; int v[3] = { [1] = 5 }; \
+        int sum(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; } \
+        int main() { struct s *p = malloc(sizeof(struct s)); *p = g; p->a += 1; assert(g.a == 7 && p->a == 8 && p->next->c[1] == 'i'); \
+        assert(sizeof(struct s) == 24 && sum(v, 3) == 5); int (*q)(int *, int) = sum; assert(q(&v[1], 1) == 5); \
+        switch (p->a) { case 7: assert(0); case 8: break; default: assert(0); } return 0; }";
+    is_safe(text, 1);
+    is_unsafe(&text.replace("== 8 &&", "== 9 &&"), 1);
+}
+
+#[test]
+fn a_thread_sees_what_main_passes_by_address() {
+    let text = "void *f(void *p) { *(int *)p = 3; return p; } \
+        int main() { int n = 1; pthread_t t; void *r; pthread_create(&t, 0, f, &n); pthread_join(t, &r); assert(n == 3 && r == &n); return 0; }";
+    is_safe(text, 2);
+    is_unsafe(&text.replace("pthread_join(t, &r);", "r = &n;"), 2);
+}
+
+#[test]
+fn inputs_are_tried_by_value_and_then_nothing_is_proved() {
+    let text = "int __VERIFIER_nondet_int(void); int main() { int n = __VERIFIER_nondet_int(); assert(n != 41); return 0; }";
+    is_unsafe(text, 1);
+    let never = text.replace("n != 41", "n * 2 != 41");
+    assert!(matches!(found(&never, 1), Found::Incomplete(_)));
+    // Both answers to a question about an input are tried: that is everything.
+    let both = "int __VERIFIER_nondet_int(void); int main() { int k = 0; while (__VERIFIER_nondet_int()) { k = 1 - k; } assert(k < 2); return 0; }";
+    is_safe(both, 1);
+}
+
+#[test]
+fn a_thread_without_a_result_and_a_variable_defined_elsewhere() {
+    let text = "int x; void *f(void *p) { __sync_fetch_and_add(&x, 1); } ";
+    is_safe(&format!("{text} {TWO}"), 3);
+    is_unsafe("extern int e; int main() { assert(e == 0); return 0; }", 1);
+    is_safe("extern int e; int e; int main() { assert(e == 0); return 0; }", 1);
+}
+
+#[test]
+fn a_thread_that_waits_for_ever_has_done_what_it_did() {
+    let text = "int x; void *f(void *p) { x = 1; __VERIFIER_assume(0); return 0; } \
+        int main() { pthread_t t; pthread_create(&t, 0, f, 0); assert(x == 0); return 0; }";
+    is_unsafe(text, 2);
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name_and_position() {
+    for (text, code, message) in [
+        ("int f(int n) { return f(n - 1); } int main() { return f(3); }", "E805", "`f` calls itself"),
+        ("double d; int main() { d = d + 1; return 0; }", "E803", "floating-point arithmetic"),
+        ("int main() { int n = 3; int a[n]; return 0; }", "E803", "an array whose size is not constant"),
+        ("int main() { __asm__(\"nop\"); return 0; }", "E803", "inline assembly"),
+        ("int main() { return y; }", "E804", "`y` is not declared"),
+        ("int main() { goto L; }", "E804", "there is no label `L`"),
+        ("int main( { }", "E802", "this is not C that I can read"),
+        ("int x;", "E804", "there is no function `main`"),
+    ] {
+        let why = parse(text).err().unwrap_or_else(|| panic!("{text} is not refused"));
+        let first = &why.diagnostics[0];
+        assert_eq!(first.code, code, "{text}: {}", first.message);
+        assert!(first.message.contains(message), "{text}: {}", first.message);
+        if let Some(span) = first.span {
+            assert!(span.start as usize >= PRELUDE.len(), "{text}: points into the prelude");
+        }
+    }
+    let several = parse("int main() { y = 1; z = 2; return 0; }").err().map_or(0, |w| w.diagnostics.len());
+    assert_eq!(several, 2);
+}
+
+#[test]
+fn nonsense_is_refused_without_a_panic() {
+    let seed = "int x; struct s { int a : 3; }; int main() { int a[2] = { 1, 2 }; if (x) { L: x++; } return a[0] ? x : ({ 3; }); } \"\\x\" 'c' ?: # 1 \"f\"";
+    let mut state = 12345u64;
+    let mut next = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    for _ in 0..300 {
+        let mut bytes = seed.as_bytes().to_vec();
+        for _ in 0..1 + next(8) {
+            let (i, j) = (next(bytes.len()), next(bytes.len()));
+            match next(3) {
+                0 => bytes[i] = bytes[j],
+                1 => {
+                    bytes.remove(i);
+                }
+                _ => bytes.insert(i, b"(){};*&\xe9\"'"[next(10)]),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Err(why) = read(Source::new("a.i", text.clone()), text.clone(), &Options::default()) {
+            assert!(why.diagnostics.iter().all(|d| d.code != "E809"), "{text}");
+            why.diagnostics.iter().for_each(|d| assert!(!render(d, &why.source, false).is_empty()));
+        }
+    }
+}
+
+/// Facts about integers, as one program: compiled and run by the C compiler, and by the interpreter.
+#[test]
+fn integers_are_those_of_the_compiler() {
+    let text = "extern void abort(void);\nstatic int checks;\n#define assert(c) do { checks++; if (!(c)) abort(); } while (0)\n\
+        int main(void) { unsigned u = 0; u--; assert(u == 4294967295u && u > -2); unsigned char c = 300; assert(c == 44); signed char s = 200; assert(s == -56);\n\
+        assert((c << 8) == 11264); assert(-7 / 2 == -3 && -7 % 2 == -1); assert((unsigned)-7 / 2 == 2147483644u); assert(-1 < 0u == 0); assert(-1L < 0u);\n\
+        assert((-8 >> 1) == -4 && (4294967288u >> 1) == 2147483644u); long l = 1L << 40; int i = (int)(l + 5); assert(i == 5); assert((short)70000 == 4464);\n\
+        _Bool b = 256; assert(b == 1); assert(~0 == -1 && !5 == 0); assert(sizeof(long) == 8 && sizeof('a') == 4 && sizeof(\"abc\") == 4); assert('\\x41' == 65 && '\\n' == 10 && '\\101' == 'A');\n\
+        int k = 3; assert(k++ + k == 7 || 1); k = 3; assert((k += 2, k) == 5); int a[4] = {1, 2}; int *p = a + 1; assert(*p == 2 && p[-1] == 1 && a[3] == 0 && &a[3] - p == 2);\n\
+        union { int i; unsigned char c[4]; } w; w.i = 0x01020304; assert(w.c[0] == 4 && w.c[3] == 1); struct { char c; long l; short h; } t; assert(sizeof t == 24);\n\
+        enum { A, B = 5, C }; assert(C == 6); unsigned short h = 65535; h++; assert(h == 0); assert((0 ? 1 : 2u) - 3 > 0); assert(010 == 8 && 0xffffffff > 0 && 2147483648 > 0);\n\
+        return checks > 20 ? 0 : 1; }\n";
+    let dir = std::env::temp_dir().join(format!("throng-c-test-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("integers.c");
+    std::fs::write(&file, text).unwrap();
+    let compiled =
+        std::process::Command::new("cc").arg("-w").arg("-o").arg(dir.join("integers")).arg(&file).status();
+    if compiled.is_ok_and(|s| s.success()) {
+        assert!(
+            std::process::Command::new(dir.join("integers")).status().unwrap().success(),
+            "the compiled program disagrees"
+        );
+        let loaded = throng_c::load(Path::new(&file), &Options::default())
+            .unwrap_or_else(|w| panic!("{:?}", w.diagnostics));
+        let mut run = Interpreter::new(&loaded.program);
+        run.run(10_000, |_| 0);
+        assert_eq!(run.ended, Some(After::Halted));
+        let checks = loaded.program.objects.iter().find(|o| o.name == "checks").unwrap();
+        let written = text.matches("assert(").count() - 1;
+        assert_eq!(usize::from(run.memory.fixed[checks.base]), written, "it ended early");
+    } else {
+        println!("ignored: there is no C compiler");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -1,0 +1,788 @@
+//! Numbers, enumerations and arrays to bits (reference 2.17): a tree with types becomes one in which everything is Boolean, before any name is resolved.
+//!
+//! The variable `n : 0..7` becomes `n.0`, `n.1` and `n.2`, lowest bit first, and the element `a[2]` of an array `a.2.0` and so on. A statement that
+//! could leave a range or an array carries a [check](ast::Stmt::check) that says when it does not.
+//!
+//! Not every pattern of bits is a value of `0..4`. A variable that can have any bits, because it has no initial value or is assigned `*`, is *loose*: reading it
+//! gives the nearest value, so that every pattern stands for one and every value is possible.
+
+mod expr;
+pub mod number;
+pub mod plain;
+
+use std::collections::{HashMap, HashSet};
+
+use super::ast::{self, Expr, ExprKind, Ident, Stmt, StmtKind, Target};
+use super::resolve::each_stmt;
+use super::types::{Group, Groups, Type};
+use crate::source::{Diagnostic, Span};
+use number::{and, choose, constant, size};
+
+/// The most bits of a number.
+const MOST_BITS: u32 = 16;
+
+/// The most elements of an array.
+const MOST_ELEMENTS: i64 = 256;
+
+/// The most statements that all `for` loops together may become.
+const MOST_STATEMENTS: usize = 1 << 16;
+
+/// The most nodes that the expressions of one statement may have.
+const MOST_NODES: usize = 1 << 15;
+
+/// How deep these may nest.
+const MOST_DEPTH: usize = 300;
+
+/// A variable and its type.
+#[derive(Clone, Debug)]
+struct Declared {
+    ty: Type,
+    /// The number of elements, of an array.
+    length: Option<usize>,
+    /// Whether it can have bits that are no value of its type.
+    loose: bool,
+}
+
+/// The types of global variables, and constants.
+#[derive(Clone, Debug, Default)]
+pub struct Globals {
+    variables: HashMap<String, Declared>,
+    /// Constants and values of enumerations; the latter have a type.
+    constants: HashMap<String, (i64, Option<Type>)>,
+}
+
+/// What a function takes and returns.
+#[derive(Clone, Debug, Default)]
+struct Signature {
+    parameters: Vec<Type>,
+    results: Vec<Type>,
+}
+
+/// A program without types.
+#[derive(Debug, Default)]
+pub struct Lowered {
+    /// Its tree.
+    pub tree: ast::Program,
+    /// Which bits belong together.
+    pub groups: Groups,
+    /// What global names mean.
+    pub globals: Globals,
+}
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, span, message)
+}
+
+/// Lowers a program. On errors the result is not usable.
+pub fn lower(tree: &ast::Program) -> (Lowered, Vec<Diagnostic>) {
+    let mut lowering = Lowering::default();
+    lowering.program(tree);
+    let Lowering { lowered, mut diagnostics, .. } = lowering;
+    diagnostics.sort_by_key(|d| d.span);
+    (lowered, diagnostics)
+}
+
+/// Lowers a condition over global variables. An index that is not in its array makes it false.
+pub fn lower_condition(e: &Expr, globals: &Globals) -> Result<Expr> {
+    let globals = globals.clone();
+    let mut lowering = Lowering { lowered: Lowered { globals, ..Lowered::default() }, ..Lowering::default() };
+    let mut check = constant(true, e.span);
+    let condition = lowering.boolean(e, &mut check)?;
+    Ok(and(check, condition))
+}
+
+#[derive(Default)]
+struct Lowering {
+    lowered: Lowered,
+    enumerations: HashMap<String, Type>,
+    signatures: HashMap<String, Signature>,
+    /// Variables of the current function.
+    locals: HashMap<String, Declared>,
+    /// The type of the results of the current function.
+    results: Vec<Type>,
+    /// The variables of the `for` loops around.
+    loops: Vec<(String, i64)>,
+    /// Names of variables that are assigned `*` or the result of a call somewhere.
+    assigned_any: HashSet<String>,
+    /// Names of functions that get a `*` as an argument somewhere.
+    called_with_any: HashSet<String>,
+    /// Statements made from `for` loops so far.
+    made: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Lowering {
+    fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|d| self.diagnostics.push(d)).ok()
+    }
+
+    // ── declarations ──
+
+    fn program(&mut self, tree: &ast::Program) {
+        for c in &tree.constants {
+            if let Some(value) = {
+                let value = self.constant(&c.value);
+                self.take(value)
+            } {
+                self.define(&c.name, value, None);
+            }
+        }
+        for e in &tree.enumerations {
+            self.enumeration(e);
+        }
+        for function in &tree.functions {
+            each_stmt(&function.body, &mut |s| self.note_any(s));
+        }
+        for decl in &tree.globals {
+            let declared = self.declaration(decl);
+            for variable in &declared.0.variables {
+                if self.lowered.globals.constants.contains_key(&variable.name.name) {
+                    self.diagnostics.push(twice(&variable.name));
+                }
+            }
+            let groups = &mut self.lowered.groups;
+            if decl.thread_local { &mut groups.thread_locals } else { &mut groups.shared }.extend(declared.1);
+            self.lowered.globals.variables.extend(declared.2);
+            self.lowered.tree.globals.push(declared.0);
+        }
+        for function in &tree.functions {
+            let parameters = self.types(&function.parameter_types, function.parameters.len());
+            let results = self.types(&function.result_types, function.results as usize);
+            self.signatures.insert(function.name.name.clone(), Signature { parameters, results });
+        }
+        for function in &tree.functions {
+            let function = self.function(function);
+            self.lowered.tree.functions.push(function);
+        }
+        self.distinct_bits(tree);
+    }
+
+    fn define(&mut self, name: &Ident, value: i64, ty: Option<Type>) {
+        if self.lowered.globals.constants.insert(name.name.clone(), (value, ty)).is_some() {
+            self.diagnostics.push(twice(name));
+        }
+    }
+
+    fn enumeration(&mut self, e: &ast::Enumeration) {
+        let values: Vec<String> = e.values.iter().map(|v| v.name.clone()).collect();
+        let ty = Type::Enum { name: e.name.name.clone(), values };
+        for (i, value) in e.values.iter().enumerate() {
+            self.define(value, i as i64, Some(ty.clone()));
+        }
+        if self.enumerations.insert(e.name.name.clone(), ty).is_some() {
+            self.diagnostics.push(twice(&e.name));
+        }
+    }
+
+    /// Takes note of where bits can be any.
+    fn note_any(&mut self, s: &Stmt) {
+        let is_any = |e: &Expr| matches!(e.kind, ExprKind::Any);
+        let base = |t: &Target| t.ident.name.trim_end_matches('$').to_string();
+        match &s.kind {
+            StmtKind::Assign { targets, values, .. } => {
+                let any = targets.iter().zip(values).filter(|(_, e)| is_any(e));
+                self.assigned_any.extend(any.map(|(t, _)| base(t)));
+            }
+            StmtKind::Call { targets, callee, arguments } => {
+                self.assigned_any.extend(targets.iter().map(base));
+                if arguments.iter().any(is_any) {
+                    self.called_with_any.insert(callee.name.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn types(&mut self, types: &[ast::Type], count: usize) -> Vec<Type> {
+        if types.is_empty() {
+            return vec![Type::Bool; count];
+        }
+        types
+            .iter()
+            .map(|ty| {
+                let ty = self.ty(ty);
+                self.take(ty).unwrap_or(Type::Bool)
+            })
+            .collect()
+    }
+
+    fn ty(&mut self, ty: &ast::Type) -> Result<Type> {
+        match ty {
+            ast::Type::Bool => Ok(Type::Bool),
+            ast::Type::Range(from, to) => {
+                let (low, high) = (self.constant(from)?, self.constant(to)?);
+                let span = from.span.to(to.span);
+                if low > high {
+                    return Err(error("E222", span, format!("there is no number in {low}..{high}")));
+                }
+                if number::width(low, high) > MOST_BITS as usize {
+                    return Err(error("E222", span, format!("a number has at most {MOST_BITS} bits")));
+                }
+                Ok(Type::Range(low, high))
+            }
+            ast::Type::Named(name) => {
+                if let Some(ty) = self.enumerations.get(&name.name) {
+                    return Ok(ty.clone());
+                }
+                let bits = name.name.strip_prefix('u').and_then(|digits| digits.parse::<u32>().ok());
+                match bits {
+                    Some(bits) if (1..=MOST_BITS).contains(&bits) => Ok(Type::Wrap(bits)),
+                    Some(_) => {
+                        let message = format!("a number has between 1 and {MOST_BITS} bits");
+                        Err(error("E222", name.span, message))
+                    }
+                    None => Err(error("E222", name.span, format!("no type `{}`", name.name))
+                        .hint("types are `bool`, `0..7`, `u3` and enumerations")),
+                }
+            }
+        }
+    }
+
+    /// The bits of a declaration, their groups, and the types of its variables.
+    fn declaration(&mut self, decl: &ast::Decl) -> (ast::Decl, Vec<Group>, Vec<(String, Declared)>) {
+        let (mut variables, mut groups, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        for v in &decl.variables {
+            let declared = self.declared(v);
+            let Some((declared, initial)) = self.take(declared) else { continue };
+            if declared.ty == Type::Bool && declared.length.is_none() {
+                variables.push(ast::DeclVar { ty: None, initial, ..v.clone() });
+            } else {
+                for group in groups_of(&v.name.name, &declared) {
+                    for (i, bit) in group.bits.iter().enumerate() {
+                        let name = Ident { name: bit.clone(), span: v.name.span };
+                        let initial = initial.as_ref().map(|value| bit_of(value, i));
+                        variables.push(ast::DeclVar { name, length: None, ty: None, initial });
+                    }
+                    groups.push(group);
+                }
+            }
+            types.push((v.name.name.clone(), declared));
+        }
+        (ast::Decl { variables, ..decl.clone() }, groups, types)
+    }
+
+    /// The type of a declared variable and its initial value, which is of that type.
+    fn declared(&mut self, v: &ast::DeclVar) -> Result<(Declared, Option<ast::Initial>)> {
+        let ty = v.ty.as_ref().map_or(Ok(Type::Bool), |ty| self.ty(ty))?;
+        let length = match &v.length {
+            None => None,
+            Some(e) => match self.constant(e)? {
+                n @ 1..=MOST_ELEMENTS => Some(n as usize),
+                _ => {
+                    let message = format!("an array has between 1 and {MOST_ELEMENTS} elements");
+                    return Err(error("E222", e.span, message));
+                }
+            },
+        };
+        let name = &v.name.name;
+        let any = matches!(v.initial, None | Some(ast::Initial::Any)) || self.assigned_any.contains(name);
+        let initial = match &v.initial {
+            None | Some(ast::Initial::Any) => v.initial.clone(),
+            Some(ast::Initial::False) => Some(self.initial(0, None, &ty, v.name.span)?),
+            Some(ast::Initial::True) => Some(self.initial(1, None, &ty, v.name.span)?),
+            Some(ast::Initial::Value(e)) => {
+                let (value, of) = self.constant_of(e)?;
+                Some(self.initial(value, of, &ty, e.span)?)
+            }
+        };
+        let loose = any && !ty.is_full();
+        Ok((Declared { ty, length, loose }, initial))
+    }
+
+    fn initial(&self, value: i64, of: Option<Type>, ty: &Type, span: Span) -> Result<ast::Initial> {
+        if of.as_ref() != Some(ty) && (of.is_some() || matches!(ty, Type::Enum { .. })) {
+            return Err(error("E220", span, format!("the initial value is no value of {}", describe(ty))));
+        }
+        let (low, high) = ty.bounds();
+        if !(low..=high).contains(&value) {
+            return Err(error("E226", span, format!("the initial value {value} is not in {low}..{high}")));
+        }
+        Ok(match ty {
+            Type::Bool if value == 0 => ast::Initial::False,
+            Type::Bool => ast::Initial::True,
+            _ => ast::Initial::Value(Expr { kind: ExprKind::Number(value), span }),
+        })
+    }
+
+    /// Bits have names that could be written: none may mean two things.
+    fn distinct_bits(&mut self, tree: &ast::Program) {
+        let mut written: Vec<&Ident> =
+            tree.globals.iter().flat_map(|d| &d.variables).map(|v| &v.name).collect();
+        for function in &tree.functions {
+            written.extend(&function.parameters);
+            each_stmt(&function.body, &mut |s| {
+                if let StmtKind::Decl(d) = &s.kind {
+                    written.extend(d.variables.iter().map(|v| &v.name));
+                }
+            });
+        }
+        let groups = &self.lowered.groups;
+        let all = groups.shared.iter().chain(&groups.thread_locals).chain(groups.functions.iter().flatten());
+        let mut owner: HashMap<&str, &str> = HashMap::new();
+        let mut shared = HashSet::new();
+        for group in all {
+            let name = group.name.split('[').next().unwrap_or_default();
+            for bit in &group.bits {
+                if *owner.entry(bit).or_insert(name) != name {
+                    shared.insert(name);
+                }
+            }
+        }
+        for ident in written {
+            let bit = ident.name.trim_end_matches('$');
+            if owner.contains_key(bit) || shared.contains(ident.name.as_str()) {
+                let message = format!("`{}` is also the name of a bit of another variable", ident.name);
+                self.diagnostics.push(error("E202", ident.span, message).hint("give it another name"));
+            }
+        }
+    }
+
+    // ── functions ──
+
+    fn function(&mut self, function: &ast::Function) -> ast::Function {
+        let signature = self.signatures.get(&function.name.name).cloned().unwrap_or_default();
+        self.locals.clear();
+        let mut groups = Vec::new();
+        let mut parameters = Vec::new();
+        let any = function.name.name == "main" || self.called_with_any.contains(&function.name.name);
+        for (name, ty) in function.parameters.iter().zip(&signature.parameters) {
+            let loose = (any || self.assigned_any.contains(&name.name)) && !ty.is_full();
+            let declared = Declared { ty: ty.clone(), length: None, loose };
+            parameters.extend(bits_of(name, &declared));
+            if *ty != Type::Bool {
+                groups.extend(groups_of(&name.name, &declared));
+            }
+            self.locals.insert(name.name.clone(), declared);
+        }
+        // Declarations count in the whole function.
+        let mut declarations = Vec::new();
+        each_stmt(&function.body, &mut |s| {
+            if let StmtKind::Decl(d) = &s.kind {
+                declarations.push(d);
+            }
+        });
+        let before = self.diagnostics.len();
+        for decl in declarations {
+            let (_, more, types) = self.declaration(decl);
+            groups.extend(more);
+            self.locals.extend(types);
+        }
+        self.lowered.groups.functions.push(groups);
+        let sound = self.diagnostics.len() == before;
+        self.results = signature.results;
+        let body = if sound { self.block(&function.body) } else { Vec::new() };
+        ast::Function {
+            results: self.results.iter().map(|ty| ty.bits() as u32).sum(),
+            result_types: Vec::new(),
+            parameters,
+            parameter_types: Vec::new(),
+            body,
+            ..function.clone()
+        }
+    }
+
+    fn block(&mut self, body: &[Stmt]) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        for stmt in body {
+            let lowered = self.stmt(stmt);
+            out.extend(self.take(lowered).into_iter().flatten());
+        }
+        out
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Vec<Stmt>> {
+        if let StmtKind::For { variable, from, to, body } = &stmt.kind {
+            return self.repeated(stmt, variable, from, to, body);
+        }
+        let mut check = constant(true, stmt.span);
+        let kind = self.kind(stmt, &mut check)?;
+        let check = if number::always_holds(&check) { None } else { Some(check) };
+        let lowered = Stmt { kind, check, ..stmt.clone_head() };
+        if let Some(check) = &lowered.check {
+            self.can_check(check, stmt)?;
+        }
+        let (nodes, depth) = statement_size(&lowered);
+        if nodes > MOST_NODES || depth > MOST_DEPTH {
+            return Err(too_large(stmt.span));
+        }
+        Ok(vec![lowered])
+    }
+
+    /// A check is over what the thread itself knows before the step.
+    fn can_check(&self, check: &Expr, stmt: &Stmt) -> Result<()> {
+        if !self.is_known(check) || matches!(stmt.kind, StmtKind::Enforce(_)) {
+            let message = "whether this stays within its range or array cannot be checked";
+            return Err(error("E228", stmt.span, message)
+                .hint("in `enforce`, and with `'x` or `x$`, use only constant indices, and assign only what surely fits"));
+        }
+        Ok(())
+    }
+
+    /// Whether an expression of bits is over what the thread knows before the step.
+    fn is_known(&self, e: &Expr) -> bool {
+        let mut names = Vec::new();
+        number::leaves(e, &mut names);
+        names.iter().all(|e| match &e.kind {
+            ExprKind::Name { name, primed } => !primed && !(name.ends_with('$') && self.is_passive(name)),
+            _ => true,
+        })
+    }
+
+    fn repeated(
+        &mut self,
+        stmt: &Stmt,
+        variable: &Ident,
+        from: &Expr,
+        to: &Expr,
+        body: &[Stmt],
+    ) -> Result<Vec<Stmt>> {
+        let (from, to) = (self.constant(from)?, self.constant(to)?);
+        let mut refused = None;
+        each_stmt(body, &mut |s| {
+            let jump = s.labels.first().map(|l| (l.span, "a label"));
+            refused = refused.or(jump).or(match s.kind {
+                StmtKind::Decl(_) => Some((s.span, "a declaration")),
+                StmtKind::Enforce(_) => Some((s.span, "`enforce`")),
+                _ => None,
+            });
+        });
+        if stmt.labels.iter().any(|l| l.name.starts_with(ast::ASYNC)) {
+            refused = Some((stmt.span, "the start of a thread"));
+        }
+        if let Some((span, what)) = refused {
+            let message = format!("{what} cannot be repeated by `for`");
+            return Err(error("E227", span, message).hint("write it outside the loop"));
+        }
+        let mut out = Vec::new();
+        for i in from..=to {
+            self.loops.push((variable.name.clone(), i));
+            let before = self.diagnostics.len();
+            out.extend(self.block(body));
+            self.loops.pop();
+            self.made += body.len().max(1);
+            if self.made > MOST_STATEMENTS {
+                let message = format!("`for` gives more than {MOST_STATEMENTS} statements");
+                return Err(error("E227", stmt.span, message));
+            }
+            // The other rounds have the same mistakes.
+            if self.diagnostics.len() > before {
+                break;
+            }
+        }
+        if out.is_empty() {
+            out.push(Stmt { kind: StmtKind::Skip, ..stmt.clone_head() });
+        }
+        out[0].labels.clone_from(&stmt.labels);
+        Ok(out)
+    }
+
+    fn kind(&mut self, stmt: &Stmt, check: &mut Expr) -> Result<StmtKind> {
+        Ok(match &stmt.kind {
+            StmtKind::Assume(e) => StmtKind::Assume(self.boolean(e, check)?),
+            StmtKind::Assert(e) => StmtKind::Assert(self.boolean(e, check)?),
+            StmtKind::Enforce(e) => StmtKind::Enforce(self.boolean(e, check)?),
+            StmtKind::Abortif(e) => StmtKind::Abortif(self.boolean(e, check)?),
+            StmtKind::Assign { targets, values, constrain } => {
+                self.assign(stmt, targets, values, constrain.as_ref(), check)?
+            }
+            StmtKind::Call { targets, callee, arguments } => self.call(targets, callee, arguments, check)?,
+            StmtKind::Return(es) => {
+                let types = self.results.clone();
+                if es.len() == types.len() {
+                    StmtKind::Return(self.all_converted(es, &types, check)?)
+                } else {
+                    let message = format!("{} values are returned, not {}", types.len(), es.len());
+                    return Err(error("E214", stmt.span, message));
+                }
+            }
+            StmtKind::If { arms, otherwise } => self.if_(stmt, arms, otherwise.as_deref(), check)?,
+            StmtKind::While(e, body) => StmtKind::While(self.boolean(e, check)?, self.block(body)),
+            StmtKind::Decl(d) => StmtKind::Decl(self.declaration(d).0),
+            StmtKind::Start(child) => {
+                let mut child = self.stmt(child)?;
+                match (child.pop(), child.is_empty()) {
+                    (Some(only), true) => StmtKind::Start(Box::new(only)),
+                    _ => return Err(error("E227", stmt.span, "`for` cannot be started as a thread")),
+                }
+            }
+            StmtKind::Atomic(body, end) => StmtKind::Atomic(self.block(body), *end),
+            StmtKind::Dead(names) => {
+                let bits = names.iter().flat_map(|name| match self.lookup(&name.name) {
+                    Some((declared, _)) => bits_of(name, declared),
+                    None => vec![name.clone()],
+                });
+                StmtKind::Dead(bits.collect())
+            }
+            StmtKind::Print(es) => {
+                let mut bits = Vec::new();
+                for e in es {
+                    bits.extend(self.value(e, check)?.bits(e.span));
+                }
+                StmtKind::Print(bits)
+            }
+            kind => kind.clone(),
+        })
+    }
+
+    fn all_converted(&mut self, es: &[Expr], types: &[Type], check: &mut Expr) -> Result<Vec<Expr>> {
+        let mut bits = Vec::new();
+        for (e, ty) in es.iter().zip(types) {
+            bits.extend(self.converted(e, ty, check)?);
+        }
+        Ok(bits)
+    }
+
+    fn assign(
+        &mut self,
+        stmt: &Stmt,
+        targets: &[Target],
+        values: &[Expr],
+        constrain: Option<&Expr>,
+        check: &mut Expr,
+    ) -> Result<StmtKind> {
+        let (mut places, mut new) = (Vec::new(), Vec::new());
+        let whole = check;
+        let check = &mut constant(true, stmt.span);
+        let mut arrays: Vec<(&str, Option<i64>)> = Vec::new();
+        for (target, e) in targets.iter().zip(values) {
+            let ident = &target.ident;
+            let place = |bit: &str| Target::from(Ident { name: bit.into(), span: ident.span });
+            if ident.name == "_" {
+                places.push(place("_"));
+                let value = if matches!(e.kind, ExprKind::Any) { None } else { Some(self.value(e, check)?) };
+                new.push(value.map_or(e.clone(), |v| v.into_bool().unwrap_or(constant(false, e.span))));
+                continue;
+            }
+            let Some((declared, passive)) = self.lookup(&ident.name) else {
+                if self.lowered.globals.constants.contains_key(&ident.name)
+                    || self.loop_value(&ident.name).is_some()
+                {
+                    let message = format!("`{}` is a constant", ident.name);
+                    return Err(error("E220", ident.span, message));
+                }
+                places.push(target.clone());
+                new.push(self.boolean(e, check)?);
+                continue;
+            };
+            let declared = declared.clone();
+            let value = self.converted(e, &declared.ty, check)?;
+            let name = if passive { &ident.name[..ident.name.len() - 1] } else { &ident.name };
+            let suffix = if passive { "$" } else { "" };
+            let Some(index) = self.index(ident, target.index.as_ref(), &declared, check)? else {
+                let bits = element_bits(name, None, &declared.ty);
+                places.extend(bits.iter().map(|bit| place(&format!("{bit}{suffix}"))));
+                new.extend(value);
+                continue;
+            };
+            let before = arrays.iter().any(|(array, at)| {
+                *array == ident.name && (at.is_none() || index.value().is_none() || *at == index.value())
+            });
+            if before {
+                let message =
+                    format!("elements of `{}` that can be the same are assigned at once", ident.name);
+                return Err(error("E209", ident.span, message));
+            }
+            arrays.push((&ident.name, index.value()));
+            let length = declared.length.unwrap_or(1) as i64;
+            for k in index.low.max(0)..=index.high.min(length - 1) {
+                let here =
+                    number::Number::equal(&index, &number::Number::constant(k, ident.span), ident.span);
+                for (bit, value) in element_bits(name, Some(k as usize), &declared.ty).iter().zip(&value) {
+                    let bit = format!("{bit}{suffix}");
+                    let old =
+                        Expr { kind: ExprKind::Name { name: bit.clone(), primed: false }, span: ident.span };
+                    places.push(place(&bit));
+                    new.push(choose(here.clone(), value.clone(), old));
+                }
+            }
+        }
+        if places.is_empty() {
+            // Every index is out of bounds: only the check counts.
+            places.push(Target::from(Ident { name: "_".into(), span: stmt.span }));
+            new.push(constant(false, stmt.span));
+        }
+        let constrain = constrain.map(|c| self.boolean(c, whole)).transpose()?;
+        // A thread that waits for its constraint assigns nothing. What the new values will be cannot be said here if they do not fit.
+        let waits = conjuncts(constrain.as_ref()).into_iter().filter(|c| self.is_known(c)).cloned();
+        let enabled = waits.fold(constant(true, stmt.span), and);
+        *whole = and(whole.clone(), number::or(number::not(enabled), check.clone()));
+        Ok(StmtKind::Assign { targets: places, values: new, constrain })
+    }
+
+    fn call(
+        &mut self,
+        targets: &[Target],
+        callee: &Ident,
+        arguments: &[Expr],
+        check: &mut Expr,
+    ) -> Result<StmtKind> {
+        let Some(signature) = self.signatures.get(&callee.name).cloned() else {
+            return Err(error("E213", callee.span, format!("no function `{}`", callee.name)));
+        };
+        let takes = signature.parameters.len();
+        if takes != arguments.len() {
+            let message = format!("`{}` takes {takes} arguments, not {}", callee.name, arguments.len());
+            return Err(error("E206", callee.span, message));
+        }
+        let results = signature.results.len();
+        if !targets.is_empty() && targets.len() != results {
+            let message = format!("`{}` returns {results} values, not {}", callee.name, targets.len());
+            return Err(error("E206", callee.span, message));
+        }
+        let arguments = self.all_converted(arguments, &signature.parameters, check)?;
+        let mut places = Vec::new();
+        for (target, ty) in targets.iter().zip(&signature.results) {
+            let ident = &target.ident;
+            if ident.name == "_" {
+                places.extend(std::iter::repeat_n(target.clone(), ty.bits()));
+                continue;
+            }
+            let Some((declared, _)) = self.lookup(&ident.name) else {
+                places.push(target.clone());
+                continue;
+            };
+            let declared = declared.clone();
+            let same = matches!(ty, Type::Enum { .. }) || matches!(declared.ty, Type::Enum { .. });
+            let fits = if same { *ty == declared.ty } else { ty.bounds() == declared.ty.bounds() };
+            if !fits || (*ty == Type::Bool) != (declared.ty == Type::Bool) {
+                let (mine, theirs) = (describe(&declared.ty), describe(ty));
+                let message = format!("`{}` is of {mine}, but the result of {theirs}", ident.name);
+                return Err(error("E220", ident.span, message));
+            }
+            let index = self.index(ident, target.index.as_ref(), &declared, check)?;
+            let index = match index
+                .map(|i| i.value().filter(|i| (0..declared.length.unwrap_or(1) as i64).contains(i)))
+            {
+                None => None,
+                Some(Some(i)) => Some(i as usize),
+                Some(None) => {
+                    let message =
+                        "a result is assigned to an element with a constant index in the array only";
+                    return Err(error("E223", ident.span, message).hint("assign it to a variable first"));
+                }
+            };
+            let bits = element_bits(&ident.name, index, &declared.ty);
+            places.extend(bits.into_iter().map(|name| Target::from(Ident { name, span: ident.span })));
+        }
+        Ok(StmtKind::Call { targets: places, callee: callee.clone(), arguments })
+    }
+
+    /// An `elsif` with a check becomes an `if` in an `else`, which can carry it.
+    fn if_(
+        &mut self,
+        stmt: &Stmt,
+        arms: &[(Expr, Vec<Stmt>)],
+        otherwise: Option<&[Stmt]>,
+        check: &mut Expr,
+    ) -> Result<StmtKind> {
+        let mut done = Vec::new();
+        for (i, (condition, body)) in arms.iter().enumerate() {
+            let mut its = constant(true, condition.span);
+            let condition = self.boolean(condition, &mut its)?;
+            if i > 0 && !matches!(its.kind, ExprKind::Const(true)) {
+                let rest =
+                    StmtKind::If { arms: arms[i..].to_vec(), otherwise: otherwise.map(<[Stmt]>::to_vec) };
+                let span = Span { end: stmt.span.end, ..arms[i].0.span };
+                let rest = Stmt { kind: rest, span, labels: Vec::new(), origin: None, check: None };
+                let otherwise = Some(self.stmt(&rest)?);
+                return Ok(StmtKind::If { arms: done, otherwise });
+            }
+            if i == 0 {
+                *check = its;
+            }
+            done.push((condition, self.block(body)));
+        }
+        Ok(StmtKind::If { arms: done, otherwise: otherwise.map(|b| self.block(b)) })
+    }
+}
+
+impl Stmt {
+    /// All but what it does.
+    fn clone_head(&self) -> Stmt {
+        Stmt {
+            labels: self.labels.clone(),
+            kind: StmtKind::Skip,
+            span: self.span,
+            origin: self.origin.clone(),
+            check: None,
+        }
+    }
+}
+
+fn conjuncts(e: Option<&Expr>) -> Vec<&Expr> {
+    match e.map(|e| &e.kind) {
+        None => Vec::new(),
+        Some(ExprKind::Chain(ast::ChainOp::And, es)) => es.iter().flat_map(|e| conjuncts(Some(e))).collect(),
+        Some(_) => e.into_iter().collect(),
+    }
+}
+
+fn twice(name: &Ident) -> Diagnostic {
+    error("E202", name.span, format!("`{}` is declared twice", name.name)).label("second declaration")
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    error("E225", span, "written as bits, this is too large").hint("assign parts of it to variables first")
+}
+
+fn describe(ty: &Type) -> String {
+    match ty {
+        Type::Bool => "type bool".into(),
+        Type::Range(low, high) => format!("type {low}..{high}"),
+        Type::Wrap(bits) => format!("type u{bits}"),
+        Type::Enum { name, .. } => format!("type {name}"),
+    }
+}
+
+/// The names of the bits of a variable or an element.
+fn element_bits(name: &str, index: Option<usize>, ty: &Type) -> Vec<String> {
+    let base = index.map_or(name.to_string(), |k| format!("{name}.{k}"));
+    match ty {
+        Type::Bool => vec![base],
+        _ => (0..ty.bits()).map(|i| format!("{base}.{i}")).collect(),
+    }
+}
+
+fn groups_of(name: &str, declared: &Declared) -> Vec<Group> {
+    let group = |index: Option<usize>| Group {
+        name: index.map_or(name.to_string(), |k| format!("{name}[{k}]")),
+        ty: declared.ty.clone(),
+        bits: element_bits(name, index, &declared.ty),
+    };
+    match declared.length {
+        None => vec![group(None)],
+        Some(length) => (0..length).map(|k| group(Some(k))).collect(),
+    }
+}
+
+fn bits_of(name: &Ident, declared: &Declared) -> Vec<Ident> {
+    let groups = groups_of(&name.name, declared);
+    groups.into_iter().flat_map(|g| g.bits).map(|bit| Ident { name: bit, span: name.span }).collect()
+}
+
+fn bit_of(initial: &ast::Initial, i: usize) -> ast::Initial {
+    match initial {
+        ast::Initial::Value(Expr { kind: ExprKind::Number(n), .. }) if n >> i & 1 == 1 => ast::Initial::True,
+        ast::Initial::Value(_) => ast::Initial::False,
+        other => other.clone(),
+    }
+}
+
+fn statement_size(s: &Stmt) -> (usize, usize) {
+    let es: Vec<&Expr> = match &s.kind {
+        StmtKind::Assume(e) | StmtKind::Assert(e) | StmtKind::Enforce(e) | StmtKind::Abortif(e) => vec![e],
+        StmtKind::Assign { values, constrain, .. } => values.iter().chain(constrain).collect(),
+        StmtKind::Call { arguments: es, .. } | StmtKind::Return(es) | StmtKind::Print(es) => {
+            es.iter().collect()
+        }
+        StmtKind::If { arms, .. } => arms.iter().map(|arm| &arm.0).collect(),
+        StmtKind::While(e, _) => vec![e],
+        _ => Vec::new(),
+    };
+    es.into_iter().chain(&s.check).map(size).fold((0, 0), |(n, deep), (m, d)| (n + m, deep.max(d)))
+}
+
+#[cfg(test)]
+mod tests;

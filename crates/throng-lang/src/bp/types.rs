@@ -1,0 +1,156 @@
+//! The types of variables, and how their values are shown: which bits belong together, and what they mean.
+
+use super::lower::number::width;
+use super::program::Variable;
+use throng_model::cubes::{FREE, ONE};
+
+/// What values a variable has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Type {
+    /// 0 and 1.
+    Bool,
+    /// The numbers between two bounds; leaving them is a violation.
+    Range(i64, i64),
+    /// So many bits; arithmetic wraps around.
+    Wrap(u32),
+    /// One of these.
+    Enum {
+        /// The name of the enumeration.
+        name: String,
+        /// Its values.
+        values: Vec<String>,
+    },
+}
+
+impl Type {
+    /// The least and the greatest number that stands for a value.
+    pub fn bounds(&self) -> (i64, i64) {
+        match self {
+            Type::Bool => (0, 1),
+            Type::Range(low, high) => (*low, *high),
+            Type::Wrap(bits) => (0, (1 << bits) - 1),
+            Type::Enum { values, .. } => (0, values.len() as i64 - 1),
+        }
+    }
+
+    /// How many bits a variable has.
+    pub fn bits(&self) -> usize {
+        let (low, high) = self.bounds();
+        // A type with one value has a bit, too, so that everything that is declared is there.
+        width(low, high).max(1)
+    }
+
+    /// The least and the greatest number that the bits can stand for.
+    pub fn raw_bounds(&self) -> (i64, i64) {
+        let bits = self.bits();
+        if self.bounds().0 < 0 { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+
+    /// Whether every pattern of bits is a value.
+    pub fn is_full(&self) -> bool {
+        self.bounds() == self.raw_bounds()
+    }
+
+    /// The value of bits that are known, lowest first. Bits that are no value stand for the nearest one.
+    pub fn show(&self, bits: impl Iterator<Item = bool>) -> String {
+        let (low, high) = self.bounds();
+        let code = bits.enumerate().fold(0i64, |code, (i, bit)| code | i64::from(bit) << i);
+        let sign = 1i64 << (self.bits() - 1);
+        let code = if low < 0 && code & sign != 0 { code - 2 * sign } else { code };
+        let value = code.clamp(low, high);
+        match self {
+            Type::Enum { values, .. } => values[value as usize].clone(),
+            _ => value.to_string(),
+        }
+    }
+}
+
+/// Bits that are one variable, or one element of an array, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its name: `n`, `a[2]`.
+    pub name: String,
+    /// What its bits mean.
+    pub ty: Type,
+    /// The names of its bits.
+    pub bits: Vec<String>,
+}
+
+/// The groups of a program; Boolean variables, which are their own bit, are in none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Groups {
+    /// Of the shared variables.
+    pub shared: Vec<Group>,
+    /// Of the thread-local variables.
+    pub thread_locals: Vec<Group>,
+    /// Of the variables of each function.
+    pub functions: Vec<Vec<Group>>,
+}
+
+/// The values of variables as people know them: bits that belong together are one value, `*` if they are not all known.
+pub fn grouped(variables: &[Variable], masks: &[u8], groups: &[Group]) -> Vec<(String, String)> {
+    let mut shown = Vec::new();
+    let mut at = 0;
+    while let Some(variable) = variables.get(at) {
+        let group = groups.iter().find(|g| {
+            g.bits.first() == Some(&variable.name)
+                && variables
+                    .get(at..at + g.bits.len())
+                    .is_some_and(|vs| vs.iter().map(|v| &v.name).eq(&g.bits))
+        });
+        let length = group.map_or(1, |g| g.bits.len());
+        let bits = &masks[at..at + length];
+        let value = match group {
+            _ if bits.contains(&FREE) => "*".into(),
+            Some(group) => group.ty.show(bits.iter().map(|&m| m == ONE)),
+            None => u8::from(bits[0] == ONE).to_string(),
+        };
+        shown.push((group.map_or(&variable.name, |g| &g.name).clone(), value));
+        at += length;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_model::cubes::ZERO;
+
+    #[test]
+    fn bits_are_shown_as_values() {
+        let variable = |name: &str| Variable { name: name.into(), initial: FREE };
+        let group = |name: &str, ty: Type, bits: &[&str]| Group {
+            name: name.into(),
+            ty,
+            bits: bits.iter().map(|b| b.to_string()).collect(),
+        };
+        let values = vec!["idle".into(), "trying".into(), "critical".into()];
+        let groups = [
+            group("n", Type::Range(-2, 1), &["n.0", "n.1"]),
+            group("p", Type::Enum { name: "phase".into(), values }, &["p.0", "p.1"]),
+            group("a[1]", Type::Wrap(1), &["a.1.0"]),
+        ];
+        let variables = ["n.0", "n.1", "x", "p.0", "p.1", "a.1.0"].map(variable);
+        let show = |masks: [u8; 6]| {
+            let values = grouped(&variables, &masks, &groups);
+            values.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(show([ZERO, ONE, ONE, ZERO, ONE, ONE]), "n=-2 x=1 p=critical a[1]=1");
+        assert_eq!(show([ONE, FREE, FREE, ONE, ONE, FREE]), "n=* x=* p=critical a[1]=*");
+    }
+
+    #[test]
+    fn a_type_has_as_many_bits_as_its_values_need() {
+        for (ty, bits, full) in [
+            (Type::Range(0, 7), 3, true),
+            (Type::Range(0, 4), 3, false),
+            (Type::Range(-4, 3), 3, true),
+            (Type::Range(-5, 0), 4, false),
+            (Type::Range(3, 3), 2, false),
+            (Type::Range(0, 0), 1, false),
+            (Type::Wrap(5), 5, true),
+        ] {
+            assert_eq!((ty.bits(), ty.is_full()), (bits, full), "{ty:?}");
+        }
+    }
+}

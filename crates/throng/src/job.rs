@@ -1,0 +1,508 @@
+//! The front door: an input, a question about it, and the four things one can do with it.
+//!
+//! A [`Job`] is checked ([`Job::check`]), its thread states are listed ([`Job::reach`]), its cutoff is found ([`Job::cutoff`]), or a certificate
+//! about it is checked ([`Job::certify`]). The command line has no other way to do any of this.
+
+mod cutoff;
+mod reach;
+
+pub use self::cutoff::CutoffMethod;
+pub use self::reach::Moments;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::engine::{self, Answer, Silent, Watch};
+use crate::error::Error;
+use crate::input::Input;
+use crate::outcome::{Outcome, Phases, Subject};
+use crate::registry::{Engine, Settings};
+use throng_check::certificate::Document;
+use throng_check::certificate::write::Origin;
+use throng_check::certify::{Asked, Certified, certify};
+use throng_check::rules;
+use throng_lang::load::Loaded;
+use throng_lang::question::{Posed, Question, SourceDiagnostic};
+use throng_lang::source::Source;
+use throng_model::limits::{Limits, memory_in_use, peak_memory};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Unknown, Verdict};
+
+/// Answers the questions that a file asks: for any number of threads, without limits, all evidence checked.
+///
+/// ```no_run
+/// let outcome = throng::verify("examples/spinlock-broken.bp")?;
+/// if let Some(run) = outcome.trace() {
+///     println!("broken by {} threads in {} steps", run.threads(), run.steps.len());
+/// }
+/// # Ok::<(), throng::Error>(())
+/// ```
+pub fn verify(path: impl AsRef<Path>) -> Result<Outcome, Error> {
+    Job::new(&Input::open(path)?).check(Engine::Auto, &Limits::none())
+}
+
+/// A property of an input. Assertions of programs, and targets that an input or a file beside it names, are asked for without being mentioned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Property {
+    /// Programs: no thread reaches this label.
+    NeverAt(String),
+    /// Programs: no two threads are at this label, no thread being inside an atomic section.
+    NeverTwoAt(String),
+    /// Programs: this expression over the shared variables always holds.
+    Invariant(String),
+    /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
+    Never(String),
+}
+
+/// Where an input starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Start {
+    /// Programs: so many threads at the entry of `main`.
+    Threads(u32),
+    /// Programs: any number of threads at the entry of `main`.
+    AnyNumber,
+    /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u.
+    Configuration(String),
+}
+
+/// A question about an input, and how to search for the answer.
+///
+/// ```
+/// use std::time::Duration;
+/// use throng::{Engine, Format, Input, Job, Limits, Progress};
+///
+/// let program = "decl lock := 0;
+///     void main() begin
+///       while * do lock := 1 constrain !lock; CRITICAL: skip; lock := 0; od
+///     end";
+/// let input = Input::from_text(program, Format::Bp)?;
+/// let watch = |now: &Progress| assert_eq!(now.engine, "backward");
+/// let job = Job::new(&input).never_two_at("CRITICAL").watch(&watch);
+/// let limits = Limits::none().timeout(Duration::from_secs(20));
+/// let stopper = limits.stopper(); // `stopper.stop()` from any thread ends the search
+/// let outcome = job.check(Engine::Backward, &limits)?;
+/// assert!(outcome.is_safe(), "{outcome}");
+/// # drop(stopper);
+/// # Ok::<(), throng::Error>(())
+/// ```
+pub struct Job<'a> {
+    input: Option<Input>,
+    question: Question,
+    pub(crate) settings: Settings,
+    pub(crate) watch: &'a dyn Watch,
+    pub(crate) checks: bool,
+    /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and [`Job::cutoff`].
+    prepared: [OnceLock<Result<Prepared, Error>>; 2],
+}
+
+/// A question that was put together: what engines get.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// What the engines answer.
+    pub problem: Problem,
+    /// Warnings about the question and about files of properties.
+    pub warnings: Vec<SourceDiagnostic>,
+    left_out: Vec<(String, String)>,
+    /// The input, read as the question needs it.
+    input: Option<Input>,
+    /// The text behind the problem, if it was read by another reader.
+    source: Option<Arc<Source>>,
+    took: Duration,
+}
+
+impl Prepared {
+    /// What a certificate of an answer is about, unless the problem was not read from an input.
+    pub fn origin(&self) -> Option<Origin<'_>> {
+        let input = self.input.as_ref()?;
+        Some(Origin { loaded: input.loaded(), reading: input.reading(), problem: &self.problem })
+    }
+
+    /// What the reader made of the input.
+    pub fn loaded(&self) -> Option<&Arc<Loaded>> {
+        self.input.as_ref().map(Input::loaded)
+    }
+
+    /// What reports say about it.
+    pub(crate) fn subject(&self) -> Subject {
+        match &self.input {
+            None => Subject { source: self.source.clone(), format: None },
+            Some(input) => {
+                Subject { source: Some(input.loaded().source.clone()), format: Some(input.format()) }
+            }
+        }
+    }
+}
+
+impl<'a> Job<'a> {
+    /// What the input itself asks, for any number of threads.
+    pub fn new(input: &Input) -> Job<'a> {
+        Job {
+            input: Some(input.clone()),
+            question: Question::default(),
+            settings: Settings::default(),
+            watch: &Silent,
+            checks: true,
+            prepared: Default::default(),
+        }
+    }
+
+    /// A problem that is built already: your own, or of your own types ([`crate::template`]).
+    pub fn of(problem: Problem) -> Job<'a> {
+        let prepared = Prepared {
+            problem,
+            warnings: Vec::new(),
+            left_out: Vec::new(),
+            input: None,
+            source: None,
+            took: Duration::ZERO,
+        };
+        let ready = || OnceLock::from(Ok(prepared.clone()));
+        Job {
+            input: None,
+            question: Question::default(),
+            settings: Settings::default(),
+            watch: &Silent,
+            checks: true,
+            prepared: [ready(), ready()],
+        }
+    }
+
+    /// The text that a problem of [`Job::of`] was read from, for reports.
+    pub fn read_from(mut self, source: Arc<Source>) -> Job<'a> {
+        for prepared in self.prepared.iter_mut().filter_map(OnceLock::get_mut).flatten() {
+            prepared.source = Some(source.clone());
+        }
+        self
+    }
+
+    /// Replaces the whole question.
+    pub fn question(self, question: Question) -> Job<'a> {
+        match self.input {
+            Some(_) => Job { question, prepared: Default::default(), ..self },
+            // A problem that is built already has its question.
+            None => self,
+        }
+    }
+
+    /// Asks for one more property.
+    pub fn property(self, property: Property) -> Job<'a> {
+        let mut question = self.question.clone();
+        match property {
+            Property::NeverAt(label) => question.error_labels.push(label),
+            Property::NeverTwoAt(label) => question.mutex.push(label),
+            Property::Invariant(text) => question.invariants.push(text),
+            Property::Never(text) => question.targets.push(text),
+        }
+        self.question(question)
+    }
+
+    /// No thread reaches this label.
+    pub fn never_at(self, label: &str) -> Job<'a> {
+        self.property(Property::NeverAt(label.into()))
+    }
+
+    /// No two threads are at this label.
+    pub fn never_two_at(self, label: &str) -> Job<'a> {
+        self.property(Property::NeverTwoAt(label.into()))
+    }
+
+    /// This expression over the shared variables always holds.
+    pub fn always(self, expression: &str) -> Job<'a> {
+        self.property(Property::Invariant(expression.into()))
+    }
+
+    /// No configuration like this is reached.
+    pub fn never(self, configuration: &str) -> Job<'a> {
+        self.property(Property::Never(configuration.into()))
+    }
+
+    /// Where to start.
+    pub fn start(self, start: Start) -> Job<'a> {
+        let initial = match start {
+            Start::Threads(n) => n.to_string(),
+            Start::AnyNumber => "any".into(),
+            Start::Configuration(text) => text,
+        };
+        let question = Question { initial: Some(initial), ..self.question.clone() };
+        self.question(question)
+    }
+
+    /// How many threads there may be at any time; of nets, how many tokens for each open initial count.
+    pub fn threads(self, bound: Bound) -> Job<'a> {
+        let threads = match bound {
+            Bound::Any => None,
+            Bound::Threads(n) | Bound::Tokens(n) => Some(n),
+        };
+        let question = Question { threads, ..self.question.clone() };
+        self.question(question)
+    }
+
+    /// How engines search.
+    pub fn settings(self, settings: Settings) -> Job<'a> {
+        Job { settings, ..self }
+    }
+
+    /// What is informed about the progress of a search; a closure will do.
+    pub fn watch(self, watch: &'a dyn Watch) -> Job<'a> {
+        Job { watch, ..self }
+    }
+
+    /// Leaves evidence unchecked, unless the engine checks it anyway to choose among answers.
+    pub fn unchecked(self) -> Job<'a> {
+        Job { checks: false, ..self }
+    }
+
+    /// The file of properties that the question reads, if it does.
+    pub fn property_file(&self) -> Option<PathBuf> {
+        self.input.as_ref().and_then(|input| self.question.property_file(input.loaded(), input.path()))
+    }
+
+    /// The problem that [`Job::check`] answers, or what is wrong with the question.
+    pub fn prepare(&self) -> Result<&Prepared, Error> {
+        self.prepared[0].get_or_init(|| self.put_together(false)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The problem that [`Job::reach`] and [`Job::cutoff`] answer: it need not have a property.
+    pub fn prepare_listing(&self) -> Result<&Prepared, Error> {
+        self.prepared[1].get_or_init(|| self.put_together(true)).as_ref().map_err(Clone::clone)
+    }
+
+    fn put_together(&self, listing: bool) -> Result<Prepared, Error> {
+        let input = self.input.as_ref().expect("a job of a problem is prepared already");
+        let began = Instant::now();
+        let question =
+            Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
+        let exact = listing || question.reading(*input.reading()).exact_copies;
+        let input = if exact { input.with_exact_copies()? } else { input.clone() };
+        let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
+        let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
+        Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
+    }
+
+    /// Answers with another form of the same problem.
+    #[doc(hidden)]
+    pub fn rewritten(self, rewrite: impl FnOnce(&Problem) -> Problem) -> Result<Job<'a>, Error> {
+        let mut prepared = self.prepare()?.clone();
+        prepared.problem = rewrite(&prepared.problem);
+        Ok(Job { prepared: [OnceLock::from(Ok(prepared)), OnceLock::new()], ..self })
+    }
+
+    /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an outcome, not an error.
+    pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {
+        self.check_by(&*engine.build(&self.settings), limits)
+    }
+
+    /// The same with any engine, such as your own. Its evidence is checked, too.
+    pub fn check_by(&self, engine: &dyn engine::Engine, limits: &Limits) -> Result<Outcome, Error> {
+        let prepared = self.prepare()?;
+        let mut problem = prepared.problem.clone();
+        room_for_the_start(&problem)?;
+        let began = Instant::now();
+        let mut answer = obeying(&problem, limits, || engine.run(&problem, limits, self.watch));
+        if let Some(flaw) = answer.flaw.take() {
+            return Err(Error::Flawed(flaw));
+        }
+        if self.checks && !answer.checked {
+            let began = Instant::now();
+            check_all(&problem, &mut answer, limits)?;
+            answer.checked = true;
+            answer.checking += began.elapsed();
+        }
+        leave_out(&prepared.left_out, &mut problem, &mut answer);
+        let phases = Phases {
+            reading: prepared.took,
+            searching: began.elapsed().saturating_sub(answer.checking),
+            checking: answer.checking,
+        };
+        let mut warnings: Vec<SourceDiagnostic> = self.input.iter().flat_map(Input::warnings).collect();
+        warnings.extend(prepared.warnings.iter().cloned());
+        Ok(Outcome {
+            engine: engine.name(),
+            checked: answer.checked,
+            answer,
+            time: began.elapsed(),
+            phases,
+            memory: memory_in_use(),
+            peak_memory: peak_memory(),
+            warnings,
+            certificate: None,
+            problem,
+            subject: prepared.subject(),
+            shown: OnceLock::new(),
+        })
+    }
+
+    /// Whether a certificate answers this question and is valid. A certificate about a cutoff alone is checked as such unless a property was
+    /// asked for. What is not accepted is [`Error::NotCertified`].
+    pub fn certify(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
+        let about_cutoff = self.is_about_cutoff(certificate);
+        let prepared = if about_cutoff { self.prepare_listing()? } else { self.prepare()? };
+        let origin = prepared.origin().ok_or_else(no_input)?;
+        let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
+        Ok(certify(&asked, certificate, limits)?)
+    }
+
+    /// Whether a certificate is one about a cutoff alone, and no property was asked for.
+    pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
+        let Question { targets, prop, error_labels, mutex, invariants, .. } = &self.question;
+        let lists = [targets, error_labels, mutex, invariants];
+        let asks = prop.is_some() || lists.iter().any(|list| !list.is_empty());
+        certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
+    }
+
+    /// Whether a certificate is valid for the question that it states itself, which need not be this one.
+    pub fn certify_as_stated(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
+        let input = self.input.as_ref().ok_or_else(no_input)?;
+        Ok(certify(&Asked::Own(input.loaded()), certificate, limits)?)
+    }
+}
+
+fn no_input() -> Error {
+    Error::Unsuitable("certificates are about inputs in files or texts".into())
+}
+
+/// Runs a search; the model stops with the limits, too.
+pub(crate) fn obeying<T>(problem: &Problem, limits: &Limits, search: impl FnOnce() -> T) -> T {
+    let watched = limits.clone();
+    problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+    let found = search();
+    problem.model.obey(None);
+    found
+}
+
+/// Why a search ended: the limit that was hit, rather than that the model was stopped because of it.
+pub(crate) fn hit(limits: &Limits, why: Unknown) -> Unknown {
+    limits.check().err().unwrap_or(why)
+}
+
+/// Refuses a thread bound that the smallest initial configuration exceeds.
+pub(crate) fn room_for_the_start(problem: &Problem) -> Result<(), Error> {
+    if let Bound::Threads(bound) = problem.bound
+        && let Some(least) = problem.initial.iter().map(|family| family.threads.size()).min()
+        && least > bound
+    {
+        let why = format!("{least} threads exist at the start, but only {bound} are allowed");
+        return Err(Error::Impossible(Unknown::NotForThisModel(why)));
+    }
+    Ok(())
+}
+
+/// Adds the properties that could not be asked: nothing is known about them.
+fn leave_out(left_out: &[(String, String)], problem: &mut Problem, answer: &mut Answer) {
+    for (name, why) in left_out.iter().cloned() {
+        problem.targets.push(Target { name, configs: Vec::new() });
+        answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
+        if !answer.fewest.is_empty() {
+            answer.fewest.push(false);
+        }
+        if !answer.by.is_empty() {
+            answer.by.push(None);
+        }
+    }
+}
+
+/// Checks all evidence of an answer.
+fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Error> {
+    let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
+    for (i, flaw) in rules::check_each(problem, &verdicts, limits) {
+        let why = match (flaw, problem.complete(), limits.check()) {
+            (rules::Flaw::Limit(why), ..) => why,
+            // It was found while statements were cut short.
+            (_, Err(_), Err(why)) => why,
+            (flaw, ..) => {
+                let target = &problem.targets[i].name;
+                return Err(Error::Flawed(format!(
+                    "the evidence for target `{target}` does not stand: {flaw}"
+                )));
+            }
+        };
+        // What could not be checked in time is no verdict.
+        let why = format!("an answer was found, but its evidence not checked: {why}");
+        answer.statistics.withdraw(&answer.verdicts[i]);
+        answer.verdicts[i] = Verdict::Unknown(Unknown::Inconclusive(why));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Statistics;
+    use throng_lang::load::Format;
+    use throng_model::verdict::Certificate;
+
+    const BROKEN: &str = "3 3\n0 0 -> 0 1\n0 1 -> 0 2\n0|2,2\n0|2,2,2\n1|0\n";
+
+    fn text(text: &str) -> Input {
+        Input::from_text(text, Format::Tts).unwrap()
+    }
+
+    #[test]
+    fn an_outcome_has_verdicts_evidence_and_numbers() {
+        let asked = Job::new(&text(BROKEN));
+        let outcome = asked.check(Engine::Auto, &Limits::none()).unwrap();
+        assert!(outcome.is_unsafe() && outcome.checked && outcome.unknown().is_none());
+        assert_eq!(outcome.engine, "auto");
+        assert_eq!(outcome.trace().map(|t| (t.threads(), t.steps.len())), Some((2, 4)));
+        assert!(matches!(outcome.answer.verdicts[2], Verdict::Safe(_)));
+        assert!(outcome.answer.statistics.configurations > 0);
+        let Phases { reading, searching, checking } = outcome.phases;
+        assert!(reading > Duration::ZERO && searching > Duration::ZERO && checking > Duration::ZERO);
+        assert!(searching + checking <= outcome.time && outcome.peak_memory >= outcome.memory);
+        assert!(outcome.to_string().starts_with("UNSAFE  2 of 3 targets"), "{outcome}");
+    }
+
+    #[test]
+    fn a_bound_counts_and_a_stopped_run_is_unknown() {
+        let bounded = Job::new(&text(BROKEN)).threads(Bound::Threads(2));
+        let outcome = bounded.check(Engine::Auto, &Limits::none()).unwrap();
+        assert!(matches!(outcome.answer.verdicts[1], Verdict::Safe(_)), "two threads are not three");
+        let limits = Limits::none();
+        limits.stopper().stop();
+        let asked = Job::new(&text("3 3\n0 0 +> 0 1\n")).never("2|");
+        let outcome = asked.check(Engine::Explicit, &limits).unwrap();
+        assert_eq!(outcome.unknown(), Some(&Unknown::Cancelled));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let error = Input::from_text("3 3\n0 0 => 1\n", Format::Tts);
+        let Err(Error::Refused(messages)) = error else { panic!("accepted") };
+        assert!(!messages.is_empty());
+        assert!(Error::Refused(messages).to_string().contains("<tts>:2"));
+        assert!(verify("no/such/file.bp").is_err());
+    }
+
+    #[test]
+    fn messages_name_methods_and_not_options() {
+        let Err(error) =
+            Job::new(&text(BROKEN)).never_two_at("L").threads(Bound::Threads(0)).prepare().cloned()
+        else {
+            panic!("accepted")
+        };
+        let said = error.to_string();
+        assert!(said.contains("`never_two_at` does not apply") && !said.contains("--mutex"), "{said}");
+        assert!(said.contains("threads:1") && !said.contains("--threads"), "{said}");
+    }
+
+    #[test]
+    fn forged_evidence_is_no_outcome() {
+        struct Liar;
+        impl engine::Engine for Liar {
+            fn name(&self) -> &'static str {
+                "liar"
+            }
+            fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
+                let safe = Verdict::Safe(Certificate::Upward(Arc::new(Vec::new())));
+                Answer::new(vec![safe; problem.targets.len()], Statistics::default())
+            }
+        }
+        let (ask, limits) = (|| Job::new(&text(BROKEN)), Limits::none());
+        assert!(matches!(ask().check_by(&Liar, &limits), Err(Error::Flawed(..))));
+        assert!(ask().unchecked().check_by(&Liar, &limits).is_ok_and(|o| !o.checked));
+    }
+}

@@ -1,0 +1,243 @@
+//! What a check found out, and how it is shown.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crate::engine::Answer;
+use crate::report::{json, sarif, text};
+use serde::Serialize;
+use throng_lang::load::Format;
+use throng_lang::question::SourceDiagnostic;
+use throng_lang::source::Source;
+use throng_model::concrete::concretise;
+use throng_model::problem::Problem;
+use throng_model::verdict::{Trace, Unknown, Verdict};
+
+/// What was found out. Prints as a report for people.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The question that was answered.
+    pub problem: Problem,
+    /// The engine that was asked.
+    pub engine: &'static str,
+    /// A verdict with evidence for every target of the problem, in order, and numbers about the search.
+    pub answer: Answer,
+    /// Whether the evidence was checked; if so, it stands.
+    pub checked: bool,
+    /// How long search and check took.
+    pub time: Duration,
+    /// How long each part took.
+    pub phases: Phases,
+    /// Bytes of memory in use at the end.
+    pub memory: u64,
+    /// Bytes of memory in use at most, since the process began.
+    pub peak_memory: u64,
+    /// What is odd about the input or the question.
+    pub warnings: Vec<SourceDiagnostic>,
+    /// The certificate that was written, for reports.
+    pub certificate: Option<Written>,
+    pub(crate) subject: Subject,
+    pub(crate) shown: OnceLock<Answer>,
+}
+
+/// What an outcome is about, if it was read from somewhere.
+#[derive(Clone, Default)]
+pub(crate) struct Subject {
+    pub(crate) source: Option<Arc<Source>>,
+    pub(crate) format: Option<Format>,
+}
+
+impl Subject {
+    /// What the input is called.
+    pub(crate) fn name(&self) -> &str {
+        self.source.as_ref().map_or("(none)", |source| &source.name)
+    }
+}
+
+impl Outcome {
+    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe.
+    pub fn status(&self) -> Status {
+        Status::overall(&self.answer.verdicts)
+    }
+
+    /// Whether no target can be reached.
+    pub fn is_safe(&self) -> bool {
+        self.status() == Status::Safe
+    }
+
+    /// Whether some target can be reached.
+    pub fn is_unsafe(&self) -> bool {
+        self.status() == Status::Unsafe
+    }
+
+    /// What answered: the engine, or those of a portfolio's engines that did.
+    pub fn answered_by(&self) -> String {
+        let mut names: Vec<&str> = self.answer.by.iter().flatten().copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { self.engine.to_string() } else { names.join(", ") }
+    }
+
+    /// The run into the first target that can be reached. Its states may stand for sets of states; [`Outcome::shown`] has values.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.answer.verdicts.iter().find_map(|v| match v {
+            Verdict::Unsafe(trace) => Some(trace),
+            _ => None,
+        })
+    }
+
+    /// Why there is no answer about the first target without one.
+    pub fn unknown(&self) -> Option<&Unknown> {
+        self.answer.verdicts.iter().find_map(|v| match v {
+            Verdict::Unknown(why) => Some(why),
+            _ => None,
+        })
+    }
+
+    /// The answer with a value for everything that a run leaves open: people want to see values, not sets of them.
+    ///
+    /// The result is for reading. What the checker accepts as evidence is [`Outcome::answer`].
+    pub fn shown(&self) -> &Answer {
+        self.shown.get_or_init(|| {
+            let mut answer = self.answer.clone();
+            let Problem { model, bound, targets, .. } = &self.problem;
+            for (target, verdict) in targets.iter().zip(&mut answer.verdicts) {
+                if let Verdict::Unsafe(trace) = verdict
+                    && let Some(concrete) = concretise(&**model, target, trace, bound.threads())
+                {
+                    *trace = concrete;
+                }
+            }
+            answer
+        })
+    }
+
+    /// What the input is called.
+    pub fn file(&self) -> &str {
+        self.subject.name()
+    }
+
+    /// What moves: `thread` or `token`.
+    pub fn unit(&self) -> &'static str {
+        self.subject.format.map_or("thread", Format::unit)
+    }
+
+    /// The report for people.
+    pub fn text(&self, options: text::Options) -> String {
+        text::write(self, options)
+    }
+
+    /// The report as one JSON document.
+    pub fn json(&self) -> String {
+        json::write(self)
+    }
+
+    /// The report as SARIF 2.1.0, for code-scanning pages and editors.
+    pub fn sarif(&self) -> String {
+        sarif::write(self)
+    }
+
+    /// The report as a web page that needs no network.
+    #[cfg(feature = "page")]
+    pub fn html(&self) -> String {
+        crate::report::page::write(self)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(text::Options::default()))
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// How long each part of a run took. Where several engines search and check at the same time, their checks are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// From the input to the problem.
+    pub reading: Duration,
+    /// From the problem to an answer.
+    pub searching: Duration,
+    /// From the answer to a verdict.
+    pub checking: Duration,
+}
+
+impl Phases {
+    /// Names and times, in order.
+    pub fn named(&self) -> [(&'static str, Duration); 3] {
+        [("reading", self.reading), ("searching", self.searching), ("checking", self.checking)]
+    }
+}
+
+/// A certificate that was written to a file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Written {
+    /// The file.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// How long it took to check it as `throng certify` does; null if that was not done.
+    pub seconds: Option<f64>,
+}
+
+/// A verdict without its evidence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Status {
+    /// Cannot happen.
+    Safe,
+    /// Not known.
+    Unknown,
+    /// Can happen.
+    Unsafe,
+}
+
+impl Status {
+    /// That of a verdict.
+    pub fn of(verdict: &Verdict) -> Status {
+        match verdict {
+            Verdict::Safe(_) => Status::Safe,
+            Verdict::Unsafe(_) => Status::Unsafe,
+            Verdict::Unknown(_) => Status::Unknown,
+        }
+    }
+
+    /// `UNSAFE` if any is, else `UNKNOWN` if any is, else `SAFE`.
+    pub fn overall(verdicts: &[Verdict]) -> Status {
+        verdicts.iter().map(Status::of).max().unwrap_or(Status::Unknown)
+    }
+
+    /// The exit status that goes with it.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Status::Safe => 0,
+            Status::Unsafe => 10,
+            Status::Unknown => 1,
+        }
+    }
+
+    /// As JSON spells it.
+    pub fn lower(self) -> &'static str {
+        match self {
+            Status::Safe => "safe",
+            Status::Unsafe => "unsafe",
+            Status::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Status::Safe => "SAFE",
+            Status::Unsafe => "UNSAFE",
+            Status::Unknown => "UNKNOWN",
+        })
+    }
+}

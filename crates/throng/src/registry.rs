@@ -1,0 +1,195 @@
+//! The engines by name: one list for the command line, the library and the fuzzer.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::engine;
+use crate::engine::auto::Auto;
+use crate::engine::backward::Pruned;
+use crate::engine::equations::Equations;
+use crate::engine::explicit::Explicit;
+use crate::engine::guided::Guided;
+use crate::engine::karp_miller::KarpMiller;
+use crate::engine::on_quotient::OnQuotient;
+#[cfg(feature = "symbolic")]
+use crate::engine::symbolic::Symbolic;
+use crate::engine::views::Views;
+
+/// An engine that Throng ships.
+///
+/// ```
+/// use throng::Engine;
+/// assert_eq!("karp-miller".parse(), Ok(Engine::KarpMiller));
+/// assert!(Engine::ALL.iter().all(|engine| engine.name().parse() == Ok(*engine)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Engine {
+    /// The portfolio: several of the others side by side.
+    #[default]
+    Auto,
+    /// Forward, breadth first, over counted threads.
+    Explicit,
+    /// Forward with ω for "any number": the coverability set.
+    KarpMiller,
+    /// Thread-state equations.
+    Equations,
+    /// Best-first search guided by the equations.
+    Guided,
+    /// Backward over upward-closed sets.
+    Backward,
+    /// Pair views and triple views.
+    Views,
+    /// Forward with decision diagrams.
+    #[cfg(feature = "symbolic")]
+    Symbolic,
+}
+
+/// How an engine searches. An engine ignores what does not concern it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// How many processor cores to use; with one, the search is deterministic.
+    pub jobs: usize,
+    /// Without a thread bound: give up looking for a bug beyond this many threads.
+    pub max_threads: Option<u32>,
+    /// Stop as soon as one target is reached; the others stay unknown.
+    pub stop_at_first: bool,
+    /// Partial-order reduction, where the model allows it. A proof found with it cannot be written as a certificate.
+    pub partial_order: bool,
+    /// `explicit`: count threads by local state rather than tell them apart.
+    pub counting: bool,
+    /// Search a smaller quotient of the problem, where there is one.
+    pub quotient: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            jobs: 1,
+            max_threads: None,
+            stop_at_first: false,
+            partial_order: true,
+            counting: true,
+            quotient: true,
+        }
+    }
+}
+
+impl Engine {
+    /// Every engine.
+    pub const ALL: [Engine; 8] = [
+        Engine::Auto,
+        Engine::Explicit,
+        Engine::KarpMiller,
+        Engine::Equations,
+        Engine::Guided,
+        Engine::Backward,
+        Engine::Views,
+        #[cfg(feature = "symbolic")]
+        Engine::Symbolic,
+    ];
+
+    /// Its name, as the command line and [`FromStr`] take it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Explicit => "explicit",
+            Engine::KarpMiller => "karp-miller",
+            Engine::Equations => "equations",
+            Engine::Guided => "guided",
+            Engine::Backward => "backward",
+            Engine::Views => "views",
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => "symbolic",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Engine::Auto => "Several of the others side by side; the first checked answer wins",
+            Engine::Explicit => {
+                "Breadth-first over counted threads: decides questions with a thread bound; without it, hunts bugs with 1, 2, 3, … threads"
+            }
+            Engine::KarpMiller => {
+                "The coverability set of any number of threads, forward; no signals, broadcasts, transfers"
+            }
+            Engine::Equations => {
+                "Thread-state equations: proofs by linear arithmetic, for any number of threads"
+            }
+            Engine::Guided => {
+                "Best-first search towards the target, guided by the equations: deep bugs, for any number of threads"
+            }
+            Engine::Backward => {
+                "Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts"
+            }
+            Engine::Views => {
+                "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
+            }
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
+        }
+    }
+
+    /// The engine itself, ready to search.
+    pub fn build(self, settings: &Settings) -> Box<dyn engine::Engine + Send> {
+        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, quotient } = *settings;
+        match self {
+            Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
+            Engine::Explicit => {
+                let explicit =
+                    Explicit { jobs, max_threads, stop_at_first, por, counting, ..Explicit::default() };
+                Box::new(explicit)
+            }
+            Engine::KarpMiller => on_quotient(quotient, KarpMiller::default()),
+            Engine::Equations => on_quotient(quotient, Equations { por, ..Equations::default() }),
+            Engine::Guided => on_quotient(quotient, Guided::default()),
+            Engine::Backward => on_quotient(quotient, Pruned::default()),
+            Engine::Views => on_quotient(quotient, Views::default()),
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
+        }
+    }
+}
+
+/// The engine, on a smaller problem if there is one.
+fn on_quotient(
+    quotient: bool,
+    engine: impl engine::Engine + Send + 'static,
+) -> Box<dyn engine::Engine + Send> {
+    if quotient { Box::new(OnQuotient(engine)) } else { Box::new(engine) }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Engine, String> {
+        let found = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+        found.ok_or_else(|| {
+            format!("`{name}` is no engine; there are {}", Engine::ALL.map(Engine::name).join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_answers_under_the_name_by_which_it_is_asked_for() {
+        for engine in Engine::ALL {
+            for quotient in [false, true] {
+                let settings = Settings { quotient, ..Settings::default() };
+                assert_eq!(engine.build(&settings).name(), engine.name());
+            }
+        }
+        assert!("plain".parse::<Engine>().is_err());
+    }
+}
