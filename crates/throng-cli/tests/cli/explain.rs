@@ -75,6 +75,8 @@ fn every_example_makes_throng_say_its_code() {
         assert!(text.trim().lines().next().unwrap().len() > 15, "{code} is explained");
         let (language, options, body) = example(text);
         let path = match language {
+            // C may need a preprocessor; the crate that reads it tests its own messages.
+            "text" | "c" if code.starts_with("E8") => continue,
             "text" => {
                 told.push(code);
                 continue;

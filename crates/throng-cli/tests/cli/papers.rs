@@ -125,7 +125,9 @@ fn thread_states_of_programs_are_targets() {
         let (out, _) =
             check(&file, &options, if reached { 10 } else { 0 }, if reached { "UNSAFE" } else { "SAFE" });
         assert!(out.contains(&format!("state {target}")), "{out}");
-        let (code, out, err) = run(&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()]);
+        let question = ["--initial", initial, "--target", target];
+        let files = ["certify", file.to_str().unwrap(), certificate.to_str().unwrap()];
+        let (code, out, err) = run(&[&files[..], &question].concat());
         assert_eq!(code, Some(0), "{target}: {out}{err}");
     }
     for (target, code, under) in [
