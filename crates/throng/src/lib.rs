@@ -1,6 +1,7 @@
 //! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
 //!
 //! ```
+//! # std::env::set_current_dir("../..").unwrap();
 //! let outcome = throng::verify("examples/spinlock.bp")?;
 //! assert!(outcome.is_safe());
 //! let outcome = throng::verify("examples/spinlock-broken.bp")?;

@@ -4,7 +4,7 @@
 //! [`Template`]. A [`System`] is any number of such threads; say what must never happen, and every engine answers, with evidence.
 //!
 //! ```
-//! use crate::template::{Move, Start, System, Template};
+//! use throng::template::{Move, Start, System, Template};
 //!
 //! #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 //! enum At { Out, Trying, In }

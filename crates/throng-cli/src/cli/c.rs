@@ -93,7 +93,7 @@ pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, F
     let text = loaded.program.print();
     match args.output_file.as_ref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
-            files::claim([(path, Kind::Own)].into_iter(), args.force)?;
+            files::claim([(path, Kind::Own)], args.force)?;
             files::replace(path, &text)?;
         }
         None => console.print(&text)?,

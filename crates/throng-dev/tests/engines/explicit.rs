@@ -10,7 +10,7 @@ use throng::engine::explicit::{Explicit, explore, reachable};
 use throng::engine::{Answer, Engine, Progress, Silent, Watch};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
-use throng_model::cubes::Cubes;
+use throng_model::cubes::{Cube, Cubes, ONE};
 use throng_model::limits::{Limits, memory_in_use};
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
@@ -200,7 +200,7 @@ impl SetStates for Overlapping {
     }
 
     fn cubes(&self) -> &dyn Cubes {
-        panic!("these sets are no cubes")
+        self
     }
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
@@ -211,6 +211,25 @@ impl SetStates for Overlapping {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// No variable is open, so that nothing is ever split.
+impl Cubes for Overlapping {
+    fn shared_cube(&self, s: Shared) -> (bool, Cube) {
+        (false, Cube::from_elem(ONE, s.0 as usize + 1))
+    }
+
+    fn local_cube(&self, l: Local) -> (u32, Cube) {
+        (l.0 as u32, Cube::new())
+    }
+
+    fn shared_word(&self, _: bool, masks: &[u8]) -> Shared {
+        Shared(masks.len() as u64 - 1)
+    }
+
+    fn local_word(&self, point: u32, _: &[u8]) -> Local {
+        Local(point.into())
     }
 }
 

@@ -425,7 +425,7 @@ impl Lowering {
         let mut names = Vec::new();
         number::leaves(e, &mut names);
         names.iter().all(|e| match &e.kind {
-            ExprKind::Name { name, primed } => !primed && !(name.ends_with('$') && self.is_passive(name)),
+            ExprKind::Name { name, primed } => !(*primed || name.ends_with('$') && self.is_passive(name)),
             _ => true,
         })
     }

@@ -343,8 +343,10 @@ impl<'t> Parser<'t> {
     /// Skips to something that surely starts a declaration or a function. Always makes progress, because the
     /// error was either at a token that starts neither, or behind one that does.
     fn next_global(&mut self) -> Parsed<()> {
-        while !matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof)
-            && !(self.at_dfs() || self.at_constant() || self.at_enumeration())
+        while !(matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof)
+            || self.at_dfs()
+            || self.at_constant()
+            || self.at_enumeration())
         {
             self.bump();
         }
@@ -458,10 +460,8 @@ impl<'t> Parser<'t> {
             self.bump();
         }
         let variables = self.comma_list(Self::declared_variable)?;
-        let is_typed = |v: &&DeclVar| v.ty.is_some();
-        if let Some(untyped) =
-            variables.iter().find(|v| v.ty.is_none() && variables.iter().any(|v| is_typed(&v)))
-        {
+        let mixed = variables.iter().any(|v| v.ty.is_some());
+        if let Some(untyped) = variables.iter().find(|v| mixed && v.ty.is_none()) {
             self.report(untyped_beside_typed(&untyped.name));
         }
         Ok(Decl { thread_local, variables, span: start.to(self.previous.span) })

@@ -49,7 +49,7 @@ pub fn without(
     let width = coded.program().shared.len();
     let mut found = Vec::new();
     for ((inside, point), set) in left {
-        let slots = coded.program().free_slots(point).len();
+        let slots = coded.program().slots;
         diagram.each_path(set, width + slots, &mut ticker, &mut |cube| {
             found.push((coded.shared_word(inside, &cube[..width]), coded.local_word(point, &cube[width..])));
         })?;

@@ -28,6 +28,9 @@ pub enum CutoffMethod {
     Dynamic,
 }
 
+/// A cutoff, or why there is none, and its proof.
+type Proved = (Result<Cutoff, Unknown>, Option<Arc<CutoffProof>>);
+
 impl Job<'_> {
     /// Finds the cutoff and checks its evidence. Without a method, the exact one is taken if `karp-miller` takes the model.
     ///
@@ -85,7 +88,7 @@ impl Job<'_> {
         problem: &Problem,
         found: Result<Cutoff, Unknown>,
         limits: &Limits,
-    ) -> Result<(Result<Cutoff, Unknown>, Option<Arc<CutoffProof>>), Error> {
+    ) -> Result<Proved, Error> {
         let cutoff = match found {
             Ok(cutoff) if self.checks => cutoff,
             unchecked => return Ok((unchecked, None)),

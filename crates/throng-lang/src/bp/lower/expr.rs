@@ -90,7 +90,7 @@ impl Lowering {
 
     pub(super) fn is_passive(&self, bit: &str) -> bool {
         // No declared name is that of a bit, except that of a Boolean variable.
-        !self.lookup(bit).is_some_and(|(_, passive)| !passive)
+        self.lookup(bit).is_none_or(|(_, passive)| passive)
     }
 
     pub(super) fn loop_value(&self, name: &str) -> Option<i64> {
@@ -235,12 +235,10 @@ impl Lowering {
                 return Ok(ty.clone().map_or(Value::Number(number.clone()), |ty| Value::Enum(ty, number)));
             }
             let unknown = error("E201", span, format!("`{name}` is not declared"));
-            if let Some((first, _)) = name.split_once('-') {
-                if self.lookup(first).is_some() || self.lowered.globals.constants.contains_key(first) {
-                    return Err(
-                        unknown.hint(format!("`{name}` is one name; put blanks around `-` to subtract"))
-                    );
-                }
+            if let Some((first, _)) = name.split_once('-')
+                && (self.lookup(first).is_some() || self.lowered.globals.constants.contains_key(first))
+            {
+                return Err(unknown.hint(format!("`{name}` is one name; put blanks around `-` to subtract")));
             }
             // Boolean names are looked up later, which knows more about what was meant.
             return if index.is_some() { Err(unknown) } else { Ok(Value::Bool(e.clone())) };

@@ -108,7 +108,7 @@ impl Number {
             table(&inputs, 0, span, &|code| {
                 let x = a.decode(code & ((1 << mine.len()) - 1));
                 let y = b.decode(code >> mine.len());
-                x * y >> i & 1 == 1
+                ((x * y) >> i) & 1 == 1
             })
         });
         Some(Number { bits: bits.collect(), low, high })

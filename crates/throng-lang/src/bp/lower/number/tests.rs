@@ -32,7 +32,8 @@ fn operations_agree_with_those_of_integers_on_all_values() {
     for a in BOUNDS {
         for b in BOUNDS {
             let (x, y) = (variable('x', a.0, a.1), variable('y', b.0, b.1));
-            let results: [(Number, fn(i64, i64) -> i64); 4] = [
+            type Direct = fn(i64, i64) -> i64;
+            let results: [(Number, Direct); 4] = [
                 (Number::plus(&x, &y, span), |x, y| x + y),
                 (Number::minus(&x, &y, span), |x, y| x - y),
                 (Number::times(&x, &y, span).unwrap(), |x, y| x * y),
