@@ -86,12 +86,12 @@ fn the_file_appears_as_a_whole_or_not_at_all() {
     let nowhere = check(&input, &dir.join("no/such/dir/page.html"), &[]);
     assert_eq!((nowhere.status.code(), nowhere.stdout.len()), (Some(2), 0), "refused before the search");
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("cannot write"));
-    assert_eq!(check(&input, &dir, &[]).status.code(), Some(2), "a directory");
+    assert_eq!(check(&input, dir, &[]).status.code(), Some(2), "a directory");
     let page = dir.join("page.html");
     fs::write(&page, "old").unwrap();
     assert_eq!(check(&input, &page, &[]).status.code(), Some(10));
     assert!(fs::read_to_string(&page).unwrap().starts_with("<!doctype html>"));
-    let left: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["page.html"], "no temporary files");
     #[cfg(unix)]
     {

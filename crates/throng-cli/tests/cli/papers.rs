@@ -44,8 +44,8 @@ fn a_target_out_of_range_in_a_file_is_not_reached() {
 fn places_may_have_dots_in_their_names() {
     let dir = Scratch::new("dots");
     let net = "vars p.1 p.1.full a.B$C int[][]\nrules p.1 >= 1 -> p.1' = p.1-1, p.1.full' = p.1.full+1;\ninit p.1 = 1\ntarget p.1.full >= ";
-    check(&dir.file("one.spec", &format!("{net}1\n")), &[], 10, "UNSAFE");
-    check(&dir.file("two.spec", &format!("{net}2\n")), &[], 0, "SAFE");
+    check(&dir.file("one.spec", format!("{net}1\n")), &[], 10, "UNSAFE");
+    check(&dir.file("two.spec", format!("{net}2\n")), &[], 0, "SAFE");
 }
 
 #[test]
@@ -62,10 +62,10 @@ fn reach_says_that_it_asks_nothing() {
 fn sections_of_functions_do_not_end_a_block() {
     let dir = Scratch::new("blocks");
     let function = "decl g := 0; void f() begin atomic_begin; g := 1; atomic_end; end\n";
-    let file = dir.file("in.bp", &format!("{function}void main() begin atomic {{ f(); g := 0; }} end"));
+    let file = dir.file("in.bp", format!("{function}void main() begin atomic {{ f(); g := 0; }} end"));
     let certificate = dir.0.join("in.json");
     check(&file, &["--invariant", "!g", "--certificate", certificate.to_str().unwrap()], 0, "SAFE");
-    let file = dir.file("out.bp", &format!("{function}void main() begin f(); g := 0; end"));
+    let file = dir.file("out.bp", format!("{function}void main() begin f(); g := 0; end"));
     check(&file, &["--invariant", "!g"], 10, "UNSAFE");
 }
 
@@ -73,7 +73,7 @@ fn sections_of_functions_do_not_end_a_block() {
 fn one_thread_starts_where_start_thread_is_never_reached_and_the_output_says_why() {
     let dir = Scratch::new("dead");
     let main = "decl g := 0; void main() begin assume !g; g := 1; L: skip; g := 0; end\n";
-    let file = dir.file("dead.bp", &format!("{main}void unused() begin start_thread goto M; M: skip; end"));
+    let file = dir.file("dead.bp", format!("{main}void unused() begin start_thread goto M; M: skip; end"));
     let (out, _) = check(&file, &["--mutex", "L"], 0, "SAFE");
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -83,7 +83,7 @@ fn one_thread_starts_where_start_thread_is_never_reached_and_the_output_says_why
     check(&file, &["--mutex", "L", "--initial", "any"], 10, "UNSAFE");
     let file = dir.file(
         "live.bp",
-        &format!("void f() begin start_thread goto M; M: skip; end {}", main.replace("end", "f(); end")),
+        format!("void f() begin start_thread goto M; M: skip; end {}", main.replace("end", "f(); end")),
     );
     let (out, _) = check(&file, &["--invariant", "1"], 0, "SAFE");
     assert!(out.contains("initial: 1 thread at the entry of main\n"), "{out}");

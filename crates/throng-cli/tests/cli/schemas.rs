@@ -76,7 +76,7 @@ fn every_example_and_every_verdict_satisfies_the_schemas() {
     );
     for example in examples() {
         let quick = if example.contains("rockall.bp") { ["--engine", "views"] } else { ["--engine", "auto"] };
-        both(&[&[example.as_str()][..], &quick].concat(), &json, &sarif, &dir);
+        both(&[&[example.as_str()][..], &quick].concat(), &json, &sarif, dir);
     }
     let spin = "examples/spinlock.bp";
     for more in [
@@ -92,7 +92,7 @@ fn every_example_and_every_verdict_satisfies_the_schemas() {
         &[spin, "--mutex", "CRITICAL", "--error-label", "CRITICAL", "--invariant", "!busy | lock"],
         &["examples/philosophers.spec", "--threads", "2"],
     ] {
-        both(more, &json, &sarif, &dir);
+        both(more, &json, &sarif, dir);
     }
 }
 
@@ -125,7 +125,7 @@ fn a_failed_assertion_points_into_the_c_file() {
         schema("docs/schemas/check.schema.json"),
         schema("crates/throng-cli/tests/schemas/sarif-2.1.0.json"),
     );
-    let (document, log) = both(&[input.to_str().unwrap()], &json, &sarif, &dir);
+    let (document, log) = both(&[input.to_str().unwrap()], &json, &sarif, dir);
     assert_eq!(document["trace"]["violation"]["threads"][0]["origin"], "./src/main.c:9 (worker)");
     let result = &log["runs"][0]["results"][0];
     assert_eq!((result["ruleId"].as_str(), result["kind"].as_str()), (Some("assertion"), Some("fail")));

@@ -72,7 +72,7 @@ fn completions_and_manual_pages_know_every_option() {
     for command in ["check", "reach", "cutoff", "translate", "simulate"] {
         let page = fs::read_to_string(dir.join(format!("pages/throng-{command}.1"))).unwrap();
         assert_eq!(page, out(&within(dir, &["man", command])));
-        for option in options(&dir, command) {
+        for option in options(dir, command) {
             let escaped = option.replace('-', "\\-");
             assert!(page.contains(&escaped) && bash.contains(&option), "{command} {option}");
             seen += 1;

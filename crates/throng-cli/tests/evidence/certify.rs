@@ -389,11 +389,11 @@ fn a_certificate_is_written_checked_and_reused() {
     assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
     assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
     // Only comments and names that nobody sees have changed.
-    scratch.file("lock.bp", &format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
+    scratch.file("lock.bp", format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
     let (status, out, _) = run(&["check", program, "--mutex", "C", "--reuse", certificate]);
     assert!(status == Some(0) && out.contains("engine:  reuse"), "{out}");
     // The lock is gone: the old evidence does not hold, and a search finds out why.
-    scratch.file("lock.bp", &LOCK.replace(" constrain !l", ""));
+    scratch.file("lock.bp", LOCK.replace(" constrain !l", ""));
     let (status, out, _) = run(&["certify", program, certificate]);
     assert!(status == Some(10) && out.starts_with("INVALID  target `"), "{out}");
     let (status, out, _) = run(&["check", program, "--mutex", "C", "--reuse", certificate]);
@@ -439,7 +439,7 @@ fn changed(scratch: &Scratch, certificate: &str, change: impl Fn(&mut serde_json
     let text = std::fs::read_to_string(certificate).expect("written");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     change(&mut value);
-    scratch.file("changed.json", &value.to_string()).to_str().expect("UTF-8").to_string()
+    scratch.file("changed.json", value.to_string()).to_str().expect("UTF-8").to_string()
 }
 
 /// The assertion fails. A certificate of something that always holds, with another name, must not say otherwise.
@@ -671,7 +671,7 @@ fn what_the_interpreter_gives_up_on_is_not_ruled_out() {
             "needed": {"state": [0, 1], "configurations": [[1, []], [1, [[0, 1]]], [1, [[2, 1]]]]}
         }
     });
-    let certificate = scratch.file("cases.json", &certificate.to_string());
+    let certificate = scratch.file("cases.json", certificate.to_string());
     let (program, certificate) = (program.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
     let (status, out, err) = run(&["certify", program, certificate]);
     assert!(status == Some(1) && out.contains("too many cases"), "{out}{err}");
@@ -724,7 +724,7 @@ fn absurd_certificates_are_invalid_and_not_too_much_work() {
         ),
         ("long.tts", format!("{chain} 2\n{steps}"), long),
     ] {
-        let certificate = scratch.file(&format!("{name}.json"), &certificate.to_string());
+        let certificate = scratch.file(&format!("{name}.json"), certificate.to_string());
         let input = scratch.file(name, &input);
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
         let (status, out, err) =
@@ -784,7 +784,7 @@ fn cutoffs_have_certificates() {
             for (what, change) in damage {
                 let mut doc = serde_json::from_slice(&bytes).expect("JSON");
                 change(&mut doc);
-                let changed = scratch.file("changed.json", &doc.to_string());
+                let changed = scratch.file("changed.json", doc.to_string());
                 let (status, told, _) = run(&["certify", path, changed.to_str().expect("UTF-8")]);
                 assert_eq!(status, Some(10), "{name} {method} {what}: {told}");
             }

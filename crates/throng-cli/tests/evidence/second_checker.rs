@@ -70,7 +70,7 @@ fn the_second_checker_accepts_answers_about_random_inputs() {
             throng_lang::load::read(Source::new("case", case.text()), case.format(), &case.reading())
                 .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let asked = problem(&loaded, Path::new(""), &case.question());
-        let input = scratch.file(&format!("{seed}.{}", case.format()), &case.text());
+        let input = scratch.file(&format!("{seed}.{}", case.format()), case.text());
         let input = input.to_str().expect("UTF-8");
         let mut args = options(&case.question());
         for engine in engines(&asked) {

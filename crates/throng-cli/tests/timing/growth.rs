@@ -40,13 +40,13 @@ fn huge_inputs_are_read_or_refused() {
     let _alone = alone();
     let dir = Scratch::new("huge");
     // Two hundred thousand places, ten megabytes of edges, a million statements, a million brackets.
-    let net = dir.file_argument("net.spec", &chain(200_000, 1));
+    let net = dir.file_argument("net.spec", chain(200_000, 1));
     let (status, _, err) = within(120, &["check", &net, "--timeout", "10", "--quiet"]);
     assert!(matches!(status, Some(0 | 1)), "{}", err);
     let edges: String = (0..600_000)
         .map(|i| format!("{} {} -> {} {}\n", i % 1000, i % 997, i * 7 % 1000, i * 13 % 1000))
         .collect();
-    let system = dir.file_argument("edges.tts", &format!("1000 1000\n{edges}"));
+    let system = dir.file_argument("edges.tts", format!("1000 1000\n{edges}"));
     let (status, _, err) =
         within(120, &["check", &system, "--target", "5|5,5", "--timeout", "10", "--quiet"]);
     assert!(matches!(status, Some(0 | 1 | 10)), "{}", err);
@@ -78,10 +78,10 @@ fn thousands_of_targets_are_not_quadratic() {
     let dir = Scratch::new("targets");
     let pairs = |n: usize| (0..n).map(|i| format!("1|{},{}\n", i % 100, i / 100)).collect::<String>();
     let system: String = (0..99).map(|i| format!("0 {i} -> 0 {}\n", i + 1)).collect();
-    let system = dir.file_argument("walk.tts", &format!("2 100\n{system}"));
+    let system = dir.file_argument("walk.tts", format!("2 100\n{system}"));
     for engine in ["auto", "explicit", "karp-miller", "backward", "views", "equations"] {
         let time = |count: usize| {
-            let targets = dir.file_argument(&format!("{count}.prop"), &pairs(count));
+            let targets = dir.file_argument(&format!("{count}.prop"), pairs(count));
             let mut args =
                 vec!["check", &system, "--prop", &targets, "--engine", engine, "--jobs", "1", "--quiet"];
             if engine == "explicit" {
@@ -97,7 +97,7 @@ fn thousands_of_targets_are_not_quadratic() {
         // Half a second each for starting, on a busy machine.
         assert!(many < few * 40 + Duration::from_secs(3), "{engine}: {few:?}, {many:?}");
     }
-    let net = dir.file_argument("net.spec", &chain(500, 5000));
+    let net = dir.file_argument("net.spec", chain(500, 5000));
     let (status, _, err) = within(60, &["check", &net, "--timeout", "30", "--quiet"]);
     assert_eq!(status, Some(0), "{}", err);
     // Given one by one.
