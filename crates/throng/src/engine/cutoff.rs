@@ -11,7 +11,7 @@
 //!
 //! Thread states are those that `reach` lists: concrete ones, at moments at which no thread is inside an atomic section (reference 7.1).
 //! Where a model's states stand for sets ([`throng_model`]), different ones may overlap, so sets are compared, never their codes
-//! ([`thread_states::without`]).
+//! ([`super::thread_states::without`]).
 //!
 //! # Two ways
 //!

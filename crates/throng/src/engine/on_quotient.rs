@@ -1,4 +1,4 @@
-//! Runs an engine on the quotient problem and lifts its answers to the original ([`crate::quotient`]).
+//! Runs an engine on the quotient problem and lifts its answers to the original (`crate::quotient`).
 
 use super::{Answer, Engine, Progress, Watch};
 use crate::checkpoint::Keeper;
