@@ -62,6 +62,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
         return Err(Failure::Other(why.into()));
     }
     let (loaded, problem) = read(&args.input, &args.question, console)?;
+    let reading = began.elapsed();
     let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report)];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let mut job = Job::of(problem).read_from(loaded.source.clone()).settings(settings(args)).watch(console);
@@ -70,7 +71,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
     }
     let mut outcome = job.check(args.search.engine, &limits)?;
     console.has_answer();
-    outcome.time = began.elapsed();
+    (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     console.note("note: assuming sequential consistency, and that signed integers wrap");
     let options = text::Options {
         colour: console.colour,
