@@ -66,7 +66,7 @@ fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What stands behind the name of a target: how it is reached, or for whom it is not, or why nobody knows.
+/// What stands behind the name of a target: how it is reached, or for which numbers of threads it is not, or why that is unknown.
 fn detail(report: &Outcome, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Safe(_) => scope(&report.problem, report.unit()),

@@ -38,9 +38,9 @@
 //!
 //! # How it works
 //!
-//! [`Own`] gives every value that occurs a number, and these numbers are the words of a [`throng_model::Model`]. Moves are asked for when an engine
+//! [`Own`] gives every value that occurs a number, and these numbers are the states of a [`throng_model::Model`]. Moves are asked for when an engine
 //! asks for steps. Backward search needs predecessors, which a function from states to moves cannot list; the first
-//! time somebody asks, every thread state that may occur is explored once ([`throng_model::singles`], at
+//! time they are asked for, every thread state that may occur is explored once ([`throng_model::singles`], at
 //! most [`Own::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
 //! nothing is lost. Types with more thread states than that keep forward engines.
 

@@ -10,7 +10,7 @@ use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::goto::{BinOp, Expr, INT, Instr, Int, PTR};
 use crate::types::Ty;
 
-/// Undefined functions that everybody calls and that change no variable of the program.
+/// Common library functions that change no variable of the program.
 const HARMLESS: &[&str] = &[
     "printf",
     "fprintf",

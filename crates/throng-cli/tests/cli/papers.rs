@@ -37,7 +37,7 @@ fn a_target_out_of_range_in_a_file_is_not_reached() {
     dir.file("small.prop", "1|7\n1|1\n");
     check(&file, &[], 10, "UNSAFE");
     let (code, _, err) = run(&["check", file.to_str().unwrap(), "--target", "1|7"]);
-    assert!(code == Some(2) && err.contains("E655"), "what somebody types is refused: {err}");
+    assert!(code == Some(2) && err.contains("E655"), "what is typed is refused: {err}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn mutated_examples_are_read_or_refused() {
             for round in 0..60 {
                 let mut bytes = seed.clone();
                 mutate(&mut bytes, &words, 4, &mut rng);
-                // Now and then somebody else's file.
+                // Now and then another file.
                 let reader =
                     if round % 10 == 9 { Reader::ALL[below(&mut rng, Reader::ALL.len())] } else { reader };
                 match reader.probe(&bytes) {
