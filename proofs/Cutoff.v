@@ -70,7 +70,7 @@ Definition is_safe (v : verdict) : bool := match v with Safe => true | _ => fals
 Definition check_needed (k : cutoff) (sys : system) (m : pairs) (w : (positive * positive) * list counted) : bool :=
   let few := N.pred (most k) in
   has_pair m (fst (fst w)) (snd (fst w))
-  && forallb (check_starts (Threads few) (index_configs (snd w))) (families sys)
+  && forallb (check_starts (Threads few) (number (snd w)) (index_configs (snd w))) (families sys)
   && check_forward Any (fun d => N.leb (total d) few) sys [one (fst (fst w)) (snd (fst w))] (snd w).
 (* None: invalid. Some true: n is the smallest. *)
 Definition check_cutoff (sys : system) (k : cutoff) : option bool :=
@@ -141,7 +141,7 @@ Proof.
   split; [exact H1|]. set (few := N.pred (most k)) in *.
   assert (K : forall c, reachable_by few sys c -> member D c).
   { induction 1 as [c I Le | c d R IH S Le].
-    - apply (check_starts_sound (Threads few) sys); [exact H2| |simpl; apply N.leb_le; exact Le].
+    - apply (check_starts_sound (Threads few) (number D) sys); [exact H2| |simpl; apply N.leb_le; exact Le].
       destruct I as (f & extra & If & E & A & P & _). exists f, extra. repeat (split; [assumption|]). simpl. apply N.leb_le, Le.
     - eapply check_forward_step; eauto. intros b P. apply N.leb_le. rewrite total_size, <- (size_perm _ _ P). exact Le. }
   intros (c & R & E & I). apply (check_forward_avoids _ _ _ _ _ c (one s l) H3 (K c R)); [left; auto|].

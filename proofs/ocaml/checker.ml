@@ -362,6 +362,12 @@ module Coq_Pos =
 
 module N =
  struct
+  (** val succ : n -> n **)
+
+  let succ = function
+  | N0 -> Npos XH
+  | Npos p -> Npos (Coq_Pos.succ p)
+
   (** val pred : n -> n **)
 
   let pred = function
@@ -418,6 +424,13 @@ module N =
     match compare x y with
     | Gt -> false
     | _ -> true
+
+  (** val ltb : n -> n -> bool **)
+
+  let ltb x y =
+    match compare x y with
+    | Lt -> true
+    | _ -> false
 
   (** val min : n -> n -> n **)
 
@@ -1576,14 +1589,30 @@ let starts bd f =
           (map (plus f.fixed)
             (extras extra (fun l -> N.sub n0 (many f.fixed l)) None))))
 
-(** val check_starts : bound -> config_index -> family -> bool **)
+(** val number : 'a1 list -> n **)
 
-let check_starts bd ix f =
-  match starts bd f with
-  | Some l ->
-    forallb (fun c ->
-      (||) (negb (within bd (total c))) (holds ix (f.at_shared, c))) l
-  | None -> false
+let number l =
+  fold_left (fun n0 _ -> N.succ n0) l N0
+
+(** val too_many : bound -> n -> family -> bool **)
+
+let too_many bd known f =
+  existsb (fun l ->
+    match bd with
+    | Any -> true
+    | Threads n0 -> N.ltb known (N.sub n0 (total f.fixed))
+    | Tokens n0 -> N.ltb known (N.sub n0 (many f.fixed l))) f.any
+
+(** val check_starts : bound -> n -> config_index -> family -> bool **)
+
+let check_starts bd known ix f =
+  if too_many bd known f
+  then false
+  else (match starts bd f with
+        | Some l ->
+          forallb (fun c ->
+            (||) (negb (within bd (total c))) (holds ix (f.at_shared, c))) l
+        | None -> false)
 
 (** val check_forward :
     bound -> (bag -> bool) -> system -> counted list -> counted list -> bool **)
@@ -1601,7 +1630,7 @@ let check_forward bd counts sys targets d =
     bound -> system -> counted list -> counted list -> bool **)
 
 let check_closed bd sys targets d =
-  (&&) (forallb (check_starts bd (index_configs d)) sys.families)
+  (&&) (forallb (check_starts bd (number d) (index_configs d)) sys.families)
     (check_forward bd (fun _ -> true) sys targets d)
 
 type ideal = bag * PS.t
@@ -2163,7 +2192,8 @@ let check_needed k sys m w =
   let few = N.pred k.most in
   (&&)
     ((&&) (has_pair m (fst (fst w)) (snd (fst w)))
-      (forallb (check_starts (Threads few) (index_configs (snd w)))
+      (forallb
+        (check_starts (Threads few) (number (snd w)) (index_configs (snd w)))
         sys.families))
     (check_forward Any (fun d -> N.leb (total d) few) sys
       ((one (fst (fst w)) (snd (fst w))) :: []) (snd w))

@@ -126,6 +126,8 @@ module Coq_Pos :
 
 module N :
  sig
+  val succ : n -> n
+
   val pred : n -> n
 
   val add : n -> n -> n
@@ -137,6 +139,8 @@ module N :
   val eqb : n -> n -> bool
 
   val leb : n -> n -> bool
+
+  val ltb : n -> n -> bool
 
   val min : n -> n -> n
 
@@ -725,7 +729,11 @@ val extras : positive list -> (positive -> n) -> n option -> bag list
 
 val starts : bound -> family -> bag list option
 
-val check_starts : bound -> config_index -> family -> bool
+val number : 'a1 list -> n
+
+val too_many : bound -> n -> family -> bool
+
+val check_starts : bound -> n -> config_index -> family -> bool
 
 val check_forward :
   bound -> (bag -> bool) -> system -> counted list -> counted list -> bool
