@@ -298,6 +298,17 @@ pub trait SetStates {
         cubes::members(&masks).iter().map(|m| self.cubes().local_word(point, m)).collect()
     }
 
+    /// Whether [`SetStates::forget`] forgets anything in some state.
+    fn forgets(&self) -> bool {
+        false
+    }
+
+    /// The local state, with every value open that no thread will ever read again: two states of which the same is left can do the same, and
+    /// after it the same is left of them.
+    fn forget(&self, l: Local) -> Local {
+        l
+    }
+
     /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
     /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
     fn narrow(

@@ -78,7 +78,7 @@ impl Default for Settings {
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Engine; 8] = [
+    pub const ALL: &'static [Engine] = &[
         Engine::Auto,
         Engine::Explicit,
         Engine::KarpMiller,
@@ -171,9 +171,10 @@ impl FromStr for Engine {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Engine, String> {
-        let found = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+        let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
-            format!("`{name}` is no engine; there are {}", Engine::ALL.map(Engine::name).join(", "))
+            let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
+            format!("`{name}` is no engine; there are {}", names.join(", "))
         })
     }
 }

@@ -69,7 +69,7 @@ fn search(naive: &Naive<'_>, program: &Program, bound: u32, within: u32) -> Opti
 /// `reach --threads N`: the same thread states and the same dead code.
 fn lists(problem: &Problem, limits: &Limits, naive: Option<Answer>) -> Result<(), Trouble> {
     let model = &*problem.model;
-    let (Some(naive), Ok(found)) = (naive, explicit::reachable(problem, limits, &Silent)) else {
+    let (Some(naive), Ok(found)) = (naive, explicit::reachable(problem, 1, limits, &Silent)) else {
         return Ok(());
     };
     if problem.complete().is_err() {

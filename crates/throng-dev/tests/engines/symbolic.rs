@@ -133,7 +133,7 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
 fn reach_alike(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) {
     let model = jit(text, Options { keep_ended, exact_copies: true, ..Options::default() });
     let problem = problem(&model, initial, bound);
-    let explicit = explicit::reachable(&problem, &limits(), &Silent).unwrap();
+    let explicit = explicit::reachable(&problem, 1, &limits(), &Silent).unwrap();
     let explicit = thread_states::canonical(&problem, &explicit, &limits()).unwrap();
     let symbolic = symbolic::thread_states::reachable(&problem, &limits(), &Silent).unwrap();
     if explicit != symbolic {

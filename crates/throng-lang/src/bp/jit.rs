@@ -41,6 +41,8 @@ pub struct Jit {
     exact_copies: bool,
     /// What to forget; none: nothing.
     forgotten: Option<Forgotten>,
+    /// For each point, the slots that can still matter, where nothing is forgotten.
+    live: OnceLock<Vec<Vec<bool>>>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
     gave_up: OnceLock<String>,
@@ -129,6 +131,7 @@ impl Jit {
             keep_ended: options.keep_ended,
             exact_copies: options.exact_copies,
             forgotten,
+            live: OnceLock::new(),
             blocking: OnceLock::new(),
             gave_up: OnceLock::new(),
             patience: Patience::default(),
@@ -342,7 +345,12 @@ impl Jit {
 
     /// Leaves open what a thread at `point` will never need.
     pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
-        let Some(Forgotten { live, .. }) = &self.forgotten else { return };
+        if let Some(Forgotten { live, .. }) = &self.forgotten {
+            self.open(point, slots, live);
+        }
+    }
+
+    fn open(&self, point: u32, slots: &mut Cube, live: &[Vec<bool>]) {
         let used = self.program.used_slots(point);
         for (slot, lives) in slots.iter_mut().zip(&live[point as usize]).take(used) {
             if !lives {
@@ -781,6 +789,17 @@ impl SetStates for Jit {
 
     fn inside_atomic(&self, s: Shared) -> bool {
         self.shared.head(s.0) == 1
+    }
+
+    fn forgets(&self) -> bool {
+        self.forgotten.is_none()
+    }
+
+    fn forget(&self, l: Local) -> Local {
+        let live = self.live.get_or_init(|| live::live_slots(&self.program, &[]));
+        let (point, mut slots) = self.local.decode(l.0);
+        self.open(point, &mut slots, live);
+        Local(self.local.encode(point, &slots))
     }
 
     fn narrow(

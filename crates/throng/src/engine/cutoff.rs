@@ -25,7 +25,7 @@ pub mod runs;
 
 use std::sync::Arc;
 
-use super::explicit::{Explicit, each_level};
+use super::explicit::{Listed, each_level};
 use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
 use super::thread_states::{canonical, expanded, without};
@@ -109,14 +109,9 @@ pub fn cutoff(
         Method::Exact(engine) => search.exact(engine)?,
         Method::Dynamic(prover, shelf) => search.dynamic(*prover, shelf)?,
     };
-    let traces = search.traces(&known.fresh)?;
-    let level = |(fresh, trace): (Fresh, Trace)| {
-        let Fresh { threads, new, example } = fresh;
-        Level { threads, new, example, trace }
-    };
-    let levels: Vec<Level> = known.fresh.into_iter().zip(traces).map(level).collect();
+    let Known { states: reachable, search_states, levels } = known;
     let threads = levels.last().map_or(0, |l| l.threads);
-    Ok(Cutoff { threads, levels, reachable: known.states, search_states: known.search_states, closed })
+    Ok(Cutoff { threads, levels, reachable, search_states, closed })
 }
 
 /// Every thread state that any number of threads can reach, also inside atomic sections, as in [`canonical`]: by growing n and proving that there
@@ -146,14 +141,7 @@ struct Known {
     /// Disjoint.
     states: Vec<ThreadState>,
     search_states: Vec<ThreadState>,
-    fresh: Vec<Fresh>,
-}
-
-/// What a level brought.
-struct Fresh {
-    threads: u32,
-    new: usize,
-    example: ThreadState,
+    levels: Vec<Level>,
 }
 
 /// What a prover finds out about candidates.
@@ -230,13 +218,14 @@ impl Search<'_> {
     }
 
     /// Adds all that is reached with so many threads; whether something is new.
-    fn add(&self, known: &mut Known, threads: u32, reached: Vec<ThreadState>) -> Result<bool, Unknown> {
+    fn add(&self, known: &mut Known, threads: u32, listed: &Listed<'_>) -> Result<bool, Unknown> {
         let model = &*self.problem.model;
-        let search_states = self.visible(reached);
+        let search_states = self.visible(listed.thread_states());
         let new = self.without(&search_states, known)?;
         let Some(&(s, l)) = new.first() else { return Ok(false) };
         let example = (model.sample_shared(s), model.sample_local(l));
-        known.fresh.push(Fresh { threads, new: expanded(model, new).len(), example });
+        let trace = self.run_to(example, listed)?;
+        known.levels.push(Level { threads, new: expanded(model, new).len(), example, trace });
         known.states = self.canonical(&search_states)?;
         known.search_states = search_states;
         Ok(true)
@@ -277,17 +266,18 @@ impl Search<'_> {
         }
     }
 
-    /// A shortest run with the fewest threads to each example.
-    fn traces(&self, fresh: &[Fresh]) -> Result<Vec<Trace>, Unknown> {
-        let target = |f: &Fresh| Target { name: String::new(), configs: vec![alone(f.example)] };
-        let asked = Problem { targets: fresh.iter().map(target).collect(), ..self.problem.clone() };
-        let explicit = Explicit { por: false, jobs: self.jobs, ..Explicit::default() };
-        let trace = |verdict| match verdict {
-            Verdict::Unsafe(trace) => Ok(trace),
-            Verdict::Unknown(why) => Err(why),
-            Verdict::Safe(_) => Err(Unknown::Inconclusive("internal error: an example was not found".into())),
-        };
-        explicit.run(&asked, self.limits, self.watch).verdicts.into_iter().map(trace).collect()
+    /// A shortest run to an example of what is reached.
+    fn run_to(&self, (s, l): ThreadState, listed: &Listed<'_>) -> Result<Trace, Unknown> {
+        let model = &*self.problem.model;
+        let mut found = None;
+        listed.each(|id, config| {
+            let there = model.within_shared(s, config.shared)
+                && config.threads.entries().iter().any(|e| model.within_local(l, e.0));
+            found = there.then_some(id);
+            !there
+        })?;
+        let internal = || Unknown::Inconclusive("internal error: an example was not found".into());
+        found.map(|id| listed.run_to(id)).ok_or_else(internal)
     }
 }
 
