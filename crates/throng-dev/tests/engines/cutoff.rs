@@ -211,7 +211,8 @@ fn cutoffs_of_the_corpus() {
         match cutoff(&problem, &Method::Exact(&KarpMiller::default()), 1, &limits(seconds), &Silent) {
             Ok(found) => {
                 let bounded = Problem { bound: Bound::Threads(found.threads), ..problem.clone() };
-                let at = timed(&mut || Ok(explore(&bounded, 1, &limits(seconds), &Silent)?.thread_states().len()));
+                let at =
+                    timed(&mut || Ok(explore(&bounded, 1, &limits(seconds), &Silent)?.thread_states().len()));
                 let explicit = at.map_or(f64::INFINITY, |a| a.1);
                 if explicit < km {
                     cheaper += 1

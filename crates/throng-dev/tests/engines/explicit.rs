@@ -345,7 +345,7 @@ fn reachable_thread_states_are_those_of_the_reachable_configurations() {
         }
         states.sort_unstable();
         states.dedup();
-        assert_eq!(reachable(&problem, &limits, &Silent).unwrap(), states);
+        assert_eq!(reachable(&problem, 1, &limits, &Silent).unwrap(), states);
     }
 }
 

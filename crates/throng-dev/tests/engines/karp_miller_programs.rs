@@ -116,7 +116,7 @@ fn reach_alike(text: &str, initial: Option<u32>) -> bool {
     let Ok(found) = reachable_unbounded(&any, &limits(), &Silent) else { return false };
     let found = members(&jit, &found);
     let few = Problem { bound: Bound::Threads(3), ..any };
-    if let Ok(few) = reachable(&few, &limits(), &Silent) {
+    if let Ok(few) = reachable(&few, 1, &limits(), &Silent) {
         assert!(members(&jit, &few).is_subset(&found), "three threads reach more:\n{text}");
     }
     let Ok(expected) = reachable_unbounded(&words, &limits(), &Silent) else { return false };

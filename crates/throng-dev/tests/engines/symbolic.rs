@@ -134,6 +134,8 @@ fn reach_alike(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) {
     let model = jit(text, Options { keep_ended, exact_copies: true, ..Options::default() });
     let problem = problem(&model, initial, bound);
     let explicit = explicit::reachable(&problem, 1, &limits(), &Silent).unwrap();
+    let all = explicit::explore(&problem, 1, &limits(), &Silent).unwrap().thread_states();
+    assert_eq!(explicit, all, "{text}");
     let explicit = thread_states::canonical(&problem, &explicit, &limits()).unwrap();
     let symbolic = symbolic::thread_states::reachable(&problem, &limits(), &Silent).unwrap();
     if explicit != symbolic {

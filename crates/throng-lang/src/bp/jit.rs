@@ -798,6 +798,10 @@ impl SetStates for Jit {
     fn forget(&self, l: Local) -> Local {
         let live = self.live.get_or_init(|| live::live_slots(&self.program, &[]));
         let (point, mut slots) = self.local.decode(l.0);
+        // A thread that has ended is at no point of the program.
+        if live.get(point as usize).is_none() {
+            return l;
+        }
         self.open(point, &mut slots, live);
         Local(self.local.encode(point, &slots))
     }

@@ -25,6 +25,7 @@ pub mod runs;
 
 use std::sync::Arc;
 
+use self::runs::Runs;
 use super::explicit::{Listed, each_level};
 use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
@@ -55,8 +56,8 @@ pub struct Cutoff {
     pub levels: Vec<Level>,
     /// Every thread state that any number of threads can reach, disjoint, as in [`canonical`].
     pub reachable: Vec<ThreadState>,
-    /// The same, as the thread states that a search meets.
-    pub search_states: Vec<ThreadState>,
+    /// Runs with at most so many threads, into every thread state that a search meets: the same states, in other pieces.
+    pub runs: Runs,
     /// Why there are no others.
     pub closed: Closed,
 }
@@ -109,9 +110,9 @@ pub fn cutoff(
         Method::Exact(engine) => search.exact(engine)?,
         Method::Dynamic(prover, shelf) => search.dynamic(*prover, shelf)?,
     };
-    let Known { states: reachable, search_states, levels } = known;
+    let Known { states: reachable, runs, levels } = known;
     let threads = levels.last().map_or(0, |l| l.threads);
-    Ok(Cutoff { threads, levels, reachable, search_states, closed })
+    Ok(Cutoff { threads, levels, reachable, runs, closed })
 }
 
 /// Every thread state that any number of threads can reach, also inside atomic sections, as in [`canonical`]: by growing n and proving that there
@@ -140,7 +141,7 @@ pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<Th
 struct Known {
     /// Disjoint.
     states: Vec<ThreadState>,
-    search_states: Vec<ThreadState>,
+    runs: Runs,
     levels: Vec<Level>,
 }
 
@@ -227,7 +228,7 @@ impl Search<'_> {
         let trace = self.run_to(example, listed)?;
         known.levels.push(Level { threads, new: expanded(model, new).len(), example, trace });
         known.states = self.canonical(&search_states)?;
-        known.search_states = search_states;
+        known.runs = runs::runs(model, listed, &search_states)?;
         Ok(true)
     }
 

@@ -250,20 +250,7 @@ pub struct Listed<'p> {
     search: Search<'p>,
 }
 
-impl<'p> Listed<'p> {
-    /// What runs with at most `level` threads at any time reach.
-    pub fn up_to(
-        level: u32,
-        problem: &'p Problem,
-        jobs: usize,
-        limits: &'p Limits,
-        watch: &'p dyn Watch,
-    ) -> Result<Listed<'p>, Unknown> {
-        let mut listed = Listed { search: Search::listing(problem, jobs, limits, watch) };
-        listed.level(None, level)?;
-        Ok(listed)
-    }
-
+impl Listed<'_> {
     fn level(&mut self, below: Option<u32>, level: u32) -> Result<Option<u32>, Unknown> {
         let pruned = match self.search.level(below, level, &mut |_| {}) {
             Ok(pruned) => pruned,

@@ -15,7 +15,6 @@ use throng_model::{Config, Incomplete, Local, Model, semantics};
 
 /// All that shows a cutoff: a run to every thread state, why there are no others, and why fewer threads do not suffice.
 pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<CutoffProof, Unknown> {
-    let (runs, reachable) = runs(problem, found, limits)?;
     let (rest, except) = match &found.closed {
         Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
         Closed::Views(views, except) => {
@@ -26,21 +25,20 @@ pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<Cutof
         Some(level) => {
             let fewer = found.threads.saturating_sub(1);
             Some((level.example, configurations_up_to(fewer, problem, 1, limits, &Silent)?))
-        },
+        }
         None => None,
     };
-    let reachable = reachable.into_iter().map(|((s, l), at)| (s, l, at)).collect();
-    Ok(CutoffProof { threads: found.threads, runs, reachable, rest, except, needed })
+    let (nodes, shown) = found.runs.clone();
+    let reachable = shown.into_iter().map(|((s, l), at)| (s, l, at)).collect();
+    Ok(CutoffProof { threads: found.threads, runs: nodes, reachable, rest, except, needed })
 }
 
 /// Runs as a forest, with the node at which each thread state is reached.
-type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
+pub type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 
-/// Runs with at most as many threads as the cutoff, into every reachable thread state.
-fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
-    let model = &*problem.model;
-    let listed = Listed::up_to(cutoff.threads, problem, 1, limits, &Silent)?;
-    let mut missing: FxHashSet<ThreadState> = cutoff.search_states.iter().copied().collect();
+/// A run into each of these thread states, all of which were found.
+pub(super) fn runs(model: &dyn Model, listed: &Listed<'_>, states: &[ThreadState]) -> Result<Runs, Unknown> {
+    let mut missing: FxHashSet<ThreadState> = states.iter().copied().collect();
     let mut shown = Vec::new();
     listed.each(|id, config| {
         for &(l, _) in config.threads.entries() {
@@ -63,7 +61,7 @@ fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unk
     if !missing.is_empty() {
         return Err(Unknown::Inconclusive("no run to some thread state was found".into()));
     }
-    Ok(forest(model, &listed, shown))
+    Ok(forest(model, listed, shown))
 }
 
 /// The runs to some configurations, together.
