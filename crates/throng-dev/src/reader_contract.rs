@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use throng::engine::explicit::Explicit;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng::report::story::tell;
 use throng_check::certificate::Document;
 use throng_check::certify;

@@ -297,7 +297,7 @@ impl<'a> Job<'a> {
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
-    pub fn check_by(&self, engine: &dyn engine::Engine, limits: &Limits) -> Result<Outcome, Error> {
+    pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
         let mut problem = prepared.problem.clone();
         room_for_the_start(&problem)?;
@@ -492,7 +492,7 @@ mod tests {
     #[test]
     fn forged_evidence_is_no_outcome() {
         struct Liar;
-        impl engine::Engine for Liar {
+        impl engine::Algorithm for Liar {
             fn name(&self) -> &'static str {
                 "liar"
             }

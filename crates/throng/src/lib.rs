@@ -70,7 +70,7 @@
 //! ```text
 //! .bp text ─► lang::bp ─────────────────┐
 //! .tts .ntts .spec .pnml ─► Table ──────┼─► Model ─► engine ─► verdict + evidence ─► check ─► report
-//! your own Rust type ─► own ────────────┘
+//! your own Rust type ─► template ───────┘
 //! ```
 //!
 //! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user

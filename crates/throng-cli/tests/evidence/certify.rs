@@ -797,11 +797,11 @@ fn cutoffs_have_certificates() {
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
     let karp_miller = throng::engine::karp_miller::KarpMiller::default();
     let limits = Limits::none().timeout(PATIENCE);
-    let shelf = throng::engine::facts::FactStore::default();
+    let store = throng::engine::facts::FactStore::default();
     let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
-        (true, false) => Method::Dynamic(&karp_miller, &shelf),
-        (true, true) => Method::Dynamic(&Backward, &shelf),
+        (true, false) => Method::Dynamic(&karp_miller, &store),
+        (true, true) => Method::Dynamic(&Backward, &store),
     };
     let found = cutoff(asked, &method, 1, &limits, &Silent).ok()?;
     let proof = runs::proof(asked, &found, &limits).ok()?;

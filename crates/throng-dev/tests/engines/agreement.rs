@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use throng::engine::views::{ByTriples, Pairs, Views};
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job, Start};
 use throng_check::rules::check;
 use throng_dev::fuzz::oracles::{Entry, engines};
@@ -43,7 +43,7 @@ fn semaphore(places: u32) -> Job<'static> {
 
 #[test]
 fn triples_prove_what_pairs_leave_open() {
-    let says = |places: u32, engine: &dyn Engine| {
+    let says = |places: u32, engine: &dyn Algorithm| {
         let job = semaphore(places);
         let problem = &job.prepare().expect("a question").problem;
         let answer = engine.run(problem, &Limits::none(), &Silent);

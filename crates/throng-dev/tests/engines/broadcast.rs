@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::naive::{self, Naive};
-use throng::engine::Engine;
+use throng::engine::Algorithm;
 use throng::engine::auto::Auto;
 use throng::engine::backward::Backward;
 use throng::engine::explicit::Explicit;
@@ -41,7 +41,7 @@ const MOST: u32 = 4;
 /// What `backward` and bounded search say, evidence checked; each has this long.
 fn both(problem: &Problem, most: u32, time: Duration) -> (Outcome, Outcome) {
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let ask = |engine: &dyn Engine| {
+    let ask = |engine: &dyn Algorithm| {
         let limits = Limits::none().timeout(time);
         let outcome = Job::of(problem.clone()).check_by(engine, &limits);
         outcome.unwrap_or_else(|e| panic!("{}: {e}", engine.name()))
@@ -477,7 +477,7 @@ fn broadcast_protocols_are_decided() {
 }
 
 /// Whether an engine decides the problem within ten seconds; if so, as expected.
-fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Engine) -> bool {
+fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Algorithm) -> bool {
     let limits = Limits::none().timeout(Duration::from_secs(10));
     let outcome = Job::of(problem.clone()).check_by(engine, &limits);
     let outcome = outcome.unwrap_or_else(|e| panic!("{path}: {e}"));

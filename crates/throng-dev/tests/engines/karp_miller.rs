@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use throng::engine::karp_miller::{KarpMiller, Order, reachable_unbounded};
-use throng::engine::{Answer, Engine, Silent};
+use throng::engine::{Algorithm, Answer, Silent};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
 use throng_model::limits::Limits;

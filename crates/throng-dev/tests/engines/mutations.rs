@@ -75,8 +75,8 @@ const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b
 fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let karp_miller = KarpMiller::default();
     let exact = Method::Exact(&karp_miller);
-    let shelf = throng::engine::facts::FactStore::default();
-    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &shelf) } else { exact };
+    let store = throng::engine::facts::FactStore::default();
+    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &store) } else { exact };
     cutoff(asked, &method, 1, &Limits::none().timeout(PATIENCE), &Silent).ok()
 }
 
