@@ -148,15 +148,15 @@ impl Question {
     }
 
     fn pose_with_options(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
-        let mut complaints = self.inapplicable(loaded);
+        let mut diagnostics = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
                 Some("the bound counts all threads, initial ones included; without it, any number may run");
             let message = "a system without threads does nothing".to_string();
-            complaints.push(wrong("--threads", "0", "E604", message, hint));
+            diagnostics.push(wrong("--threads", "0", "E604", message, hint));
         }
-        if !complaints.is_empty() {
-            return Err(complaints);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         let (mut warnings, mut left_out) = (Vec::new(), Vec::new());
         let problem = match &loaded.input {
@@ -277,7 +277,7 @@ impl Question {
         warnings: &mut Vec<SourceDiagnostic>,
     ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
         let mut targets: Vec<Target> = program.assertions().into_iter().collect();
-        let mut complaints = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut at_label = |option: &str, label: &str, found: Result<Target, String>| match found {
             Ok(target) => {
                 if target.configs.is_empty() {
@@ -285,7 +285,7 @@ impl Question {
                 }
                 targets.push(target);
             }
-            Err(why) => complaints.push(wrong(option, label, "E606", why, None)),
+            Err(why) => diagnostics.push(wrong(option, label, "E606", why, None)),
         };
         for label in &self.error_labels {
             at_label("--error-label", label, program.error_label(label));
@@ -296,22 +296,22 @@ impl Question {
         for text in &self.invariants {
             match program.invariant_text(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--invariant", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option("--invariant", text, why)),
             }
         }
         for text in &self.targets {
             match program.thread_states(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option("--target", text, why)),
             }
         }
-        if targets.is_empty() && complaints.is_empty() {
+        if targets.is_empty() && diagnostics.is_empty() {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted()));
             }
             targets.push(Target { name: "assertions".into(), configs: Vec::new() });
         }
-        if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
+        if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
 
     fn about_system(
@@ -366,12 +366,12 @@ impl Question {
         warnings: &mut Vec<SourceDiagnostic>,
         left_out: &mut Vec<(String, String)>,
     ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
-        let mut complaints = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut targets = Vec::new();
         for text in &self.targets {
             match parse_target(text, system.table.shared(), system.table.locals()) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option("--target", text, why)),
             }
         }
         let (beside, file) = (beside(loaded, path), self.property_file(loaded, path));
@@ -387,11 +387,11 @@ impl Question {
                     targets.extend(found);
                     warnings.extend(odd);
                 }
-                Err(found) => complaints.extend(found),
+                Err(found) => diagnostics.extend(found),
             }
         }
-        if !complaints.is_empty() {
-            return Err(complaints);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         if targets.is_empty() {
             targets = system.targets.clone();
@@ -449,15 +449,15 @@ fn read_properties(
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
     let refused = found.iter().any(Diagnostic::is_error);
-    let mut complaints: Vec<SourceDiagnostic> =
+    let mut diagnostics: Vec<SourceDiagnostic> =
         found.into_iter().map(|d| SourceDiagnostic::whole(&source, d)).collect();
     if targets.is_empty() && !refused {
         let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
             .hint("write one target `s|l,l` per line");
-        complaints.push(SourceDiagnostic::whole(&source, why));
-        return Err(complaints);
+        diagnostics.push(SourceDiagnostic::whole(&source, why));
+        return Err(diagnostics);
     }
-    if refused { Err(complaints) } else { Ok((targets, complaints)) }
+    if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
 /// The targets of a property file of the model-checking contest; formulas that are no coverability questions are

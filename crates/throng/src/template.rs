@@ -211,7 +211,7 @@ impl<T: Template> System<T> {
         System { model: Arc::new(TemplateModel::new(template)), bound: Bound::Any, nevers: Vec::new() }
     }
 
-    /// At most `n` threads at any time; at the bound, moves start nobody.
+    /// At most `n` threads at any time; at the bound, moves start no thread.
     pub fn threads(self, n: u32) -> System<T> {
         System { bound: Bound::Threads(n), ..self }
     }
@@ -326,7 +326,7 @@ mod tests {
     use throng_dev::laws;
     use throng_model::Model;
 
-    /// A leader starts workers, meets one of them, and sends everybody home at the end.
+    /// A leader starts workers, meets one of them, and sends all of them home at the end.
     struct Team;
 
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -364,7 +364,7 @@ mod tests {
 
     fn team() -> System<Team> {
         System::new(Team)
-            .never("nobody works at night", |&day, at| day == 2 && *at == At::Work)
+            .never("no one works at night", |&day, at| day == 2 && *at == At::Work)
             .never_two("one meeting", |_, a, b| (a, b) == (&At::Met, &At::Met))
             .never_together("a meeting and two at home", 2, [At::Met, At::Home, At::Home])
             .never_shared("night", |&day| day == 2)

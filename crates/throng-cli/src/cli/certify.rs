@@ -30,8 +30,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     console.begin(
         &limits,
         Arc::new(move |why| {
-            let told = if asked.json { json } else { text };
-            told(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
+            let render = if asked.json { json } else { text };
+            render(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
         }),
     );
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
@@ -54,12 +54,12 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
         Ok(certified) => (Some(certified), None),
         Err(fault) => (None, Some(fault)),
     };
-    let told = if args.json {
+    let report = if args.json {
         json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     } else {
         text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     };
-    console.print(&told)?;
+    console.print(&report)?;
     Ok(status)
 }
 

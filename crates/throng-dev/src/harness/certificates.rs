@@ -102,6 +102,6 @@ pub fn second(args: &[&str]) -> Option<String> {
 pub fn proved(args: &[&str]) -> Option<(Option<i32>, String)> {
     let output =
         Command::new(Path::new(crate::ROOT).join("proofs/build/throng-proved")).args(args).output().ok()?;
-    let told = [output.stdout, output.stderr].concat();
-    Some((output.status.code(), String::from_utf8_lossy(&told).into_owned()))
+    let output_text = [output.stdout, output.stderr].concat();
+    Some((output.status.code(), String::from_utf8_lossy(&output_text).into_owned()))
 }

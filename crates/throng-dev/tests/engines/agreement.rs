@@ -119,7 +119,7 @@ fn systems_of_threads() {
     });
     let answers =
         |(name, count): (&String, &[u64; 3])| name.starts_with("symbolic") || count[0] + count[1] > 100;
-    assert!(tally.iter().all(answers), "everybody answers something, but `symbolic` only about programs");
+    assert!(tally.iter().all(answers), "every engine answers something, but `symbolic` only about programs");
     assert!(tally["equations"][0] > 100 && tally["views, on the quotient"][0] > 100);
 }
 

@@ -100,8 +100,8 @@ fn a_skipped_spawn_is_no_run_of_a_larger_bound() {
         bound,
     };
     let threads = |bound| summary(&run(&Explicit::default(), &ask(bound)).verdicts[0]).map(|found| found.0);
-    assert_eq!(threads(Bound::Threads(1)), Some(1), "at the bound nobody is created");
-    assert_eq!(threads(Bound::Threads(2)), Some(2), "below it, somebody is");
+    assert_eq!(threads(Bound::Threads(1)), Some(1), "at the bound no thread is created");
+    assert_eq!(threads(Bound::Threads(2)), Some(2), "below it, one is");
     assert_eq!(threads(Bound::Any), Some(2));
 }
 

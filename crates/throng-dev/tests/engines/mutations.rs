@@ -543,7 +543,7 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
                 for_others.push(ForOthers { input: path.clone(), certificate, accepted, readable, what });
             }
         }
-        // Somebody else's certificate.
+        // The certificate of another input.
         let other = &cases[(number + 1) % cases.len()];
         if other.loaded.source.text != case.loaded.source.text && judge(&other.loaded, &case.bytes).is_ok() {
             let document = read(&case.bytes).expect("accepted");

@@ -239,7 +239,7 @@ fn naive_reductions_miss_the_violations_of_the_listings() {
     assert!(!(hits_if(LISTING_2, false, second) && hits_if(LISTING_2, true, second)));
 }
 
-/// The paper's listing 1: `assume` narrows down the shared variable that somebody else looks at.
+/// The paper's listing 1: `assume` narrows down the shared variable that another thread reads.
 #[test]
 fn an_assumption_can_disable_others() {
     assert_eq!(all_about(LISTING_1, Some(1))[0].map(|t| t.0), Some(2));

@@ -11,7 +11,7 @@
 //! # Why that is sound
 //!
 //! By induction over the length of a run, every view of every reachable configuration is in the set: for any number of
-//! threads, and for a bound as well (at the bound a step creates nobody, and views without the created threads are in the set, too). Nothing
+//! threads, and for a bound as well (at the bound a step creates no thread, and views without the created threads are in the set, too). Nothing
 //! is assumed about larger configurations doing more, so models in which presence blocks are fine: a bystander without a fate
 //! is simply not there when the step fires. Weights above two and "exactly one is woken" are read generously: the set may
 //! be too large, never too small. If no target is built of views of the set, the answer is SAFE, with the set as certificate;
