@@ -224,8 +224,7 @@ fn fill(described: &Described, instance: &Instance, throng: &Path, timeout: f64,
 
 /// The answer of `throng check --json`.
 fn read_own(output: &Output) -> Reported {
-    let first_error =
-        || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();
+    let first_error = || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();
     let Ok(document) = serde_json::from_str::<serde_json::Value>(output.out) else {
         let ending =
             (output.status == Some(2) && !output.err.contains("internal error")).then_some(Ending::Refused);

@@ -511,7 +511,13 @@ fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let Body::Net(net) = &asked.case.body else { return Ok(None) };
     let times = TIMES[asked.loaded.source.text.len() % TIMES.len()];
     let Some(net) = net.scaled(times).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
-    let written = Written { text: net.text(), companion: None, initial: None, notes: Vec::new() };
+    let written = Written {
+        text: net.text(),
+        companion: None,
+        initial: None,
+        start_must_be_given: false,
+        notes: Vec::new(),
+    };
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, write::Format::Spec).map_err(trouble)?;
     elsewhere(asked, &problem, &written.text, limits)

@@ -78,7 +78,7 @@ impl Job<'_> {
             proof,
             checked: self.checks,
             time: began.elapsed(),
-            subject: prepared.subject(),
+            subject: prepared.subject(self.question.vocabulary),
         })
     }
 
