@@ -553,7 +553,7 @@ fn engine_parser() -> impl clap::builder::TypedValueParser<Value = Engine> {
         let about = engine.description().replace("questions with a thread bound", "`--threads N`");
         PossibleValue::new(engine.name()).help(about)
     };
-    PossibleValuesParser::new(Engine::ALL.map(named)).try_map(|name| name.parse::<Engine>())
+    PossibleValuesParser::new(Engine::ALL.iter().copied().map(named)).try_map(|name| name.parse::<Engine>())
 }
 
 /// A number of seconds, as options take it.

@@ -55,7 +55,7 @@
 //! | engine | what it does | what it decides |
 //! | --- | --- | --- |
 //! | [`Engine::Explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
-//! | [`Engine::Symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | `Engine::Symbolic` (feature `symbolic`) | the same with decision diagrams | likewise, where there are very many configurations |
 //! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
 //! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
 //! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |

@@ -77,8 +77,8 @@ impl Default for Settings {
 }
 
 impl Engine {
-    /// Every engine.
-    pub const ALL: [Engine; 8] = [
+    /// Every engine of this build.
+    pub const ALL: &'static [Engine] = &[
         Engine::Auto,
         Engine::Explicit,
         Engine::KarpMiller,
@@ -171,9 +171,10 @@ impl FromStr for Engine {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Engine, String> {
-        let found = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+        let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
-            format!("`{name}` is no engine; there are {}", Engine::ALL.map(Engine::name).join(", "))
+            let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
+            format!("`{name}` is no engine; there are {}", names.join(", "))
         })
     }
 }
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_engine_answers_under_the_name_by_which_it_is_asked_for() {
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             for quotient in [false, true] {
                 let settings = Settings { quotient, ..Settings::default() };
                 assert_eq!(engine.build(&settings).name(), engine.name());

@@ -126,7 +126,7 @@ pub fn engines() -> Vec<Entry> {
         Entry::of("auto, 2 jobs", Engine::Auto.build(&set(&|s| s.jobs = 2))),
         Entry::of("auto, reduced", Engine::Auto.build(&set(&|s| s.partial_order = true))).reduced(),
     ];
-    for engine in Engine::ALL {
+    for &engine in Engine::ALL {
         let on_quotient = match engine {
             Engine::Explicit | Engine::Symbolic => continue,
             Engine::KarpMiller => Some("karp-miller, on the quotient"),
