@@ -17,6 +17,7 @@ mod reach;
 mod setup;
 mod simulate;
 mod translate;
+mod vocabulary;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,8 +28,9 @@ use bench::BenchArgs;
 use console::{Console, Failure};
 use throng::{CutoffMethod, Engine, Settings};
 use throng_lang::load::{Format, Reading};
-use throng_lang::question::{Names, Question};
+use throng_lang::question::Question;
 use throng_model::limits::Limits;
+use vocabulary::OPTIONS;
 
 /// What `throng` alone says.
 const WELCOME: &str = "\
@@ -484,6 +486,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
+            vocabulary: &OPTIONS,
             ..Reading::default()
         }
     }
@@ -494,7 +497,7 @@ impl StartArgs {
         Question {
             initial: self.initial.clone(),
             threads: self.threads,
-            names: Names::Options,
+            vocabulary: &OPTIONS,
             ..Question::default()
         }
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use throng::bdd::{Full, Renaming, Set, Space, Variables};
 use throng::engine::symbolic::watched;
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng_lang::bp::program::access::footprints;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, Var};
 use throng_lang::bp::program::live::live_slots;
@@ -37,7 +37,7 @@ pub struct Outcome {
     pub nodes: u64,
 }
 
-impl Engine for UncountedSymbolic {
+impl Algorithm for UncountedSymbolic {
     fn name(&self) -> &'static str {
         "plain"
     }

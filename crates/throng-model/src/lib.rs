@@ -271,13 +271,13 @@ pub trait SetStates {
     /// One concrete shared state of a set.
     fn sample_shared(&self, s: Shared) -> Shared {
         let (inside, masks) = self.cubes().shared_cube(s);
-        self.cubes().shared_word(inside, &cubes::sample(&masks))
+        self.cubes().encode_shared(inside, &cubes::sample(&masks))
     }
 
     /// One concrete local state of a set.
     fn sample_local(&self, l: Local) -> Local {
         let (point, masks) = self.cubes().local_cube(l);
-        self.cubes().local_word(point, &cubes::sample(&masks))
+        self.cubes().encode_local(point, &cubes::sample(&masks))
     }
 
     /// How many concrete states a shared and a local state stand for together, as a power of two.
@@ -289,13 +289,13 @@ pub trait SetStates {
     /// Every concrete shared state of a set.
     fn members_shared(&self, s: Shared) -> Vec<Shared> {
         let (inside, masks) = self.cubes().shared_cube(s);
-        cubes::members(&masks).iter().map(|m| self.cubes().shared_word(inside, m)).collect()
+        cubes::members(&masks).iter().map(|m| self.cubes().encode_shared(inside, m)).collect()
     }
 
     /// Every concrete local state of a set.
     fn members_local(&self, l: Local) -> Vec<Local> {
         let (point, masks) = self.cubes().local_cube(l);
-        cubes::members(&masks).iter().map(|m| self.cubes().local_word(point, m)).collect()
+        cubes::members(&masks).iter().map(|m| self.cubes().encode_local(point, m)).collect()
     }
 
     /// Whether [`SetStates::forget`] forgets anything in some state.

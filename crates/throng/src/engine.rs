@@ -39,8 +39,8 @@ use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 use throng_model::{Local, Step};
 
-/// One way to answer.
-pub trait Engine: Sync {
+/// What an engine runs: a decision procedure or a search that answers a [`Problem`]. Users choose one by [`crate::Engine`], or implement their own.
+pub trait Algorithm: Sync {
     /// Its name; those of the engines of Throng are in [`crate::Engine`].
     fn name(&self) -> &'static str;
 

@@ -55,7 +55,7 @@
 //! | engine | what it does | what it decides |
 //! | --- | --- | --- |
 //! | [`Engine::Explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
-//! | [`Engine::Symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | `Engine::Symbolic` (feature `symbolic`) | the same with decision diagrams | likewise, where there are very many configurations |
 //! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
 //! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
 //! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
@@ -70,7 +70,7 @@
 //! ```text
 //! .bp text ─► lang::bp ─────────────────┐
 //! .tts .ntts .spec .pnml ─► Table ──────┼─► Model ─► engine ─► verdict + evidence ─► check ─► report
-//! your own Rust type ─► own ────────────┘
+//! your own Rust type ─► template ───────┘
 //! ```
 //!
 //! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user

@@ -10,6 +10,7 @@ use serde::Serialize;
 use throng_lang::load::Format;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
+use throng_lang::vocabulary::Vocabulary;
 use throng_model::concrete::concretise;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Trace, Unknown, Verdict};
@@ -47,6 +48,8 @@ pub struct Outcome {
 pub(crate) struct Subject {
     pub(crate) source: Option<Arc<Source>>,
     pub(crate) format: Option<Format>,
+    /// How messages name what can be set.
+    pub(crate) vocabulary: &'static Vocabulary,
 }
 
 impl Subject {

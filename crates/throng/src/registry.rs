@@ -77,7 +77,7 @@ impl Default for Settings {
 }
 
 impl Engine {
-    /// Every engine.
+    /// Every engine of this build.
     pub const ALL: &'static [Engine] = &[
         Engine::Auto,
         Engine::Explicit,
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// The engine itself, ready to search.
-    pub fn build(self, settings: &Settings) -> Box<dyn engine::Engine + Send> {
+    pub fn build(self, settings: &Settings) -> Box<dyn engine::Algorithm + Send> {
         let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, quotient } = *settings;
         match self {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
@@ -156,8 +156,8 @@ impl Engine {
 /// The engine, on a smaller problem if there is one.
 fn on_quotient(
     quotient: bool,
-    engine: impl engine::Engine + Send + 'static,
-) -> Box<dyn engine::Engine + Send> {
+    engine: impl engine::Algorithm + Send + 'static,
+) -> Box<dyn engine::Algorithm + Send> {
     if quotient { Box::new(OnQuotient(engine)) } else { Box::new(engine) }
 }
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_engine_answers_under_the_name_by_which_it_is_asked_for() {
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             for quotient in [false, true] {
                 let settings = Settings { quotient, ..Settings::default() };
                 assert_eq!(engine.build(&settings).name(), engine.name());

@@ -286,7 +286,7 @@ fn set<'a>(
 ) -> Result<Evidence<Configs<'a>>, String> {
     let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
     let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
-                   search without them (--no-por)";
+                   search without them";
     Ok(match certificate {
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },

@@ -493,9 +493,9 @@ impl Interpreter {
         let program = self.program();
         let shared: Cube = program.shared.iter().map(|v| v.initial).collect();
         let own = program.thread_locals.iter().chain(&program.functions[program.main].variables);
-        let start = self.local_word(0, &own.map(|v| v.initial).collect::<Cube>());
+        let start = self.encode_local(0, &own.map(|v| v.initial).collect::<Cube>());
         Initial {
-            shared: self.shared_word(false, &shared),
+            shared: self.encode_shared(false, &shared),
             threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
             any: if threads.is_none() { vec![start] } else { Vec::new() },
         }
@@ -505,8 +505,8 @@ impl Interpreter {
     pub fn bad(&self, property: &Property) -> Result<Vec<Config>, String> {
         let one = |spot: u32, values: &Values| {
             let inside = self.control.spots[spot as usize].inside;
-            let thread = Bag::one(self.local_word(spot, &values.local));
-            Config::new(self.shared_word(inside, &values.shared), thread)
+            let thread = Bag::one(self.encode_local(spot, &values.local));
+            Config::new(self.encode_shared(inside, &values.shared), thread)
         };
         let free = |spot: u32| Values {
             shared: self.free_shared(),
@@ -550,8 +550,8 @@ impl Interpreter {
             }
             Property::Mutex(label) => {
                 let spots = self.labelled(label)?;
-                let at = |p: u32| self.local_word(p, &self.free_local(p));
-                let shared = self.shared_word(false, &self.free_shared());
+                let at = |p: u32| self.encode_local(p, &self.free_local(p));
+                let shared = self.encode_shared(false, &self.free_shared());
                 let pairs =
                     spots.iter().enumerate().flat_map(|(i, &a)| spots[i..].iter().map(move |&b| [a, b]));
                 pairs.map(|pair| Config::new(shared, pair.into_iter().map(at).collect())).collect()
@@ -563,7 +563,7 @@ impl Interpreter {
                     |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(Slot::Shared(*i as usize)))? & ZERO != 0);
                 let values = Values { shared: self.free_shared(), ..Values::default() };
                 let found = self.solve(values, &fails);
-                found.iter().map(|v| Config::new(self.shared_word(false, &v.shared), Bag::new())).collect()
+                found.iter().map(|v| Config::new(self.encode_shared(false, &v.shared), Bag::new())).collect()
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Covers(_) => return Err("a program's targets are given as text".into()),
@@ -613,12 +613,12 @@ impl Interpreter {
                 }
                 possible &= !local.contains(&0);
                 if possible {
-                    bag.insert(self.local_word(s, &local), 1);
+                    bag.insert(self.encode_local(s, &local), 1);
                 }
             }
             let inside = spots.iter().filter(|&&s| self.control.spots[s as usize].inside).count();
             if possible && inside < 2 {
-                found.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+                found.push(Config::new(self.encode_shared(inside == 1, &shared), bag));
             }
         }
         Ok(found)
@@ -650,7 +650,7 @@ impl Interpreter {
         let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
         let names = self.program().shared.iter().map(|v| v.name.clone());
         let masks = masks(names, &state.values)?;
-        Ok(self.shared_word(state.atomic, &masks))
+        Ok(self.encode_shared(state.atomic, &masks))
     }
 
     /// The local state with this name.
@@ -658,14 +658,14 @@ impl Interpreter {
         let LocalName::Values(state) = name else { return Err("a local state without a place".into()) };
         if state.at.is_empty() {
             return match self.keep_ended && state.values.is_empty() {
-                true => Ok(self.local_word(self.control.spots.len() as u32, &[])),
+                true => Ok(self.encode_local(self.control.spots.len() as u32, &[])),
                 false => Err("threads that have ended are gone".into()),
             };
         }
         let Some(&spot) = self.control.named.get(&state.at) else {
             return Err(format!("the program has no place `{}`", state.at));
         };
-        Ok(self.local_word(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
+        Ok(self.encode_local(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
     }
 
     /// Names of the variables of a thread at a place.

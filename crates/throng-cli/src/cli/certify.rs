@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng::{Error, Input, Job, Written};
 use throng_check::certificate::write::{Origin, document, write};
@@ -30,8 +30,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     console.begin(
         &limits,
         Arc::new(move |why| {
-            let told = if asked.json { json } else { text };
-            told(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
+            let render = if asked.json { json } else { text };
+            render(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
         }),
     );
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
@@ -54,12 +54,12 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
         Ok(certified) => (Some(certified), None),
         Err(fault) => (None, Some(fault)),
     };
-    let told = if args.json {
+    let report = if args.json {
         json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     } else {
         text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     };
-    console.print(&told)?;
+    console.print(&report)?;
     Ok(status)
 }
 
@@ -233,7 +233,7 @@ pub(super) fn save_document(
 /// Tries old evidence first; another engine searches for what that does not show.
 pub(super) struct Reusing<'a> {
     old: Vec<Option<Verdict>>,
-    then: Box<dyn Engine + Send + 'a>,
+    then: Box<dyn Algorithm + Send + 'a>,
 }
 
 impl<'a> Reusing<'a> {
@@ -241,7 +241,7 @@ impl<'a> Reusing<'a> {
         path: &Path,
         loaded: &Loaded,
         problem: &Problem,
-        then: Box<dyn Engine + Send + 'a>,
+        then: Box<dyn Algorithm + Send + 'a>,
     ) -> Result<Reusing<'a>, Failure> {
         let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let bytes = slurp(path).map_err(unreadable)?;
@@ -250,7 +250,7 @@ impl<'a> Reusing<'a> {
     }
 }
 
-impl Engine for Reusing<'_> {
+impl Algorithm for Reusing<'_> {
     fn name(&self) -> &'static str {
         "reuse"
     }

@@ -109,7 +109,7 @@ pub(super) fn last_words(args: &CheckArgs) -> LastWords {
 }
 
 /// The engine that was asked for, without a question.
-fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Engine + Send>, Failure> {
+fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Algorithm + Send>, Failure> {
     match args.search.engine {
         Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
         engine @ (Engine::Explicit | Engine::Symbolic) => {

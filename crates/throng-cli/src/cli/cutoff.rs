@@ -7,13 +7,13 @@ use std::time::Instant;
 use super::certify::save_document;
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
+use super::vocabulary::OPTIONS;
 use super::{CutoffArgs, MethodName, SearchArgs};
 use throng::report::cutoff::stopped;
 use throng::{Engine, Job, Question};
 use throng_check::certificate::write::{Origin, cutoff_document};
 use throng_check::rules::cutoff::CutoffProof;
 use throng_lang::load::Reading;
-use throng_lang::question::Names;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -26,7 +26,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let input = console.open(&args.input.file, reading)?;
-    let question = Question { initial: args.initial.clone(), names: Names::Options, ..Question::default() };
+    let question = Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
     let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
     if args.no_check {
         job = job.unchecked();

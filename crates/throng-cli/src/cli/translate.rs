@@ -75,6 +75,9 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         }
     };
     console.has_answer();
+    if let Some(initial) = written.initial.as_ref().filter(|_| written.start_must_be_given) {
+        console.note(&format!("note: the initial configuration must be given: --initial '{initial}'"));
+    }
     for note in &written.notes {
         console.note(&format!("note: {note}"));
     }

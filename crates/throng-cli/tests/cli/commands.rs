@@ -788,7 +788,7 @@ fn a_program_that_contains_a_start_thread_starts_with_one_thread() {
     }
 }
 
-/// A contest's property file with one property that can be asked and one that cannot: nobody may take the answer for both.
+/// A contest's property file with one property that can be asked and one that cannot: the answer must not look like an answer to both.
 #[test]
 fn a_property_that_is_left_out_is_unknown() {
     let dir = Scratch::new("cli");

@@ -193,6 +193,7 @@ fn programs_print_as_themselves() {
             text: printer::print(program.tree()),
             companion: None,
             initial: None,
+            start_must_be_given: false,
             notes: Vec::new(),
         };
         let (_, again) = reread(&printed, Format::Bp);

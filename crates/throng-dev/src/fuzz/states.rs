@@ -91,9 +91,9 @@ fn cutoffs(
     limits: &Limits,
     naive: &mut dyn FnMut(u32) -> Option<Answer>,
 ) -> Result<(), Trouble> {
-    let (karp_miller, shelf) = (KarpMiller::default(), Arc::new(FactStore::default()));
-    let backward = Pruned { shelf: shelf.clone() };
-    for method in [Method::Exact(&karp_miller), Method::Dynamic(&backward, &shelf)] {
+    let (karp_miller, store) = (KarpMiller::default(), Arc::new(FactStore::default()));
+    let backward = Pruned { store: store.clone() };
+    for method in [Method::Exact(&karp_miller), Method::Dynamic(&backward, &store)] {
         let Ok(found) = cutoff(problem, &method, 1, limits, &Silent) else { continue };
         if problem.complete().is_err() {
             return Ok(());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::Rng;
 use throng::engine::explicit::Explicit;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
 use throng_lang::load::{Loaded, Reading, load};
 use throng_lang::question::Question;

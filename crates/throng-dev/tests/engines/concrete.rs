@@ -119,7 +119,7 @@ fn runs_of_random_programs_can_be_chosen() {
         let keep_ended = seed % 4 == 0;
         let (jit, _) = bp::read(&text, &Options { keep_ended, ..Options::default() });
         let jit = Arc::new(jit.expect("a valid program"));
-        // Any number of threads; and with a bound, at which nobody is created.
+        // Any number of threads; and with a bound, at which no thread is created.
         for (bound, initial) in [(Bound::Any, None), (Bound::Threads(2), Some(1))] {
             let mut targets: Vec<Target> = jit.assertions().into_iter().collect();
             targets.extend(jit.invariant_text("0").ok());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use throng::engine::backward::Backward;
 use throng::engine::explicit::{Explicit, reachable};
 use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
 use throng_dev::programs::{Knobs, Rng, program};
 use throng_lang::bp::{Jit, Options, read};
@@ -42,7 +42,7 @@ fn limits() -> Limits {
 }
 
 /// The verdict, if there is one within the limits; its evidence stands.
-fn verdict(engine: &dyn Engine, problem: &Problem, context: &str) -> Option<Verdict> {
+fn verdict(engine: &dyn Algorithm, problem: &Problem, context: &str) -> Option<Verdict> {
     let verdict = engine.run(problem, &limits(), &Silent).verdicts.remove(0);
     let flaw = check(problem, &problem.targets[0], &verdict).err();
     assert_eq!(flaw, None, "{}: {context}", engine.name());

@@ -91,7 +91,7 @@ fn compare(text: &str, rng: &mut Rng) -> Result<usize, String> {
                 return Err(format!("{asked}\n{differs}"));
             }
         }
-        // What nobody reads again is open here, so there is no list of states to compare, only distances.
+        // What is never read again is open here, so there is no list of states to compare, only distances.
         let Some((mut found, _)) =
             explore(&forgetful[usize::from(keep_ended)], &question, label, Some(&invariant))
         else {

@@ -153,7 +153,7 @@ impl Jit {
         let masks: Cube = self.program.shared.iter().map(|v| v.initial).collect();
         let start = Local(self.local.encode(self.program.entry, &self.program.initial_slots()));
         Initial {
-            shared: self.shared_word(false, &masks),
+            shared: self.encode_shared(false, &masks),
             threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
             any: if threads.is_none() { vec![start] } else { Vec::new() },
         }
@@ -171,7 +171,7 @@ impl Jit {
             self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
             configs.extend(found.into_iter().map(|env| {
                 let l = Local(self.local.encode(i as u32, &env.local));
-                Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
+                Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
         any.then(|| Target { name: "assertions".into(), configs })
@@ -181,7 +181,7 @@ impl Jit {
     pub fn error_label(&self, label: &str) -> Result<Target, String> {
         let configs = self.labelled(label)?.into_iter().map(|p| {
             let inside = self.program.points[p as usize].inside;
-            Config::new(self.shared_word(inside, &self.free_shared()), Bag::one(self.free_local(p)))
+            Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
         Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
     }
@@ -189,7 +189,7 @@ impl Jit {
     /// Two threads are at this label, no thread is inside an atomic section.
     pub fn mutex(&self, label: &str) -> Result<Target, String> {
         let points = self.labelled(label)?;
-        let shared = self.shared_word(false, &self.free_shared());
+        let shared = self.encode_shared(false, &self.free_shared());
         let mut configs = Vec::new();
         for (i, &a) in points.iter().enumerate() {
             for &b in &points[i..] {
@@ -208,7 +208,7 @@ impl Jit {
             self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
         }
         let configs =
-            found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
+            found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
@@ -259,7 +259,7 @@ impl Jit {
             }
             let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
             if possible && inside < 2 {
-                configs.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+                configs.push(Config::new(self.encode_shared(inside == 1, &shared), bag));
             }
         }
         configs.sort_unstable();
@@ -295,7 +295,7 @@ impl Jit {
         Local(self.local.encode(point, &self.program.free_slots(point)))
     }
 
-    pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+    pub(super) fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.encode(inside.into(), masks))
     }
 
@@ -379,7 +379,7 @@ impl Jit {
         let choice = reads.iter().rev().fold(0, |bits, v| bits << 1 | u64::from(old(env, *v) == ONE));
         Step {
             from,
-            to: self.shared_word(self.inside(edge.to), &shared),
+            to: self.encode_shared(self.inside(edge.to), &shared),
             take: Bag::one(take),
             put,
             spawn: child.into_iter().collect(),
@@ -449,7 +449,7 @@ impl Jit {
         let mut found = Vec::new();
         self.note(solve(&edge.effect, env, Direction::Backward, &[], &self.patience, &mut found), edge.from);
         for env in found {
-            let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
+            let from = self.encode_shared(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
             out.insert(self.step(id, &env, from, take, false));
         }
@@ -577,11 +577,11 @@ impl Cubes for Jit {
         self.local.decode(l.0)
     }
 
-    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
-        Jit::shared_word(self, inside, masks)
+    fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared {
+        Jit::encode_shared(self, inside, masks)
     }
 
-    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+    fn encode_local(&self, point: u32, masks: &[u8]) -> Local {
         Local(self.local.encode(point, masks))
     }
 }

@@ -23,7 +23,7 @@ use super::guided::Guided;
 use super::karp_miller::KarpMiller;
 use super::on_quotient::run_on;
 use super::views::{ByTriples, Pairs};
-use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
+use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
 use throng_check::rules::{Flaw, check, check_each};
 use throng_model::limits::Limits;
@@ -67,7 +67,7 @@ const GROWTH: u64 = 4;
 /// Ticks for finding a run with fewer threads.
 const POLISH: u64 = 1 << 22;
 
-impl Engine for Auto {
+impl Algorithm for Auto {
     fn name(&self) -> &'static str {
         "auto"
     }
@@ -81,12 +81,12 @@ impl Engine for Auto {
             ..Explicit::default()
         };
         let karp_miller = KarpMiller::default();
-        let shelf = Arc::new(FactStore::default());
-        let pairs = Pairs { shelf: shelf.clone() };
-        let triples = ByTriples { shelf: shelf.clone() };
-        let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
-        let backward = Pruned { shelf: shelf.clone() };
-        let guided = Guided { shelf };
+        let store = Arc::new(FactStore::default());
+        let pairs = Pairs { store: store.clone() };
+        let triples = ByTriples { store: store.clone() };
+        let equations = Equations { store: store.clone(), only_proves: true, por: false };
+        let backward = Pruned { store: store.clone() };
+        let guided = Guided { store };
         let mut prove: Vec<Participant> = vec![participant(&pairs)];
         let mut refute: Vec<Participant> = vec![participant(&explicit)];
         if problem.bound == Bound::Any {
@@ -114,11 +114,11 @@ impl Engine for Auto {
 /// An engine of the portfolio, and how large its shares are.
 #[derive(Clone, Copy)]
 struct Participant<'a> {
-    engine: &'a dyn Engine,
+    engine: &'a dyn Algorithm,
     weight: u64,
 }
 
-fn participant(engine: &dyn Engine) -> Participant<'_> {
+fn participant(engine: &dyn Algorithm) -> Participant<'_> {
     Participant { engine, weight: 1 }
 }
 
@@ -217,7 +217,7 @@ impl<'a> Portfolio<'a> {
     }
 
     /// Asks one engine about what is still open; whether more work might help it.
-    fn ask(&self, engine: &dyn Engine, limits: &Limits) -> bool {
+    fn ask(&self, engine: &dyn Algorithm, limits: &Limits) -> bool {
         let open = self.open();
         if open.is_empty() {
             return false;

@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 use self::basis::Basis;
 use self::pruning::Pruning;
 use super::facts::FactStore;
-use super::{Answer, Engine, Progress, Statistics, Watch};
+use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -45,7 +45,7 @@ use throng_model::{Config, Incomplete, Local, Model, Shared, Step, semantics};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backward;
 
-impl Engine for Backward {
+impl Algorithm for Backward {
     fn name(&self) -> &'static str {
         "backward"
     }
@@ -59,26 +59,26 @@ impl Engine for Backward {
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     /// Where views may be found.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
 }
 
-impl Engine for Pruned {
+impl Algorithm for Pruned {
     fn name(&self) -> &'static str {
         "backward"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // Without facts, the search is as complete as with them.
-        match self.shelf.get_or_find(problem, limits) {
+        match self.store.get_or_find(problem, limits) {
             Ok(facts) => run(
                 problem,
-                Some(&Pruning::new(problem, facts, self.shelf.triples(problem), limits)),
+                Some(&Pruning::new(problem, facts, self.store.triples(problem), limits)),
                 limits,
                 watch,
             ),
             Err(_) => {
                 let mut answer = run(problem, None, limits, watch);
-                answer.statistics.configurations += self.shelf.views_so_far(problem);
+                answer.statistics.configurations += self.store.views_so_far(problem);
                 answer
             }
         }

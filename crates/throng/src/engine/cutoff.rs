@@ -30,7 +30,7 @@ use super::explicit::{Listed, each_level};
 use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
 use super::thread_states::{canonical, expanded, without};
-use super::{Engine, Watch};
+use super::{Algorithm, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict, Views};
@@ -44,7 +44,7 @@ pub enum Method<'e> {
     /// All reachable thread states are computed first.
     Exact(&'e KarpMiller),
     /// Candidates are proved unreachable when nothing new has appeared; views are taken from the store, or left there.
-    Dynamic(&'e dyn Engine, &'e FactStore),
+    Dynamic(&'e dyn Algorithm, &'e FactStore),
 }
 
 /// A cutoff and its evidence.
@@ -108,7 +108,7 @@ pub fn cutoff(
     let search = Search { problem: &problem, inside_atomic: false, jobs, limits, watch };
     let (known, closed) = match method {
         Method::Exact(engine) => search.exact(engine)?,
-        Method::Dynamic(prover, shelf) => search.dynamic(*prover, shelf)?,
+        Method::Dynamic(prover, store) => search.dynamic(*prover, store)?,
     };
     let Known { states: reachable, runs, levels } = known;
     let threads = levels.last().map_or(0, |l| l.threads);
@@ -119,15 +119,15 @@ pub fn cutoff(
 /// are no others.
 pub fn reachable(
     problem: &Problem,
-    prover: &dyn Engine,
-    shelf: &FactStore,
+    prover: &dyn Algorithm,
+    store: &FactStore,
     jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Vec<ThreadState>, Unknown> {
     let problem = Problem { targets: Vec::new(), ..problem.clone() };
     let search = Search { problem: &problem, inside_atomic: true, jobs, limits, watch };
-    Ok(search.dynamic(prover, shelf)?.0.states)
+    Ok(search.dynamic(prover, store)?.0.states)
 }
 
 /// The thread states at moments at which no thread is inside an atomic section.
@@ -177,8 +177,8 @@ impl Search<'_> {
     }
 
     /// Grows n; whenever nothing new appears, asks `prover` whether there is anything left.
-    fn dynamic(&self, prover: &dyn Engine, shelf: &FactStore) -> Result<(Known, Closed), Unknown> {
-        let facts = shelf.get_or_find(self.problem, self.limits)?;
+    fn dynamic(&self, prover: &dyn Algorithm, store: &FactStore) -> Result<(Known, Closed), Unknown> {
+        let facts = store.get_or_find(self.problem, self.limits)?;
         let candidates = facts.singles().flat_map(|(s, locals)| locals.iter().map(move |&l| (s, l)));
         let mut open = self.canonical(&self.visible(candidates.collect()))?;
         let mut known = Known::default();
@@ -245,7 +245,7 @@ impl Search<'_> {
     }
 
     /// Whether one of these thread states can be reached.
-    fn ask(&self, prover: &dyn Engine, states: &[ThreadState]) -> Result<Proved, Unknown> {
+    fn ask(&self, prover: &dyn Algorithm, states: &[ThreadState]) -> Result<Proved, Unknown> {
         let model = &*self.problem.model;
         let target =
             Target { name: "candidates".into(), configs: states.iter().map(|&t| alone(t)).collect() };

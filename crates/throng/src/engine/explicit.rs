@@ -51,7 +51,7 @@ use std::sync::Arc;
 
 use self::climb::Climb;
 use self::search::{Search, Stop};
-use super::{Answer, Engine, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Bound, Problem};
@@ -95,7 +95,7 @@ impl Default for Explicit {
     }
 }
 
-impl Engine for Explicit {
+impl Algorithm for Explicit {
     fn name(&self) -> &'static str {
         NAME
     }

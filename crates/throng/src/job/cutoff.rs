@@ -78,7 +78,7 @@ impl Job<'_> {
             proof,
             checked: self.checks,
             time: began.elapsed(),
-            subject: prepared.subject(),
+            subject: prepared.subject(self.question.vocabulary),
         })
     }
 
@@ -114,8 +114,8 @@ pub(super) fn prover(
     engine: Engine,
     problem: &Problem,
     facts: &Arc<FactStore>,
-) -> Option<Box<dyn engine::Engine>> {
-    let pruned = || Box::new(Pruned { shelf: facts.clone() });
+) -> Option<Box<dyn engine::Algorithm>> {
+    let pruned = || Box::new(Pruned { store: facts.clone() });
     match engine {
         Engine::Backward => Some(pruned()),
         Engine::Auto if needs_prover(problem) => Some(pruned()),

@@ -60,7 +60,7 @@ impl Job<'_> {
             states,
             places,
             time: began.elapsed(),
-            subject: prepared.subject(),
+            subject: prepared.subject(self.question.vocabulary),
         })
     }
 

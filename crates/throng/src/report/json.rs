@@ -170,8 +170,8 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
 fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
     match verdict {
         Verdict::Safe(certificate) => {
-            let told = evidence::explain(certificate);
-            Some(Evidence { kind: told.kind, size: told.size })
+            let summary = evidence::explain(certificate);
+            Some(Evidence { kind: summary.kind, size: summary.size })
         }
         Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
         Verdict::Unknown(_) => None,

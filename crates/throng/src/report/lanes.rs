@@ -15,7 +15,7 @@ const GUTTER: usize = 6;
 /// Columns that hold statements are at least this wide.
 const NARROWEST: usize = 18;
 
-/// More narrow columns than this cannot be told apart.
+/// More narrow columns than this cannot be distinguished.
 const MOST: usize = 12;
 
 /// When a thread begins and ends to exist, as numbers of steps.
@@ -105,17 +105,17 @@ impl Sheet {
     fn step(&self, event: &Event) -> String {
         let lane = self.lane();
         let room = if self.own { lane - 1 } else { WIDTH - GUTTER - lane * self.threads.len() };
-        let mut told = wrap_words(&statement(event), room, 4);
+        let mut text_lines = wrap_words(&statement(event), room, 4);
         let mut more = effects(event);
         more.extend(event.origin.as_ref().map(|o| format!("from {o}")));
         if self.options.verbose && !event.shared_after.0.is_empty() {
             more.push(format!("now {}", values_text(&event.shared_after)));
         }
         for effect in more {
-            told.extend(unbroken(&effect, room.saturating_sub(2)));
+            text_lines.extend(unbroken(&effect, room.saturating_sub(2)));
         }
         let mut out = String::new();
-        for (i, text) in told.iter().enumerate() {
+        for (i, text) in text_lines.iter().enumerate() {
             let number = if i == 0 { format!("{:>4}  ", event.step) } else { " ".repeat(GUTTER) };
             out.push_str(&finish(self.line(event, number, text, i == 0)));
         }

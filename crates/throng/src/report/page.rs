@@ -104,7 +104,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Whether there is evidence, and whether anybody has looked at it.
+/// Whether there is evidence, and whether it was checked.
 fn checked(report: &Outcome) -> &'static str {
     let none = report.shown().verdicts.iter().all(|v| Status::of(v) == Status::Unknown);
     match (none, report.checked) {
@@ -120,7 +120,7 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
     let mut known = HashMap::new();
     let mut targets = Vec::new();
     for (i, (target, verdict)) in report.problem.targets.iter().zip(&report.shown().verdicts).enumerate() {
-        let mut told = Target {
+        let mut entry = Target {
             name: target.name.clone(),
             verdict: Status::of(verdict).lower(),
             detail: detail(report, verdict),
@@ -133,20 +133,20 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
             established: None,
         };
         match verdict {
-            Verdict::Unsafe(trace) => told.run = Some(run(&report.problem, target, trace)),
+            Verdict::Unsafe(trace) => entry.run = Some(run(&report.problem, target, trace)),
             Verdict::Safe(certificate) => {
-                told.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
+                entry.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
                     proofs.push(proof(model, certificate));
                     proofs.len() - 1
                 }));
             }
             Verdict::Unknown(why) => {
-                told.why = Some(why.to_string());
-                told.next = advice::next(report, why);
-                told.established = advice::established(report, why);
+                entry.why = Some(why.to_string());
+                entry.next = advice::next(report, why);
+                entry.established = advice::established(report, why);
             }
         }
-        targets.push(told);
+        targets.push(entry);
     }
     (targets, proofs)
 }

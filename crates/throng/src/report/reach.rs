@@ -122,9 +122,9 @@ impl ReachOutcome {
     /// Statements at which no thread ever is, if all thread states are known.
     fn unreached(&self) -> Vec<Unreached> {
         let dead = if self.states.is_ok() { dead(&*self.problem.model, &self.places) } else { Vec::new() };
-        let told =
+        let described =
             |p: Place| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function };
-        dead.into_iter().map(told).collect()
+        dead.into_iter().map(described).collect()
     }
 
     /// As one JSON document.

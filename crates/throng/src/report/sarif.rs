@@ -187,7 +187,7 @@ fn file(report: &Outcome) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file()) } } })
 }
 
-/// A thread flow for each thread that acts; steps that nobody takes are a flow of their own.
+/// A thread flow for each thread that acts; steps without an active thread are a flow of their own.
 fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     let mut actors: Vec<Option<u32>> = story.steps.iter().map(|e| e.thread.map(|t| t.0)).collect();
     actors.sort_unstable();

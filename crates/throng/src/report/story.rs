@@ -78,7 +78,7 @@ pub struct State {
 pub struct Event {
     /// Its number, from 1.
     pub step: usize,
-    /// Who acts; `None` if nobody does, or if there are too many threads to name.
+    /// The active thread; `None` if there is none, or if there are too many threads to name.
     pub thread: Option<ThreadId>,
     /// Line of the statement; 0 if unknown.
     pub line: u32,

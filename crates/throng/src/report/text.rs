@@ -159,7 +159,7 @@ fn row(name: &str, value: &str, options: Options) -> String {
 /// Where values begin in the lines below a verdict.
 const INDENT: usize = 9;
 
-/// The evidence, and whether anybody has checked it.
+/// The evidence, and whether it was checked.
 fn evidence(report: &Outcome) -> String {
     let mut kinds: Vec<String> = Vec::new();
     let verdicts = report.shown().verdicts.iter().enumerate();
@@ -258,7 +258,7 @@ pub fn event(event: &Event, options: Options) -> String {
 /// What a step did: changed variables first, then what happened to threads.
 pub fn effects(event: &Event) -> Vec<String> {
     let mut changed: Vec<String> = Vec::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for change in &event.changes {
         let arrow = format!("{} -> {}", change.before, change.after);
         match change.thread {
@@ -268,14 +268,14 @@ pub fn effects(event: &Event) -> Vec<String> {
         }
     }
     for p in &event.participants {
-        told.extend(happening(p));
+        parts.extend(happening(p));
     }
     let mut lines = Vec::new();
     if !changed.is_empty() {
         lines.push(changed.join(", "));
     }
-    if !told.is_empty() {
-        lines.push(told.join(", "));
+    if !parts.is_empty() {
+        lines.push(parts.join(", "));
     }
     lines
 }

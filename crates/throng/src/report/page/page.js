@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const app = document.getElementById("app");
   const HUES = [212, 28, 152, 282, 345, 188, 50, 312];
-  const LANES = 40; // more columns than this nobody can follow
+  const LANES = 40; // more columns than this cannot be followed
   const WHOLE = 1500; // lists up to this long are drawn as a whole, so that the browser's own search finds everything
 
   // Values come as objects; here their order matters.
@@ -576,7 +576,7 @@
       const set = (names) => (names.length === 1 ? names[0] : "{" + names.join("; ") + "}");
       const shared = set(member.s.map((s) => proof.shared[s]));
       const threads = member.t.map(([n, states]) => (n === null ? "ω" : n) + " × " + set(states.map((s) => proof.states[s].name)));
-      return (shared ? shared + "  |  " : "") + (threads.join(",  ") || "nobody");
+      return (shared ? shared + "  |  " : "") + (threads.join(",  ") || "no threads");
     }
 
     build() {
@@ -599,7 +599,7 @@
       this.detail = el("div", { class: "member-detail", id: "member", "aria-live": "polite" });
       const verified = data.checked
         ? "A separate checker that knows nothing of the search has verified, member by member:"
-        : "Nobody has checked this certificate (--no-check). It would have to satisfy:";
+        : "This certificate has not been checked. It would have to satisfy:";
       const cut = proof.size > all.length ? "The first " + all.length.toLocaleString("en") + " of " + proof.size.toLocaleString("en") + " are here." : "";
       this.view = el(
         "div",
@@ -862,7 +862,7 @@
         ["?", "this list"],
       ].map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]),
     ),
-    el("p", { class: "note" }, "The address follows the step: copy it to show somebody this moment. The page prints, and needs no network."),
+    el("p", { class: "note" }, "The address follows the step: copy it to link to this moment. The page prints, and needs no network."),
     el("form", { method: "dialog" }, el("button", {}, "Close")),
   );
 
