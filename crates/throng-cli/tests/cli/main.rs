@@ -2,6 +2,7 @@
 
 mod bench;
 mod checkpoint;
+mod ci;
 mod commands;
 mod docs;
 mod explain;
