@@ -1,19 +1,23 @@
-//! The engines by name: one list for the command line, the library and the fuzzer.
+//! The engines by name: one list for the command line, the library, the portfolio and the fuzzer.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use crate::engine;
+use throng_model::problem::Bound;
+
+use crate::engine::Algorithm;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
+use crate::engine::facts::FactStore;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::on_quotient::OnQuotient;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
-use crate::engine::views::Views;
+use crate::engine::views::{ByTriples, Pairs, Views};
 
 /// An engine that Throng ships.
 ///
@@ -133,8 +137,22 @@ impl Engine {
     }
 
     /// The engine itself, ready to search.
-    pub fn build(self, settings: &Settings) -> Box<dyn engine::Algorithm + Send> {
-        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, quotient } = *settings;
+    pub fn build(self, settings: &Settings) -> Box<dyn Algorithm + Send> {
+        let engine = self.build_with(settings, &Arc::default());
+        match self {
+            // `explicit` finds shortest runs of the original, `symbolic` encodes programs, and the portfolio decides for each of its engines.
+            Engine::Auto | Engine::Explicit => engine,
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => engine,
+            _ if settings.quotient => Box::new(OnQuotient(engine)),
+            _ => engine,
+        }
+    }
+
+    /// The engine on the problem as it is, sharing `facts` with other engines.
+    pub(crate) fn build_with(self, settings: &Settings, facts: &Arc<FactStore>) -> Box<dyn Algorithm + Send> {
+        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, .. } = *settings;
+        let store = facts.clone();
         match self {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
             Engine::Explicit => {
@@ -142,23 +160,48 @@ impl Engine {
                     Explicit { jobs, max_threads, stop_at_first, por, counting, ..Explicit::default() };
                 Box::new(explicit)
             }
-            Engine::KarpMiller => on_quotient(quotient, KarpMiller::default()),
-            Engine::Equations => on_quotient(quotient, Equations { por, ..Equations::default() }),
-            Engine::Guided => on_quotient(quotient, Guided::default()),
-            Engine::Backward => on_quotient(quotient, Pruned::default()),
-            Engine::Views => on_quotient(quotient, Views::default()),
+            Engine::KarpMiller => Box::new(KarpMiller::default()),
+            Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
+            Engine::Guided => Box::new(Guided { store }),
+            Engine::Backward => Box::new(Pruned { store }),
+            Engine::Views => Box::new(Views { store }),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }
     }
 }
 
-/// The engine, on a smaller problem if there is one.
-fn on_quotient(
-    quotient: bool,
-    engine: impl engine::Algorithm + Send + 'static,
-) -> Box<dyn engine::Algorithm + Send> {
-    if quotient { Box::new(OnQuotient(engine)) } else { Box::new(engine) }
+/// The engines of the portfolio that prove, in the order in which they take turns. They share `facts`. Triple views come last, because they cost much
+/// more than pair views and seldom show more.
+pub(crate) fn provers(
+    settings: &Settings,
+    bound: Bound,
+    facts: &Arc<FactStore>,
+) -> Vec<Box<dyn Algorithm + Send>> {
+    let store = || facts.clone();
+    let pairs = Box::new(Pairs { store: store() });
+    if bound != Bound::Any {
+        return vec![pairs];
+    }
+    vec![
+        pairs,
+        Box::new(Equations { store: store(), only_proves: true, por: false }),
+        Engine::Backward.build_with(settings, facts),
+        Box::new(ByTriples { store: store() }),
+    ]
+}
+
+/// The engines of the portfolio that refute, in the order in which they take turns.
+pub(crate) fn refuters(
+    settings: &Settings,
+    bound: Bound,
+    facts: &Arc<FactStore>,
+) -> Vec<Box<dyn Algorithm + Send>> {
+    let engines: &[Engine] = match bound {
+        Bound::Any => &[Engine::Explicit, Engine::Guided, Engine::KarpMiller],
+        _ => &[Engine::Explicit],
+    };
+    engines.iter().map(|engine| engine.build_with(settings, facts)).collect()
 }
 
 impl fmt::Display for Engine {

@@ -30,10 +30,10 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
         Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
         Box::new(Backward),
         Box::new(Pruned::default()),
-        Box::new(OnQuotient(Pruned::default())),
+        Box::new(OnQuotient(Box::new(Pruned::default()))),
         Box::new(Views::default()),
         Box::new(Equations::default()),
-        Box::new(OnQuotient(Equations::default())),
+        Box::new(OnQuotient(Box::new(Equations::default()))),
         Box::new(KarpMiller::default()),
     ];
     if problem.bound != Bound::Any {

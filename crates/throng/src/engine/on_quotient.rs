@@ -8,15 +8,15 @@ use throng_model::problem::Problem;
 use throng_model::verdict::Verdict;
 
 /// An engine that runs on the quotient.
-pub struct OnQuotient<E>(pub E);
+pub struct OnQuotient(pub Box<dyn Algorithm + Send>);
 
-impl<E: Algorithm> Algorithm for OnQuotient<E> {
+impl Algorithm for OnQuotient {
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        run_on(Quotient::of(problem).as_ref(), &self.0, problem, limits, watch)
+        run_on(Quotient::of(problem).as_ref(), &*self.0, problem, limits, watch)
     }
 }
 
