@@ -47,12 +47,10 @@ impl Algorithm for UncountedSymbolic {
             Ok(outcome) => {
                 let (hit, all) = (outcome.hit.iter().filter(|h| **h).count(), outcome.hit.len());
                 let why = format!("plain search hits {hit} of {all} targets, but gives no evidence");
-                let configurations = outcome.points;
-                let complete_up_to = problem.bound.threads().filter(|_| hit == 0);
-                (
-                    Unknown::Inconclusive(why),
-                    Statistics { configurations, complete_up_to, ..Statistics::default() },
-                )
+                let mut statistics = Statistics::default();
+                statistics.configurations = outcome.points;
+                statistics.complete_up_to = problem.bound.threads().filter(|_| hit == 0);
+                (Unknown::Inconclusive(why), statistics)
             }
             Err(why) => (why, Statistics::default()),
         };

@@ -24,6 +24,7 @@ pub const LARGEST: u64 = 1 << 30;
 
 /// An input language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Format {
     /// Boolean program: `.bp`, `.nbp`.
     Bp,

@@ -11,9 +11,9 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use throng::model::problem::Problem;
+use throng::model::{Config, Local, Model, Step, semantics};
 use throng::{Error, Input, Job};
-use throng_model::problem::Problem;
-use throng_model::{Config, Local, Model, Step, semantics};
 
 /// A configuration and whose turn it is; `None` before the first step and after the active thread has ended.
 type Moment = (Config, Option<Local>);

@@ -25,6 +25,7 @@ pub mod on_quotient;
 #[doc(hidden)]
 #[cfg(feature = "symbolic")]
 pub mod symbolic;
+#[doc(hidden)]
 pub mod thread_states;
 #[doc(hidden)]
 pub mod views;
@@ -50,6 +51,7 @@ pub trait Algorithm: Sync {
 
 /// What an engine found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Answer {
     /// One verdict per target.
     pub verdicts: Vec<Verdict>,
@@ -116,6 +118,7 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
 
 /// One engine's part in a common search, all its shares of work together.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The engine.
     pub engine: &'static str,
@@ -129,6 +132,7 @@ pub struct Attempt {
 
 /// Numbers about a search, for people and for tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Configurations stored.
     pub configurations: u64,
@@ -163,6 +167,7 @@ impl Statistics {
 
 /// What thread-state equations yielded where they rule nothing out (TSE, section 5), over all targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FlowStatistics {
     /// Integer programs solved.
     pub programs: u64,
@@ -178,6 +183,7 @@ pub struct FlowStatistics {
 
 /// Numbers about a coverability tree (STAR, figure 3.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TreeStatistics {
     /// Nodes added.
     pub nodes: u64,
@@ -195,6 +201,7 @@ pub struct TreeStatistics {
 
 /// How many local states are occupied in configurations: what counting costs, however many local states there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Occupied {
     /// Occupied local states, summed over all configurations.
     pub sum: u64,

@@ -163,6 +163,7 @@ impl fmt::Debug for Outcome {
 
 /// How long each part of a run took. Where several engines search and check at the same time, their checks are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Phases {
     /// From the input to the problem.
     pub reading: Duration,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -269,17 +270,19 @@ impl Algorithm for Reusing<'_> {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
         }
-        let mut found = answer.verdicts.into_iter().zip(answer.by).zip(answer.fewest);
-        let (mut verdicts, mut by, mut fewest) = (Vec::new(), Vec::new(), Vec::new());
+        let (verdicts, by, fewest) =
+            (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
+        let mut found = verdicts.into_iter().zip(by).zip(fewest);
         for old in old {
             let ((verdict, who), few) = match old {
                 Some(verdict) => ((verdict, Some(self.name())), false),
                 None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
             };
-            verdicts.push(verdict);
-            by.push(who.or(Some(self.then.name())));
-            fewest.push(few);
+            answer.verdicts.push(verdict);
+            answer.by.push(who.or(Some(self.then.name())));
+            answer.fewest.push(few);
         }
-        Answer { verdicts, by, fewest, checking: answer.checking + checking, ..answer }
+        answer.checking += checking;
+        answer
     }
 }

@@ -49,6 +49,7 @@ pub enum Method<'e> {
 
 /// A cutoff and its evidence.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Cutoff {
     /// So many threads show every reachable thread state, and fewer do not.
     pub threads: u32,
@@ -71,6 +72,7 @@ impl Cutoff {
 
 /// What one more thread brings.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Level {
     /// How many threads.
     pub threads: u32,
@@ -84,6 +86,7 @@ pub struct Level {
 
 /// Why no further thread state can be reached.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Closed {
     /// ω-configurations that cover all that is reachable.
     Downward(Arc<Vec<Config>>),

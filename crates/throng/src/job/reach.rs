@@ -20,6 +20,7 @@ use throng_model::verdict::Unknown;
 
 /// Which thread states are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Moments {
     /// Those at moments at which no thread is inside an atomic section.
     #[default]
