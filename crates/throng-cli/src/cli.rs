@@ -126,8 +126,8 @@ struct CheckArgs {
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     unfold: bool,
     /// Engines run alone: do not compose away or merge states first, for comparison
-    #[arg(long, hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
-    no_contract: bool,
+    #[arg(long, alias = "no-contract", hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    no_quotient: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,

@@ -137,6 +137,6 @@ pub(super) fn settings(args: &CheckArgs) -> Settings {
     settings.max_threads = args.max_threads;
     settings.stop_at_first = args.stop_at_first;
     settings.partial_order &= args.certificate.is_none();
-    settings.quotient = !args.no_contract;
+    settings.quotient = !args.no_quotient;
     settings
 }

@@ -253,7 +253,7 @@ fn random_programs_have_certificates() {
     let schema = schema();
     let (mut certificates, mut tested) = (0, 0);
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let mut rng = throng_dev::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         let reading = Reading { keep_ended: rng.one_in(4), ..Reading::default() };
@@ -828,7 +828,7 @@ fn random_cutoffs_have_certificates() {
     python.arg(Path::new(throng_dev::ROOT).join("tools/certify.py"));
     let mut asked = 0;
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let mut rng = throng_dev::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         let reading = Reading { exact_copies: true, ..Reading::default() };

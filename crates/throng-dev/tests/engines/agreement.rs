@@ -162,7 +162,7 @@ fn broadcasts_and_blocking() {
 fn programs() {
     let mut tally = Tally::new();
     for round in 0..rounds(60) {
-        let mut rng = programs::Rng::new(0xa9ee ^ round);
+        let mut rng = Rng::new(0xa9ee ^ round);
         let knobs = programs::Knobs::random(&mut rng);
         let text = program(&mut rng, &knobs);
         let Ok(input) = Input::from_text(&text, Format::Bp) else { continue };

@@ -566,11 +566,11 @@ fn random_programs_agree() {
     let (count, seed) = (number("THRONG_RANDOM", 400), number("THRONG_SEED", 1));
     let mut tally = Tally::default();
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(i));
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(i));
         let drawn = programs::Knobs::random(&mut rng);
         let knobs = programs::Knobs { blocking: false, wake: true, asserts: true, ..drawn };
         let text = programs::program(&mut rng, &knobs);
-        let initial = ["any", "1", "2"][rng.below(3)].to_string();
+        let initial = ["any", "1", "2"][rng.index(3)].to_string();
         let question = Question { initial: Some(initial), ..Question::default() };
         let problem = &problem_of(&text, Format::Bp, question);
         if problem.model.blocking().is_some() {

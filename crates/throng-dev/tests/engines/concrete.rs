@@ -113,7 +113,7 @@ fn runs_of_random_programs_can_be_chosen() {
     let mut runs = 0;
     let count = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(250);
     for seed in 0..count {
-        let mut dice = programs::Rng::new(1_000 + seed);
+        let mut dice = throng_dev::Rng::new(1_000 + seed);
         let knobs = Knobs { asserts: true, statements: 14, ..Knobs::random(&mut dice) };
         let text = programs::program(&mut dice, &knobs);
         let keep_ended = seed % 4 == 0;

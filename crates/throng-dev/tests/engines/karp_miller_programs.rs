@@ -13,7 +13,8 @@ use throng::engine::explicit::{Explicit, reachable};
 use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
 use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
-use throng_dev::programs::{Knobs, Rng, program};
+use throng_dev::Rng;
+use throng_dev::programs::{Knobs, program};
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -132,7 +133,7 @@ fn random_programs_agree_with_the_other_engines() {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_039));
         let knobs = Knobs { wake: false, passive: false, asserts: true, ..Knobs::random(&mut rng) };
         let text = program(&mut rng, &knobs);
-        let initial = if rng.one_in(2) { None } else { Some(1 + rng.below(2) as u32) };
+        let initial = if rng.one_in(2) { None } else { Some(1 + rng.index(2) as u32) };
         let context = format!("seed {seed}, initially {initial:?}\n{text}");
         let problem = problem(&jit(&text, Options::default()), initial);
         if problem.targets.is_empty() || problem.model.blocking().is_some() {

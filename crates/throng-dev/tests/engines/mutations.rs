@@ -169,7 +169,7 @@ fn cases() -> Vec<Case> {
         );
     }
     for seed in 0..6 {
-        let mut rng = programs::Rng::new(seed);
+        let mut rng = Rng::new(seed);
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         add(&format!("program {seed}"), &|| input("program", &text, Format::Bp), Path::new(""), Some(2));

@@ -12,7 +12,8 @@ use throng::engine::symbolic::{self, Symbolic};
 use throng::engine::thread_states;
 use throng::engine::{Algorithm, Answer, Silent, Watch};
 use throng_check::rules::check;
-use throng_dev::programs::{Knobs, Rng, program};
+use throng_dev::Rng;
+use throng_dev::programs::{Knobs, program};
 use throng_dev::uncounted_symbolic::UncountedSymbolic;
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
@@ -365,11 +366,11 @@ fn engines_agree_on_random_programs() {
         let mut rng = Rng::new(seed);
         let knobs = Knobs::random(&mut rng);
         let text = program(&mut rng, &knobs);
-        let initial = match rng.below(3) {
+        let initial = match rng.index(3) {
             0 => None,
             n => Some(n as u32),
         };
-        let bound = 1 + initial.unwrap_or(1) + rng.below(2) as u32;
+        let bound = 1 + initial.unwrap_or(1) + rng.index(2) as u32;
         let keep_ended = rng.one_in(3);
         let text = format!("// seed {seed}\n{text}");
         agree(&text, initial, bound.min(3), keep_ended);
