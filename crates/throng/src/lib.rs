@@ -90,6 +90,7 @@ mod quotient;
 mod registry;
 #[doc(hidden)]
 pub mod report;
+mod switches;
 pub mod template;
 
 pub use throng_check as check;

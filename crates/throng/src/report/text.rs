@@ -242,7 +242,7 @@ pub fn event(event: &Event, options: Options) -> String {
     } else {
         format!("{}{}: ", at.replace(": ", " in "), event.function)
     };
-    let mut out = wrap(&head, &format!("{at}{}", event.statement), 16);
+    let mut out = wrap(&head, &format!("{at}{}{}", event.statement, way(event)), 16);
     for line in effects(event) {
         out.push_str(&wrap("            ", &line, 14));
     }
@@ -253,6 +253,11 @@ pub fn event(event: &Event, options: Options) -> String {
         out.push_str(&wrap("            ", &format!("now {}", values_text(&event.shared_after)), 14));
     }
     out
+}
+
+/// ` → line 12`, if control could have gone elsewhere.
+pub(super) fn way(event: &Event) -> String {
+    event.goes_to.as_ref().map_or_else(String::new, |to| format!(" → {to}"))
 }
 
 /// What a step did: changed variables first, then what happened to threads.
@@ -297,7 +302,12 @@ fn violation(story: &Story, options: Options) -> String {
         .threads
         .iter()
         .map(|c| match (&c.state.line, &c.state.statement) {
-            (Some(line), Some(statement)) => format!("{} at line {line}: {statement}", c.thread),
+            (Some(line), Some(statement)) if c.state.locals.is_empty() => {
+                format!("{} at line {line}: {statement}", c.thread)
+            }
+            (Some(line), Some(statement)) => {
+                format!("{} at line {line}: {statement} with {}", c.thread, values_text(&c.state.locals))
+            }
             _ => format!("{} is in {}", c.thread, c.state.name),
         })
         .collect();
