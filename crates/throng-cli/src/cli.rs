@@ -131,6 +131,12 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+    /// Warn about statements outside atomic sections that use several shared variables: in the program that is modelled these may be several steps
+    #[arg(long, help_heading = "Output")]
+    lint: bool,
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,

@@ -81,6 +81,7 @@
 pub mod bdd;
 #[doc(hidden)]
 pub mod checkpoint;
+mod covering;
 pub mod engine;
 mod error;
 mod input;
@@ -92,6 +93,7 @@ mod registry;
 pub mod report;
 mod switches;
 pub mod template;
+mod vacuity;
 
 pub use throng_check as check;
 pub use throng_lang as lang;

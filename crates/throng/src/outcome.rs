@@ -39,6 +39,8 @@ pub struct Outcome {
     pub peak_memory: u64,
     /// What is odd about the input or the question.
     pub warnings: Vec<SourceDiagnostic>,
+    /// What makes a proof say less than it seems to: assertions that no thread reaches, assumptions that never hold. Not among the warnings.
+    pub vacuous: Vec<SourceDiagnostic>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
     pub(crate) subject: Subject,
@@ -75,6 +77,11 @@ impl Outcome {
     /// Whether some target can be reached.
     pub fn is_unsafe(&self) -> bool {
         self.status() == Status::Unsafe
+    }
+
+    /// Whether everything was proved, and nothing vacuously.
+    pub fn is_strictly_safe(&self) -> bool {
+        self.is_safe() && self.vacuous.is_empty()
     }
 
     /// What answered: the engine, or those of a portfolio's engines that did.

@@ -16,8 +16,9 @@ use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::thread_state::{ThreadStates, choices, visible};
-use super::types::{Groups, grouped};
+use super::similar::did_you_mean;
+use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
+use super::types::{Group, Groups, grouped};
 use super::{Options, ast};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::{Initial, Target};
@@ -221,11 +222,9 @@ impl Jit {
             let message = "the program was read in a way that forgets variables of threads";
             return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
         }
-        let mut shared = self.free_shared();
-        for value in &asked.shared {
-            let i = value.find(self.program.shared.iter().map(|v| v.name.as_str()))?;
-            shared[i] &= if value.value { ONE } else { ZERO };
-        }
+        let names: Vec<&str> = self.program.shared.iter().map(|v| v.name.as_str()).collect();
+        let groups: Vec<&Group> = self.program.groups.shared.iter().collect();
+        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
         let mut places = Vec::new();
         for thread in &asked.threads {
             places.push(match (self.labelled(&thread.place), thread.line()) {
@@ -243,23 +242,21 @@ impl Jit {
         })?;
         let mut configs = Vec::new();
         for points in all {
-            let mut bag = Bag::new();
-            let mut possible = !shared.contains(&0);
+            let mut bags = vec![Bag::new()];
             for (thread, &point) in asked.threads.iter().zip(&points) {
                 let visible = visible(&self.program, point);
-                let mut slots = self.program.free_slots(point);
-                for value in &thread.values {
-                    let slot = visible[value.find(visible.iter().map(|v| v.0))?].1;
-                    slots[slot] &= if value.value { ONE } else { ZERO };
-                }
-                possible &= !slots[..self.program.used_slots(point)].contains(&0);
-                if possible {
-                    bag.insert(Local(self.local.encode(point, &slots)), 1);
-                }
+                let names: Vec<&str> = visible.iter().map(|v| v.0).collect();
+                let groups = self.program.groups.visible(self.program.points[point as usize].function);
+                let slots = self.program.free_slots(point);
+                let cubes = constrained(&slots, &thread.values, &names, &groups, &|i| visible[i].1)?;
+                let locals: Vec<Local> =
+                    cubes.iter().map(|slots| Local(self.local.encode(point, slots))).collect();
+                bags = with_each(&bags, &locals);
             }
             let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
-            if possible && inside < 2 {
-                configs.push(Config::new(self.encode_shared(inside == 1, &shared), bag));
+            for shared in shared.iter().filter(|_| inside < 2) {
+                let word = self.encode_shared(inside == 1, shared);
+                configs.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
             }
         }
         configs.sort_unstable();
@@ -284,7 +281,10 @@ impl Jit {
             }
         }
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        Err(format!("no label `{label}` in the program; its labels: {known}"))
+        let all = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
+        let meant =
+            did_you_mean(label, all.map(String::as_str)).map_or_else(String::new, |m| format!("; {m}"));
+        Err(format!("no label `{label}` in the program{meant}; its labels: {known}"))
     }
 
     fn free_shared(&self) -> Cube {

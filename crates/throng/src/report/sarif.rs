@@ -56,7 +56,11 @@ pub fn write(report: &Outcome) -> String {
                     "defaultConfiguration": { "level": "error" },
                 })),
             }},
-            "invocations": [{ "executionSuccessful": true, "exitCode": word.exit_code() }],
+            "invocations": [{
+                "executionSuccessful": true,
+                "exitCode": word.exit_code(),
+                "toolExecutionNotifications": notifications(report),
+            }],
             "artifacts": [{ "location": { "uri": uri(report.file()) } }],
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -69,6 +73,24 @@ pub fn write(report: &Outcome) -> String {
         }],
     });
     super::json::to_text(&log)
+}
+
+/// Warnings about the input, the question and the proof.
+fn notifications(report: &Outcome) -> Vec<Value> {
+    let told = report.warnings.iter().chain(&report.vacuous).map(|warning| {
+        let (source, diagnostic) = (&warning.source, &warning.diagnostic);
+        let location = match diagnostic.span.map(|span| source.position(span.start as usize)) {
+            Some((line, column)) => physical(&source.name, line as u32, column as u32),
+            None => file(report),
+        };
+        json!({
+            "level": "warning",
+            "descriptor": { "id": diagnostic.code },
+            "message": { "text": diagnostic.message },
+            "locations": [location],
+        })
+    });
+    told.collect()
 }
 
 fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {

@@ -667,10 +667,11 @@
             el("p", { class: "note" }, verified),
             el("ol", { class: "obligations " + (data.checked ? "yes" : "no") }, proof.obligations.map((o) => el("li", {}, o))),
           ),
+          data.lines.length ? this.facts() : null,
           el(
-            "section",
-            { class: "card browse" },
-            el("h2", {}, "The certificate"),
+            "details",
+            { class: "card browse", open: data.lines.length === 0 },
+            el("summary", {}, "The certificate: " + plural(proof.size, proof.member)),
             el("p", { class: "note" }, "Choose a member to see in the source where its threads are. " + cut),
             el("div", { class: "filter" }, input, this.found),
             this.listBox,
@@ -679,6 +680,21 @@
         ),
       );
       this.count();
+    }
+
+    // What holds whenever a thread is at a line.
+    facts() {
+      const row = ({ line, facts }) =>
+        el("div", { class: "fact", "data-line": line, onclick: () => this.paintLine(line) }, el("span", { class: "number" }, line), el("code", {}, this.source.lines[line - 1]?.trim() || ""), facts.map((f) => el("span", { class: "pill" }, f)));
+      return card("What holds at each line", el("p", { class: "note" }, "Whenever a thread is about to run a line. Each of these follows from the certificate."), el("div", { class: "line-facts", id: "facts" }, data.lines.map(row)));
+    }
+
+    paintLine(line) {
+      this.paint(null);
+      const { map, at } = marks();
+      this.source.marks.forEach((mark, l) => map.set(l, mark));
+      at(line).classes.push("chosen");
+      this.source.mark(map, line);
     }
 
     refill() {
