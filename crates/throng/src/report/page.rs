@@ -4,6 +4,7 @@
 //! Everything that comes from the input is data in a JSON block, which the script puts into the page as text and never as
 //! markup; so a source text cannot change the page. Without scripts, the page shows the report as plain text.
 
+pub(crate) mod listing;
 mod proof;
 mod run;
 
@@ -180,7 +181,7 @@ fn data(document: &Document) -> String {
 }
 
 /// Text as HTML.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
