@@ -44,7 +44,7 @@ pub(crate) fn write(listing: &Listing) -> String {
                 Some((reached, _)) if reached.contains(&number) => "reached",
                 _ => "",
             };
-            let _ = writeln!(body, "<span class=\"{class}\"><i>{number:>4}</i> {}</span>", escape(line));
+            let _ = write!(body, "<span class=\"{class}\"><i>{number:>4}</i> {}</span>", escape(line));
         }
         body.push_str("</pre>");
         if listing.lines.is_some() {

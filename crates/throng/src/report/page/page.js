@@ -234,7 +234,7 @@
       this.groups = [[0]];
       for (let i = 1; i <= this.length; ) {
         let end = i;
-        while (silent(i) && silent(end + 1) && this.run.steps[end].t === this.run.steps[i - 1].t) end++;
+        while (end - i < 49 && silent(i) && silent(end + 1) && this.run.steps[end].t === this.run.steps[i - 1].t) end++;
         if (end - i + 1 < FOLD) end = i;
         this.groups.push(Array.from({ length: end - i + 1 }, (_, k) => i + k));
         i = end + 1;
@@ -720,6 +720,7 @@
     choose(i) {
       if (i < 0 || i >= this.match.length) return;
       this.chosen = this.match[i];
+      this.view.querySelector(".browse").open = true;
       this.list.each((node, j) => node.classList.toggle("now", j === i));
       this.list.reveal(i);
       const member = this.proof.members[this.chosen];
