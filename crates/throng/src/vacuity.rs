@@ -63,14 +63,14 @@ pub(crate) fn vacuous(
     }
     found.sort_unstable();
     found.dedup();
-    let told = |((line, column), code, message)| SourceDiagnostic {
+    let warning = |((line, column), code, message)| SourceDiagnostic {
         source: source.clone(),
         diagnostic: Diagnostic {
             severity: Severity::Warning,
             ..Diagnostic::error(code, span(source, line, column), message)
         },
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(warning).collect()
 }
 
 fn is_assertion(place: &Place) -> bool {

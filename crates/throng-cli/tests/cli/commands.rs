@@ -578,7 +578,10 @@ fn a_trace_has_a_column_for_each_thread() {
     let five = run(&["check", &example("ticketlock-broken.bp"), "--engine", "explicit"]);
     five.shows(&["      T1  T2  T3  T4  T5\n", "\n   1  ●   │   │   │   │   14: while * → line 15\n"]);
     let born = run(&["check", &example("producer-broken.bp"), "--engine", "explicit"]);
-    born.shows(&["\n 1-2  9: while *; 10: assume(!slot)\n", "   3  11: start_thread goto WORKER         ○\n"]);
+    born.shows(&[
+        "\n 1-2  9: while *; 10: assume(!slot)\n",
+        "   3  11: start_thread goto WORKER         ○\n",
+    ]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub fn lint(program: &Program, source: &Source) -> Vec<Diagnostic> {
             found.insert((info.line, info.column, names.join("`, `")));
         }
     }
-    let told = |(line, column, names): (u32, u32, String)| {
+    let warning = |(line, column, names): (u32, u32, String)| {
         let at = offset(source, line, column);
         let message = format!("this statement uses the shared variables `{names}` in one step");
         let hint = "if the program does so in several steps, write several statements; if it really is one step, `atomic { … }` says so";
@@ -31,7 +31,7 @@ pub fn lint(program: &Program, source: &Source) -> Vec<Diagnostic> {
         }
         .hint(hint)
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(warning).collect()
 }
 
 /// The shared variables that an effect reads or writes, by the names that were declared.

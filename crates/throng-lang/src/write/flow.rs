@@ -53,7 +53,7 @@ fn entry(program: &Program) -> Id {
     (entry.function, entry.node)
 }
 
-/// Each once: in the source, a statement is one place, whoever called its function.
+/// Each once: in the source, a statement is one place, whatever called its function.
 fn edges(program: &Program) -> BTreeSet<(Id, Id, &'static str)> {
     let id = |point: u32| (program.points[point as usize].function, program.points[point as usize].node);
     let mut found = BTreeSet::new();

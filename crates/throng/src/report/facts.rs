@@ -162,10 +162,10 @@ fn ranges(chosen: &[u32], lines: &[u32]) -> String {
         }
         last = Some(i);
     }
-    let told: Vec<String> =
+    let parts: Vec<String> =
         parts.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}–{b}") }).collect();
     let noun = if chosen.len() == 1 { "line" } else { "lines" };
-    format!("{noun} {}", told.join(", "))
+    format!("{noun} {}", parts.join(", "))
 }
 
 #[cfg(test)]

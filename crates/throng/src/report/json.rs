@@ -77,8 +77,8 @@ struct Warning<'a> {
 }
 
 impl Warning<'_> {
-    fn of(told: &SourceDiagnostic) -> Warning<'_> {
-        let SourceDiagnostic { source, diagnostic } = told;
+    fn of(warning: &SourceDiagnostic) -> Warning<'_> {
+        let SourceDiagnostic { source, diagnostic } = warning;
         let at = diagnostic.span.map(|span| source.position(span.start as usize));
         Warning {
             code: diagnostic.code,

@@ -99,7 +99,7 @@ pub fn write(report: &Outcome) -> String {
 
 /// What makes the proof say less than it seems to.
 fn vacuous(report: &Outcome) -> String {
-    let told: Vec<String> = report
+    let notes: Vec<String> = report
         .vacuous
         .iter()
         .map(|SourceDiagnostic { source, diagnostic }| {
@@ -107,7 +107,7 @@ fn vacuous(report: &Outcome) -> String {
             format!("line {line}: {}", diagnostic.message)
         })
         .collect();
-    told.join("; ")
+    notes.join("; ")
 }
 
 fn facts(report: &Outcome) -> Vec<(&'static str, String)> {

@@ -77,7 +77,7 @@ pub fn write(report: &Outcome) -> String {
 
 /// Warnings about the input, the question and the proof.
 fn notifications(report: &Outcome) -> Vec<Value> {
-    let told = report.warnings.iter().chain(&report.vacuous).map(|warning| {
+    let notes = report.warnings.iter().chain(&report.vacuous).map(|warning| {
         let (source, diagnostic) = (&warning.source, &warning.diagnostic);
         let location = match diagnostic.span.map(|span| source.position(span.start as usize)) {
             Some((line, column)) => physical(&source.name, line as u32, column as u32),
@@ -90,7 +90,7 @@ fn notifications(report: &Outcome) -> Vec<Value> {
             "locations": [location],
         })
     });
-    told.collect()
+    notes.collect()
 }
 
 fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
