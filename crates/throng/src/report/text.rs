@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
+use super::facts::{LineFacts, facts};
 use super::story::{Event, Participant, Situation, Story, Values, tell};
 use super::{advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
 use crate::outcome::{Outcome, Status};
@@ -54,6 +55,9 @@ pub fn write(report: &Outcome, options: Options) -> String {
     }
     out.push_str(&question(report, options));
     out.push_str(&undecided(report, options));
+    if options.verbose {
+        out.push_str(&proved(report));
+    }
     for (target, verdict) in report.problem.targets.iter().zip(&report.shown().verdicts) {
         if let Verdict::Unsafe(trace) = verdict {
             out.push('\n');
@@ -180,6 +184,14 @@ fn evidence(report: &Outcome) -> String {
         (false, true) => format!("{text}; checked in {}", duration(report.answer.checking)),
         (false, false) => format!("{text}; NOT checked"),
     }
+}
+
+/// What the proofs say about each line.
+fn proved(report: &Outcome) -> String {
+    let facts = facts(&report.problem, &report.shown().verdicts);
+    let head = if facts.is_empty() { "" } else { "\nWhenever a thread is about to run a line:\n" };
+    let line = |at: &LineFacts| wrap(&format!("{:>5}  ", at.line), &at.facts.join(", "), 7);
+    head.to_string() + &facts.iter().map(line).collect::<String>()
 }
 
 /// If something is undecided: why, what each engine did, what is known, what to try.
