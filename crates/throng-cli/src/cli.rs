@@ -387,7 +387,7 @@ struct StartArgs {
 struct QuestionArgs {
     #[command(flatten)]
     start: StartArgs,
-    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 y=0 | L: a=1, M`: is
+    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 n=3 | L: a=1, M`: is
     /// one with these shared values, a thread at label (or line) L with a = 1, and another at M? May be repeated
     #[arg(long, value_name = "STATE", help_heading = "Question")]
     target: Vec<String>,

@@ -3,8 +3,10 @@
 //! Read off the proof ([`crate::covering`]), so a warning is as certain as the verdict. What is not said may be vacuous all the same: the proof
 //! may describe more than can be reached.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::covering::Covering;
 use throng_lang::bp::program::program_of;
@@ -39,7 +41,7 @@ pub(crate) fn vacuous(
         return Vec::new();
     }
     let Some(covering) = Covering::new(problem, verdicts, limits) else { return Vec::new() };
-    let seen = Seen::of(model, &covering);
+    let seen = Seen::of(model, &covering, &places);
     let bound = match problem.bound {
         Bound::Any => String::new(),
         Bound::Threads(n) | Bound::Tokens(n) => format!(" with at most {n} threads"),
@@ -74,14 +76,18 @@ pub(crate) fn vacuous(
 }
 
 fn is_assertion(place: &Place) -> bool {
-    place.text.starts_with("assert")
+    argument(&place.text, "assert").is_some()
+}
+
+/// What stands behind a keyword; a name may begin like one.
+fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
+    text.strip_prefix(keyword).filter(|rest| rest.starts_with(['(', ' ']))
 }
 
 /// `assume(0)` is how programs say that a thread stops.
 fn is_assumption(place: &Place) -> bool {
-    let condition = place.text.strip_prefix("assume").map(|c| c.trim().trim_matches(['(', ')']).trim());
-    match condition {
-        Some(condition) => !["0", "F", "false"].contains(&condition),
+    match argument(&place.text, "assume") {
+        Some(condition) => !["0", "F", "false"].contains(&condition.trim_matches(['(', ')', ' '])),
         None => place.text.contains(" constrain "),
     }
 }
@@ -102,27 +108,32 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(model: &dyn Model, covering: &Covering) -> Seen {
+    /// Looks only until there is nothing left to warn about.
+    fn of(model: &dyn Model, covering: &Covering, places: &[Place]) -> Seen {
         let mut seen = Seen::default();
-        let mut known: HashSet<(Shared, Local)> = HashSet::new();
-        let mut places: std::collections::HashMap<Local, Option<At>> = std::collections::HashMap::new();
-        for member in covering.members() {
-            for (s, l) in member.thread_states() {
-                let place = *places.entry(l).or_insert_with(|| {
-                    let place = model.place(l)?;
-                    let at = (place.line, place.column);
-                    seen.reached.insert(at);
-                    is_assumption(&place).then_some(at)
-                });
-                let Some(at) = place else { continue };
-                if seen.passed.contains(&at) || !known.insert((s, l)) {
-                    continue;
+        let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
+        let mut known: FxHashSet<(Shared, Local)> = FxHashSet::default();
+        let mut assumptions: FxHashMap<Local, Option<At>> = FxHashMap::default();
+        for (s, l) in covering.members().flat_map(|member| member.thread_states().collect::<Vec<_>>()) {
+            let assumption = *assumptions.entry(l).or_insert_with(|| {
+                let place = model.place(l)?;
+                let at = (place.line, place.column);
+                seen.reached.insert(at);
+                if is_assumption(&place) {
+                    return Some(at);
                 }
-                let mut steps = Vec::new();
-                // If not all steps were listed, one of the others may get past it.
-                if model.post(s, l, &mut steps).is_err() || !steps.is_empty() {
-                    seen.passed.insert(at);
-                }
+                open.remove(&at);
+                None
+            });
+            if open.is_empty() {
+                break;
+            }
+            let Some(at) = assumption.filter(|at| open.contains(at)) else { continue };
+            let mut steps = Vec::new();
+            // If not all steps were listed, one of the others may get past it.
+            if known.insert((s, l)) && (model.post(s, l, &mut steps).is_err() || !steps.is_empty()) {
+                seen.passed.insert(at);
+                open.remove(&at);
             }
         }
         seen

@@ -588,7 +588,7 @@ impl Interpreter {
                     };
                     spots.filter(here).collect()
                 }
-                _ => return Err(thread.nowhere()),
+                _ => return Err(thread.nowhere([])),
             });
         }
         let all = choices(&places)

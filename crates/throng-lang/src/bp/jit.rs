@@ -234,7 +234,7 @@ impl Jit {
                         .filter(|&p| self.program.info(p).line == line)
                         .collect()
                 }
-                _ => return Err(thread.nowhere()),
+                _ => return Err(thread.nowhere(self.labels())),
             });
         }
         let all = choices(&places).ok_or_else(|| {
@@ -281,10 +281,13 @@ impl Jit {
             }
         }
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        let all = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
-        let meant =
-            did_you_mean(label, all.map(String::as_str)).map_or_else(String::new, |m| format!("; {m}"));
+        let meant = did_you_mean(label, self.labels().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |meant| format!("; {meant}"));
         Err(format!("no label `{label}` in the program{meant}; its labels: {known}"))
+    }
+
+    fn labels(&self) -> impl Iterator<Item = &String> {
+        self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
     fn free_shared(&self) -> Cube {

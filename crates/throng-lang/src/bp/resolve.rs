@@ -31,7 +31,8 @@ pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, D
             } else {
                 format!("no shared variable `{name}`")
             };
-            error.get_or_insert(Diagnostic::error("E608", span, message));
+            let hint = did_you_mean(name, shared.iter().map(|v| v.name.as_str())).filter(|_| !primed);
+            error.get_or_insert(Diagnostic { hint, ..Diagnostic::error("E608", span, message) });
         }
         Expr::Var(found.unwrap_or(0) as u32)
     });

@@ -65,7 +65,7 @@ impl<'t> Part<'t> {
 
 fn wrong(part: Part<'_>, message: String) -> Diagnostic {
     Diagnostic::error("E611", part.span(), message)
-        .hint("write `x=1 y=0 | L: a=1, M`: shared variables, `|`, then for each thread a label or a line, and its variables")
+        .hint("write `x=1 n=3 | L: a=1, M`: shared variables, `|`, then for each thread a label or a line, and its variables")
 }
 
 impl ThreadStates {
@@ -112,10 +112,11 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
 }
 
 impl Thread {
-    /// There is no such place.
-    pub fn nowhere(&self) -> Diagnostic {
+    /// There is no such place; perhaps one of these labels was meant.
+    pub fn nowhere<'a>(&self, labels: impl IntoIterator<Item = &'a String>) -> Diagnostic {
         let message = format!("`{}` is neither a label nor a line with a statement", self.place);
-        Diagnostic::error("E606", self.span, message)
+        let hint = did_you_mean(&self.place, labels.into_iter().map(String::as_str));
+        Diagnostic { hint, ..Diagnostic::error("E606", self.span, message) }
     }
 
     /// The line, if it is called by that.

@@ -25,10 +25,14 @@ pub struct LineFacts {
 /// A variable with more values than this at a line is not worth a sentence.
 const MOST_VALUES: usize = 3;
 
-/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was proved.
+/// Certificates with more members than this are not gone through once more for the sake of facts.
+const MOST_MEMBERS: usize = 200_000;
+
+/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was proved, or the proof is very large.
 pub fn facts(problem: &Problem, verdicts: &[Verdict]) -> Vec<LineFacts> {
     let model = &*problem.model;
-    if model.places().is_empty() {
+    let size = |verdict: &Verdict| verdict.evidence().map_or(0, |evidence| evidence.1);
+    if model.places().is_empty() || verdicts.iter().any(|verdict| size(verdict) > MOST_MEMBERS) {
         return Vec::new();
     }
     let Some(covering) = Covering::new(problem, verdicts, &Limits::none()) else { return Vec::new() };
