@@ -131,6 +131,12 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+    /// Warn about statements outside atomic sections that use several shared variables: in the program that is modelled these may be several steps
+    #[arg(long, help_heading = "Output")]
+    lint: bool,
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -197,6 +203,12 @@ struct ReachArgs {
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also write a web page with the thread states and the lines that no thread reaches
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    #[arg(long, help_heading = "Output")]
+    force: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -218,6 +230,9 @@ struct CutoffArgs {
     /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model, else dynamic)
     #[arg(long, value_enum, help_heading = "Question")]
     method: Option<MethodName>,
+    /// Also write a web page with what each number of threads brings
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// Print the cutoff without checking its evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
@@ -261,6 +276,9 @@ struct TranslateArgs {
     /// With `--to bp`: write numbers, enumerations and arrays as Boolean variables
     #[arg(long)]
     plain: bool,
+    /// With `--to dot`, of a program: write the graph of its thread states instead of its control-flow graph
+    #[arg(long)]
+    net: bool,
     /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -369,7 +387,7 @@ struct StartArgs {
 struct QuestionArgs {
     #[command(flatten)]
     start: StartArgs,
-    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 y=0 | L: a=1, M`: is
+    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 n=3 | L: a=1, M`: is
     /// one with these shared values, a thread at label (or line) L with a = 1, and another at M? May be repeated
     #[arg(long, value_name = "STATE", help_heading = "Question")]
     target: Vec<String>,

@@ -2,6 +2,7 @@
 
 pub mod fuzz;
 pub mod harness;
+pub mod integers;
 pub mod interpreter;
 mod laws;
 mod naive;

@@ -5,6 +5,7 @@
 
 mod bp;
 mod dot;
+pub mod flow;
 mod pnml;
 mod spec;
 mod threads;

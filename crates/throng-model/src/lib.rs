@@ -365,6 +365,21 @@ pub trait Describe {
     /// What the step's statement or transition looks like in the input, with its line if it has one.
     fn edge_place(&self, edge: Edge) -> Place;
 
+    /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go on: which branch was taken.
+    fn way(&self, _edge: Edge) -> Option<String> {
+        None
+    }
+
+    /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.
+    fn shared_bits(&self, _s: Shared) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The bits of a local state, if [`Describe::local_values`] shows several of them as one value; else nothing.
+    fn local_bits(&self, _l: Local) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
     fn places(&self) -> Vec<Place> {
         Vec::new()

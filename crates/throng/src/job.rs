@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::registry::{Engine, Settings};
+use crate::vacuity::vacuous;
 use throng_check::certificate::Document;
 use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
@@ -327,6 +328,8 @@ impl<'a> Job<'a> {
             searching: began.elapsed().saturating_sub(answer.checking),
             checking: answer.checking,
         };
+        let subject = prepared.subject(self.question.vocabulary);
+        let vacuous = vacuous(&problem, &answer.verdicts, subject.source.as_ref(), limits);
         let mut warnings: Vec<SourceDiagnostic> = self.input.iter().flat_map(Input::warnings).collect();
         warnings.extend(prepared.warnings.iter().cloned());
         Ok(Outcome {
@@ -338,9 +341,10 @@ impl<'a> Job<'a> {
             memory: memory_in_use(),
             peak_memory: peak_memory(),
             warnings,
+            vacuous,
             certificate: None,
             problem,
-            subject: prepared.subject(self.question.vocabulary),
+            subject,
             shown: OnceLock::new(),
         })
     }

@@ -82,6 +82,7 @@
 pub mod bdd;
 #[doc(hidden)]
 pub mod checkpoint;
+mod covering;
 pub mod engine;
 mod error;
 mod input;
@@ -91,7 +92,9 @@ mod quotient;
 mod registry;
 #[doc(hidden)]
 pub mod report;
+mod switches;
 pub mod template;
+mod vacuity;
 
 /// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate `throng-check`.
 pub mod check {

@@ -12,8 +12,11 @@ use super::files::{self, Kind};
 use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, engine};
+use throng::{Engine, Job, Settings, Status, engine};
 use throng_check::certificate::write::Origin;
+use throng_lang::bp::lint::lint;
+use throng_lang::load::Input;
+use throng_lang::question::SourceDiagnostic;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::unfold::unfold;
@@ -33,6 +36,13 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         job = job.unchecked();
     }
     let problem = console.prepare(&job, Job::prepare)?.problem.clone();
+    if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
+        let source = &input.loaded().source;
+        let warned = lint(program.program(), source);
+        let warned =
+            warned.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
+        console.warn(&warned.collect::<Vec<_>>());
+    }
     args.reuse.iter().for_each(|path| files::was_read(path));
     let outputs = [
         (&args.html, Kind::Report),
@@ -68,6 +78,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     let mut outcome = job.check_by(&*engine, &limits)?;
     console.has_answer();
     outcome.time = began.elapsed();
+    console.warn(&outcome.vacuous);
     console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
     let certificate = match &args.certificate {
         Some(path) => {
@@ -96,7 +107,8 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
-    Ok(outcome.status().exit_code())
+    let vacuous = args.strict && outcome.is_safe() && !outcome.is_strictly_safe();
+    Ok(if vacuous { Status::Unknown.exit_code() } else { outcome.status().exit_code() })
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.

@@ -279,7 +279,8 @@ impl Console {
         Ok(prepared)
     }
 
-    fn warn(&self, warnings: &[SourceDiagnostic]) {
+    /// Shows warnings, unless they are not wanted.
+    pub fn warn(&self, warnings: &[SourceDiagnostic]) {
         if !self.output.quiet {
             warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }

@@ -32,7 +32,8 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         job = job.unchecked();
     }
     let prepared = console.prepare(&job, Job::prepare_listing)?;
-    files::claim(args.certificate.iter().map(|path| (path, Kind::Report)), args.force)?;
+    let outputs = args.certificate.iter().chain(&args.html);
+    files::claim(outputs.map(|path| (path, Kind::Report)), args.force)?;
     if args.method == Some(MethodName::Exact) && args.search.engine == Engine::Backward {
         return Err(refused("`--method exact` is for the engine `karp-miller`"));
     }
@@ -46,6 +47,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     }
     found.time = began.elapsed();
     console.print(&if args.json { found.json() } else { found.text() })?;
+    args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &found.html()))?;
     unwritten.map_or(Ok(()), Err)?;
     Ok(if found.cutoff.is_ok() { 0 } else { 1 })
 }

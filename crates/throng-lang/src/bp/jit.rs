@@ -16,8 +16,9 @@ use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::thread_state::{ThreadStates, choices, visible};
-use super::types::grouped;
+use super::similar::did_you_mean;
+use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
+use super::types::{Group, Groups, grouped};
 use super::{Options, ast};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::{Initial, Target};
@@ -221,11 +222,9 @@ impl Jit {
             let message = "the program was read in a way that forgets variables of threads";
             return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
         }
-        let mut shared = self.free_shared();
-        for value in &asked.shared {
-            let i = value.find(self.program.shared.iter().map(|v| v.name.as_str()))?;
-            shared[i] &= if value.value { ONE } else { ZERO };
-        }
+        let names: Vec<&str> = self.program.shared.iter().map(|v| v.name.as_str()).collect();
+        let groups: Vec<&Group> = self.program.groups.shared.iter().collect();
+        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
         let mut places = Vec::new();
         for thread in &asked.threads {
             places.push(match (self.labelled(&thread.place), thread.line()) {
@@ -235,7 +234,7 @@ impl Jit {
                         .filter(|&p| self.program.info(p).line == line)
                         .collect()
                 }
-                _ => return Err(thread.nowhere()),
+                _ => return Err(thread.nowhere(self.labels())),
             });
         }
         let all = choices(&places).ok_or_else(|| {
@@ -243,23 +242,21 @@ impl Jit {
         })?;
         let mut configs = Vec::new();
         for points in all {
-            let mut bag = Bag::new();
-            let mut possible = !shared.contains(&0);
+            let mut bags = vec![Bag::new()];
             for (thread, &point) in asked.threads.iter().zip(&points) {
                 let visible = visible(&self.program, point);
-                let mut slots = self.program.free_slots(point);
-                for value in &thread.values {
-                    let slot = visible[value.find(visible.iter().map(|v| v.0))?].1;
-                    slots[slot] &= if value.value { ONE } else { ZERO };
-                }
-                possible &= !slots[..self.program.used_slots(point)].contains(&0);
-                if possible {
-                    bag.insert(Local(self.local.encode(point, &slots)), 1);
-                }
+                let names: Vec<&str> = visible.iter().map(|v| v.0).collect();
+                let groups = self.program.groups.visible(self.program.points[point as usize].function);
+                let slots = self.program.free_slots(point);
+                let cubes = constrained(&slots, &thread.values, &names, &groups, &|i| visible[i].1)?;
+                let locals: Vec<Local> =
+                    cubes.iter().map(|slots| Local(self.local.encode(point, slots))).collect();
+                bags = with_each(&bags, &locals);
             }
             let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
-            if possible && inside < 2 {
-                configs.push(Config::new(self.encode_shared(inside == 1, &shared), bag));
+            for shared in shared.iter().filter(|_| inside < 2) {
+                let word = self.encode_shared(inside == 1, shared);
+                configs.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
             }
         }
         configs.sort_unstable();
@@ -284,7 +281,13 @@ impl Jit {
             }
         }
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        Err(format!("no label `{label}` in the program; its labels: {known}"))
+        let meant = did_you_mean(label, self.labels().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |meant| format!("; {meant}"));
+        Err(format!("no label `{label}` in the program{meant}; its labels: {known}"))
+    }
+
+    fn labels(&self) -> impl Iterator<Item = &String> {
+        self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
     fn free_shared(&self) -> Cube {
@@ -873,28 +876,35 @@ impl Describe for Jit {
         grouped(&self.program.shared, &masks, &self.program.groups.shared)
     }
 
+    fn shared_bits(&self, s: Shared) -> Vec<(String, String)> {
+        if self.program.groups.shared.is_empty() {
+            return Vec::new();
+        }
+        grouped(&self.program.shared, &self.shared.decode(s.0).1, &[])
+    }
+
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
-        let (point, slots) = self.local.decode(l.0);
-        if self.is_ended(point) {
-            return vec![("ended".into(), "1".into())];
+        self.values_of(l, &self.program.groups)
+    }
+
+    fn local_bits(&self, l: Local) -> Vec<(String, String)> {
+        let Groups { thread_locals, functions, .. } = &self.program.groups;
+        if thread_locals.is_empty() && functions.iter().all(Vec::is_empty) {
+            return Vec::new();
         }
-        let groups = &self.program.groups;
-        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
-        let innermost = self.program.points[point as usize].instance;
-        let mut frames = vec![innermost];
-        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
-            frames.push(caller);
-        }
-        for i in frames {
-            let instance = &self.program.instances[i];
-            let function = &self.program.functions[instance.function];
-            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
-            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
-                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
-                named.push((name, value));
-            }
-        }
-        named
+        self.values_of(l, &Groups::default())
+    }
+
+    fn way(&self, edge: Edge) -> Option<String> {
+        let to = self.program.edges[edge.0 as usize].to;
+        let ways = self.program.points[self.program.edges[edge.0 as usize].from as usize].edges.iter();
+        let mut others = ways.map(|&e| self.program.edges[e as usize].to).filter(|&other| other != to);
+        let first = others.next()?;
+        let Some(to) = to else { return Some("the end".into()) };
+        let line = |point: u32| self.program.info(point).line;
+        let alike = std::iter::once(first).chain(others).flatten().any(|other| line(other) == line(to));
+        let text = if alike { format!(": {}", cut(&self.program.info(to).text)) } else { String::new() };
+        Some(format!("line {}{text}", line(to)))
     }
 
     fn place(&self, l: Local) -> Option<Place> {
@@ -915,6 +925,30 @@ impl Describe for Jit {
 }
 
 impl Jit {
+    /// The variables of a local state; bits that belong together by `groups` are one value.
+    fn values_of(&self, l: Local, groups: &Groups) -> Vec<(String, String)> {
+        let (point, slots) = self.local.decode(l.0);
+        if self.is_ended(point) {
+            return vec![("ended".into(), "1".into())];
+        }
+        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
+        let innermost = self.program.points[point as usize].instance;
+        let mut frames = vec![innermost];
+        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
+            frames.push(caller);
+        }
+        for i in frames {
+            let instance = &self.program.instances[i];
+            let function = &self.program.functions[instance.function];
+            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
+            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
+                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
+                named.push((name, value));
+            }
+        }
+        named
+    }
+
     fn place_of(&self, point: u32) -> Place {
         place(self.program.info(point), self.program.call_path(point))
     }

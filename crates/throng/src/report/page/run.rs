@@ -38,6 +38,9 @@ pub(super) struct Run {
 struct Statement {
     line: u32,
     text: String,
+    /// Where control goes, if it could go elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goes: Option<String>,
     function: String,
     labels: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,6 +180,7 @@ fn statement(model: &dyn Model, edge: Edge) -> Statement {
     Statement {
         line: place.line,
         text: one_line(&place.text),
+        goes: model.way(edge),
         function: place.function,
         labels: place.labels,
         origin: place.origin,
