@@ -7,6 +7,7 @@ mod docs;
 mod explain;
 mod honest;
 mod integers;
+mod lsp;
 mod outputs;
 mod page;
 mod papers;
