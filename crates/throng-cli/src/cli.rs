@@ -12,6 +12,7 @@ pub mod console;
 mod cutoff;
 mod explain;
 pub mod files;
+mod lsp;
 mod meter;
 mod reach;
 mod setup;
@@ -86,6 +87,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
+    Lsp(LspArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
     /// Write a small program with comments, to start from
@@ -313,6 +316,20 @@ struct SimulateArgs {
     steps: usize,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Options of `throng lsp`.
+#[derive(Debug, Args)]
+struct LspArgs {
+    /// Give up a check after this many seconds
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "60")]
+    timeout: Duration,
+    /// Give up a check when the server uses more than this many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    memory: u64,
+    /// Standard input and output, which is the only way; editors ask for it
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 /// Options of `throng explain`.
@@ -643,9 +660,11 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
-            Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
-                OutputArgs::default()
-            }
+            Command::Lsp(_)
+            | Command::Explain(_)
+            | Command::Init(_)
+            | Command::Completions(_)
+            | Command::Man(_) => OutputArgs::default(),
         }
     }
 }
@@ -660,6 +679,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Lsp(args) => lsp::run(args),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),
             Command::Completions(args) => setup::completions(args, console),

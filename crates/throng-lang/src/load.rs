@@ -214,7 +214,7 @@ fn uncountable(system: &System) -> Option<Diagnostic> {
 }
 
 /// The format that was asked for, or that the extension names.
-fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
+pub fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
     if let Some(format) = reading.from {
         return Ok(format);
     }

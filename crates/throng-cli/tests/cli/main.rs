@@ -9,6 +9,7 @@ mod explain;
 mod honest;
 mod integers;
 mod modelling;
+mod lsp;
 mod outputs;
 mod page;
 mod papers;
