@@ -10,6 +10,7 @@ use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
+use crate::engine::localise::Localise;
 use crate::engine::on_quotient::OnQuotient;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
@@ -40,6 +41,8 @@ pub enum Engine {
     Backward,
     /// Pair views and triple views.
     Views,
+    /// Proofs with few of a program's variables.
+    Localise,
     /// Forward with decision diagrams.
     #[cfg(feature = "symbolic")]
     Symbolic,
@@ -86,6 +89,7 @@ impl Engine {
         Engine::Guided,
         Engine::Backward,
         Engine::Views,
+        Engine::Localise,
         #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
@@ -100,6 +104,7 @@ impl Engine {
             Engine::Guided => "guided",
             Engine::Backward => "backward",
             Engine::Views => "views",
+            Engine::Localise => "localise",
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
@@ -127,6 +132,9 @@ impl Engine {
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
             }
+            Engine::Localise => {
+                "Proves Boolean programs safe with the few variables that matter, all others left open; more of them are added as needed"
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
@@ -147,6 +155,7 @@ impl Engine {
             Engine::Guided => on_quotient(quotient, Guided::default()),
             Engine::Backward => on_quotient(quotient, Pruned::default()),
             Engine::Views => on_quotient(quotient, Views::default()),
+            Engine::Localise => Box::new(Localise),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }

@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants that are known by then, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -21,11 +21,13 @@ use super::explicit::Explicit;
 use super::facts::FactStore;
 use super::guided::Guided;
 use super::karp_miller::KarpMiller;
+use super::localise::Localise;
 use super::on_quotient::run_on;
 use super::views::{ByTriples, Pairs};
 use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
 use throng_check::rules::{Flaw, check, check_each};
+use throng_lang::bp::program::program_of;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -85,12 +87,16 @@ impl Algorithm for Auto {
         let pairs = Pairs { store: store.clone() };
         let triples = ByTriples { store: store.clone() };
         let equations = Equations { store: store.clone(), only_proves: true, por: false };
-        let backward = Pruned { store: store.clone() };
+        let backward = Pruned { store: store.clone(), impatient: true };
         let guided = Guided { store };
         let mut prove: Vec<Participant> = vec![participant(&pairs)];
         let mut refute: Vec<Participant> = vec![participant(&explicit)];
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+            // Of programs whose statements move no other threads.
+            if program_of(&*problem.model).is_some() && !problem.model.moves_bystanders() {
+                prove.push(participant(&Localise));
+            }
             prove.extend([participant(&equations), participant(&backward), participant(&triples)]);
             refute.extend([participant(&guided), participant(&karp_miller)]);
         }

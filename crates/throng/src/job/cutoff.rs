@@ -115,7 +115,7 @@ pub(super) fn prover(
     problem: &Problem,
     facts: &Arc<FactStore>,
 ) -> Option<Box<dyn engine::Algorithm>> {
-    let pruned = || Box::new(Pruned { store: facts.clone() });
+    let pruned = || Box::new(Pruned { store: facts.clone(), impatient: false });
     match engine {
         Engine::Backward => Some(pruned()),
         Engine::Auto if needs_prover(problem) => Some(pruned()),
