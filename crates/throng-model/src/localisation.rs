@@ -8,19 +8,23 @@
 //! The steps of ⟨s, l⟩ are found by asking the original about the states that h may have mapped there: one cube for each place with the representative of `l`, in which
 //! only what is kept has a value. Original models are exact on cubes, so no step is missed.
 //!
+//! What a step does to bystanders is what some step of the original does that it is the image of. A signal wakes one of those that wait, so either all places of a class
+//! wait or none does.
+//!
 //! States of the localised model are images: nothing has a value but what is kept. The image of an image is the image itself.
 //!
 //! The checker builds this model itself from a [`Localisation`], so which variables are kept and which places are merged need not be believed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::cubes::{Cube, Cubes, FREE};
 use crate::problem::{Initial, Problem, Target};
 use crate::{
-    Bag, Config, Describe, Edge, Incomplete, Local, Model, Over, Place, Predecessors, SetStates, Shared,
-    Step, Traits, Transfers,
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Over, Place, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
 };
 
 /// What is kept of the states of a program.
@@ -58,15 +62,14 @@ pub struct LocalisedModel {
     classes: FxHashMap<u32, Vec<Member>>,
     /// Steps that were asked for: each is made of those of all places of a class.
     steps: Mutex<FxHashMap<(Shared, Local), Arc<[Step]>>>,
+    /// The steps of the original that steps are images of, by their edges: they say what bystanders do.
+    originals: Mutex<IndexSet<Step, FxBuildHasher>>,
 }
 
 impl LocalisedModel {
     /// The localised model, or why there is none.
     pub fn new(original: Arc<dyn Model>, map: &Localisation) -> Result<LocalisedModel, String> {
         let Some(sets) = original.sets() else { return Err("the states of the model are no cubes".into()) };
-        if original.moves_bystanders() {
-            return Err("a step moves bystanders".into());
-        }
         let cubes = sets.cubes();
         let kept = cubes.shared_cube(map.shared).1.iter().map(|&m| m != FREE).collect();
         let mut images: FxHashMap<u32, Image> = FxHashMap::default();
@@ -88,7 +91,17 @@ impl LocalisedModel {
         if !images.values().all(|image| own(image).is_some_and(|own| own.kept == image.kept)) {
             return Err("the places of a class keep different variables".into());
         }
-        Ok(LocalisedModel { original, kept, images, classes, steps: Mutex::default() })
+        let (steps, originals) = (Mutex::default(), Mutex::default());
+        let model = LocalisedModel { original, kept, images, classes, steps, originals };
+        // A signal wakes one thread that waits, if there is one: of a class all wait, or none.
+        let woken = |l: Local| model.original.woken(l).map(|woken| model.local(woken));
+        let alike = |ls: &Vec<Local>| ls.windows(2).all(|two| woken(two[0]) == woken(two[1]));
+        match map.classes.iter().all(|(_, members)| alike(members)) {
+            true => Ok(model),
+            false => {
+                Err("only some of the places of a class wait, or they are woken to different places".into())
+            }
+        }
     }
 
     fn cubes(&self) -> &dyn Cubes {
@@ -152,24 +165,48 @@ impl LocalisedModel {
         members.map(origin).collect()
     }
 
-    /// The image of a step.
-    fn step(&self, step: &Step) -> Step {
-        Step {
-            from: self.shared(step.from),
-            to: self.shared(step.to),
-            take: self.threads(&step.take),
-            put: self.threads(&step.put),
-            spawn: self.threads(&step.spawn),
-            ..step.clone()
-        }
-    }
-
     /// The images of steps, each once, and none that changes nothing.
     fn images(&self, steps: &[Step]) -> Vec<Step> {
         let mut seen = FxHashSet::default();
-        let changes = |step: &Step| step.from != step.to || step.take != step.put || step.spawn.size() > 0;
-        let mut new = |s: &Step| seen.insert((s.from, s.to, s.take.clone(), s.put.clone(), s.spawn.clone()));
-        steps.iter().map(|step| self.step(step)).filter(|step| changes(step) && new(step)).collect()
+        let mut found = Vec::new();
+        let mut originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most steps have the same few shared states.
+        let mut known: FxHashMap<Shared, Shared> = FxHashMap::default();
+        let mut shared = |s: Shared| *known.entry(s).or_insert_with(|| self.shared(s));
+        for step in steps {
+            let image = Step {
+                from: shared(step.from),
+                to: shared(step.to),
+                take: self.threads(&step.take),
+                put: self.threads(&step.put),
+                spawn: self.threads(&step.spawn),
+                edge: Edge(0),
+                choice: 0,
+                others: step.others,
+            };
+            let stays = step.others == Bystanders::Stay;
+            let idle = image.from == image.to && image.take == image.put && image.spawn.size() == 0;
+            if stays && (idle || !seen.insert(image.clone())) {
+                continue;
+            }
+            found.push(Step { edge: Edge(originals.insert_full(step.clone()).0 as u32), ..image });
+        }
+        found
+    }
+
+    /// The step of the original that a step is the image of.
+    fn original(&self, edge: Edge) -> Option<Step> {
+        let originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
+        originals.get_index(edge.0 as usize).cloned()
+    }
+
+    /// The images of local states, each once, behind those that are in `out` already.
+    fn local_images(&self, ls: impl IntoIterator<Item = Local>, out: &mut Vec<Local>) {
+        for image in ls.into_iter().map(|l| self.local(l)) {
+            if !out.contains(&image) {
+                out.push(image);
+            }
+        }
     }
 }
 
@@ -223,7 +260,7 @@ impl Model for LocalisedModel {
     }
 
     fn transfers(&self) -> Option<&dyn Transfers> {
-        None
+        self.original.transfers().map(|_| self as &dyn Transfers)
     }
 
     fn sets(&self) -> Option<&dyn SetStates> {
@@ -252,14 +289,48 @@ impl Predecessors for LocalisedModel {
         Ok(())
     }
 
-    fn bystander_back(&self, _: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
-        out.push(l);
+    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
+        let (Some(back), Some(original)) = (self.original.predecessors(), self.original(step.edge)) else {
+            return Ok(());
+        };
+        let mut found = Vec::new();
+        self.origins(l).into_iter().try_for_each(|l| back.bystander_back(&original, l, &mut found))?;
+        self.local_images(found, out);
         Ok(())
     }
 
-    fn woken_back(&self, _: Local, _: &mut Vec<Local>) {}
+    fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
+        let Some(back) = self.original.predecessors() else { return };
+        let mut found = Vec::new();
+        self.origins(l).into_iter().for_each(|l| back.woken_back(l, &mut found));
+        self.local_images(found, out);
+    }
 
-    fn waiting(&self, _: &mut Vec<Local>) {}
+    fn waiting(&self, out: &mut Vec<Local>) {
+        let Some(back) = self.original.predecessors() else { return };
+        let mut found = Vec::new();
+        back.waiting(&mut found);
+        self.local_images(found, out);
+    }
+}
+
+impl Transfers for LocalisedModel {
+    fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
+        let Some(original) = self.original(step.edge) else { return Ok(()) };
+        let mut fates = Vec::new();
+        self.origins(l).into_iter().try_for_each(|l| self.original.bystander(&original, l, &mut fates))?;
+        for fate in fates.into_iter().map(|fate| fate.map(|l| self.local(l))) {
+            if !out.contains(&fate) {
+                out.push(fate);
+            }
+        }
+        Ok(())
+    }
+
+    fn woken(&self, l: Local) -> Option<Local> {
+        let woken = self.original.woken(*self.origins(l).first()?)?;
+        Some(self.local(woken))
+    }
 }
 
 impl SetStates for LocalisedModel {
@@ -335,6 +406,6 @@ impl Describe for LocalisedModel {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        self.original.edge_place(edge)
+        self.original(edge).map(|step| self.original.edge_place(step.edge)).unwrap_or_default()
     }
 }

@@ -113,8 +113,39 @@ fn variables_are_added_until_there_is_a_proof() {
 fn a_violation_is_never_ruled_out_and_other_models_are_refused() {
     let broken = driver(3).replacen("lock := 1 constrain !lock", "lock := 1", 1);
     assert!(matches!(verdict(&problem(&broken)), Verdict::Unknown(_)));
-    let signals = "decl x := 0; void main() begin if * then wait; else signal; fi; assert(!x); end";
-    assert!(matches!(verdict(&problem(signals)), Verdict::Unknown(Unknown::NotForThisModel(_))));
+    let net = Input::from_text("vars x rules x >= 1 -> x' = x; init x = 1 target x >= 2", Format::Spec);
+    let net = Job::new(&net.expect("a net")).prepare().expect("a question").problem.clone();
+    assert!(matches!(verdict(&net), Verdict::Unknown(Unknown::NotForThisModel(_))));
+}
+
+/// Signals, broadcasts and statements about other threads.
+#[test]
+fn bystanders_move_in_the_smaller_program_too() {
+    let text = |last: &str| {
+        format!(
+            "decl lock := 0, held := 0, noise := 0;
+             void main() begin decl mine := 0, other;
+               while * do
+                 other := noise;
+                 if other then noise := !noise; fi;
+                 if * then wait; fi;
+                 lock := 1 constrain !lock;
+                 mine, mine$ := 1, 0;
+                 assert(mine & !held);
+                 held := 1; noise := *; held := 0;
+                 if * then signal; else broadcast; fi;
+                 lock := 0;
+                 {last}
+               od
+             end"
+        )
+    };
+    let safe = problem(&text("skip;"));
+    let found = verdict(&safe);
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(&safe, &safe.targets[0], &found).expect("evidence");
+    let broken = verdict(&problem(&text("held$ := 1;").replace("held$", "held")));
+    assert!(matches!(broken, Verdict::Unknown(_)), "{broken:?}");
 }
 
 /// The certificate as a file, checked against the text by the interpreter.

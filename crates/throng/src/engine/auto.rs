@@ -93,8 +93,7 @@ impl Algorithm for Auto {
         let mut refute: Vec<Participant> = vec![participant(&explicit)];
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
-            // Of programs whose statements move no other threads.
-            if program_of(&*problem.model).is_some() && !problem.model.moves_bystanders() {
+            if program_of(&*problem.model).is_some() {
                 prove.push(participant(&Localise));
             }
             prove.extend([participant(&equations), participant(&backward), participant(&triples)]);

@@ -44,9 +44,6 @@ impl Algorithm for Localise {
         let Some(states) = program_of(&*problem.model) else {
             return refuse("only Boolean programs have variables to leave open");
         };
-        if problem.model.moves_bystanders() {
-            return refuse("statements move other threads");
-        }
         let program = states.program();
         let search = Search {
             problem,
@@ -93,7 +90,17 @@ impl Search<'_> {
         for (kept, configs) in by_places.into_values() {
             groups.entry(kept).or_default().extend(configs);
         }
-        groups.into_iter().map(|(kept, configs)| self.refine(target, kept, configs, statistics)).collect()
+        let mut parts = Vec::new();
+        for (mut kept, configs) in groups {
+            let mut points: Vec<u32> = configs.iter().flat_map(|c| self.places(c)).collect();
+            points.sort_unstable();
+            points.dedup();
+            let locks = self.dependences.locks(&kept, &points);
+            kept.extend(locks);
+            let target = Target { name: target.name.clone(), configs };
+            parts.push(self.refine(&target, kept, &points, statistics)?);
+        }
+        Ok(parts)
     }
 
     /// Where the threads of a configuration are.
@@ -110,13 +117,9 @@ impl Search<'_> {
         &self,
         target: &Target,
         mut kept: Variables,
-        configs: Vec<Config>,
+        bad: &[u32],
         statistics: &mut Statistics,
     ) -> Result<LocalProof, Unknown> {
-        let mut bad: Vec<u32> = configs.iter().flat_map(|c| self.places(c)).collect();
-        bad.sort_unstable();
-        bad.dedup();
-        let target = Target { name: target.name.clone(), configs };
         loop {
             self.limits.check()?;
             let places = Places {
@@ -124,10 +127,10 @@ impl Search<'_> {
                 states: self.states,
                 kept: &kept,
                 live: &self.live,
-                bad: &bad,
+                bad,
             };
             let map = places.localisation();
-            let (problem, _) = localise(self.problem, &target, &map).map_err(Unknown::Inconclusive)?;
+            let (problem, _) = localise(self.problem, target, &map).map_err(Unknown::Inconclusive)?;
             if let Some(proof) = self.proof(&problem, statistics)? {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
                 return Ok(LocalProof { map, at, proof });

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::variables::{Access, Dependences, Variable, Variables, in_slot};
+use super::variables::{Access, Dependences, Variable, Variables, in_slot, variable};
 use throng_lang::bp::program::expr::{Expr, FREE, Var, ZERO};
 use throng_lang::bp::program::{Coded, Edge, EdgeKind};
 use throng_model::Local;
@@ -22,7 +22,7 @@ pub(super) struct Places<'a> {
     pub(super) kept: &'a Variables,
     /// For each point, the slots whose values can still matter.
     pub(super) live: &'a [Vec<bool>],
-    /// Places of bad configurations.
+    /// Places of bad configurations, sorted.
     pub(super) bad: &'a [u32],
 }
 
@@ -31,6 +31,7 @@ pub(super) struct Places<'a> {
 struct Shape {
     inside: bool,
     bad: bool,
+    waits: bool,
     /// Slots that are kept, and where: variables of a call are not mixed up with those of another.
     slots: Vec<usize>,
     instance: usize,
@@ -50,7 +51,8 @@ impl Places<'_> {
         let at = &program.points[point as usize];
         Shape {
             inside: at.inside,
-            bad: self.bad.contains(&point),
+            bad: self.bad.binary_search(&point).is_ok(),
+            waits: at.woken.is_some(),
             instance: if slots.is_empty() { usize::MAX } else { at.instance },
             slots,
         }
@@ -62,7 +64,7 @@ impl Places<'_> {
         let count = program.points.len();
         let silent = |id: u32| {
             let (edge, access) = (&program.edges[id as usize], &self.dependences.accesses[id as usize]);
-            edge.kind == EdgeKind::Plain
+            matches!(edge.kind, EdgeKind::Plain | EdgeKind::Passive)
                 && edge.child.is_none()
                 && edge.to.is_some_and(|to| shapes[to as usize] == shapes[edge.from as usize])
                 && !access.touches(self.kept)
@@ -84,8 +86,7 @@ impl Places<'_> {
             for c in order {
                 let own = &members[&c];
                 let edges = || own.iter().flat_map(|&p| &program.points[p as usize].edges);
-                let waits = own.iter().any(|&p| program.points[p as usize].woken.is_some());
-                if waits || !edges().all(|&e| silent[e as usize]) {
+                if !edges().all(|&e| silent[e as usize]) {
                     continue;
                 }
                 let mut next =
@@ -113,8 +114,8 @@ impl Places<'_> {
             let mut out: FxHashMap<u32, Signature> = FxHashMap::default();
             for (p, point) in program.points.iter().enumerate() {
                 let signature = out.entry(class[p]).or_insert_with(|| (blocks[p], Vec::new()));
-                if point.woken.is_some() {
-                    signature.1.push((u32::MAX, Some(p as u32), None));
+                if let Some(woken) = point.woken {
+                    signature.1.push((u32::MAX, Some(blocks[woken as usize]), None));
                 }
                 for &e in &point.edges {
                     let edge = &program.edges[e as usize];
@@ -170,12 +171,7 @@ impl Places<'_> {
         let mut own = false;
         let mut seen = |e: &Expr| {
             e.map(&mut |v: &Var| {
-                let variable = match *v {
-                    Var::Shared(i) => Some(Variable::Shared(i)),
-                    Var::Local(slot) => in_slot(program, edge.from, slot as usize),
-                    Var::New(i) => access.assigns.get(i as usize).and_then(|a| a.0),
-                    Var::Other(_) | Var::OtherNew(_) => None,
-                };
+                let variable = variable(program, edge, v);
                 own |= is_kept(variable) && !matches!(variable, Some(Variable::Shared(_)));
                 if is_kept(variable) { Expr::Var(*v) } else { Expr::Any }
             })
@@ -185,9 +181,15 @@ impl Places<'_> {
         let assigns = edge.effect.assigns.iter().zip(&access.assigns).filter(|(_, a)| is_kept(a.0));
         let assigns: Vec<_> = assigns.map(|((v, e), _)| (*v, seen(e))).collect();
         own |= assigns.iter().any(|(v, _)| !matches!(v, Var::Shared(_)));
+        let others = edge.effect.others.as_ref().map(|others| {
+            let guards: Vec<_> = others.guards.iter().map(|(e, value)| (seen(e), *value)).collect();
+            let constraints: Vec<Expr> = others.constraints.iter().map(&mut seen).collect();
+            let assigns: Vec<_> = others.assigns.iter().map(|(i, e)| (*i, seen(e))).collect();
+            (others.function, guards, assigns, constraints)
+        });
         // Slots of different calls may mean different variables.
         let instance = own.then(|| program.points[edge.from as usize].instance);
-        format!("{:?} {instance:?} {guards:?} {assigns:?} {constraints:?}", edge.kind)
+        format!("{:?} {instance:?} {guards:?} {assigns:?} {constraints:?} {others:?}", edge.kind)
     }
 
     /// The localisation.

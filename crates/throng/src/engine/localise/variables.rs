@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use throng_lang::bp::program::expr::{Expr, FREE, Var};
-use throng_lang::bp::program::{Coded, Edge, Program};
+use throng_lang::bp::program::{BystanderEffect, Coded, Edge, Program};
 use throng_model::Config;
 
 /// A variable of a program.
@@ -38,12 +38,41 @@ pub(super) fn in_slot(program: &Program, point: u32, slot: usize) -> Option<Vari
     None
 }
 
+/// The variable that an edge assigns; none if its slot is not in use afterwards.
+fn assigned(program: &Program, edge: &Edge, v: &Var) -> Option<Variable> {
+    match *v {
+        Var::Shared(i) => Some(Variable::Shared(i)),
+        Var::Local(slot) => in_slot(program, edge.to.unwrap_or(edge.from), slot as usize),
+        Var::New(_) | Var::Other(_) | Var::OtherNew(_) => None,
+    }
+}
+
+/// A variable of a bystander, by its place in the view.
+fn other(program: &Program, others: &BystanderEffect, i: usize) -> Variable {
+    match i.checked_sub(program.thread_locals.len()) {
+        None => Variable::ThreadLocal(i as u32),
+        Some(i) => Variable::Local(others.function, i),
+    }
+}
+
+/// The variable that an expression of an edge mentions.
+pub(super) fn variable(program: &Program, edge: &Edge, v: &Var) -> Option<Variable> {
+    let others = edge.effect.others.as_deref();
+    match *v {
+        Var::Shared(i) => Some(Variable::Shared(i)),
+        Var::Local(slot) => in_slot(program, edge.from, slot as usize),
+        Var::New(i) => assigned(program, edge, &edge.effect.assigns.get(i as usize)?.0),
+        Var::Other(i) => Some(other(program, others?, i as usize)),
+        Var::OtherNew(i) => Some(other(program, others?, others?.assigns.get(i as usize)?.0 as usize)),
+    }
+}
+
 /// What an edge reads and writes.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Access {
     /// By its condition, and by its constraints.
     pub(super) tests: Vec<Variable>,
-    /// Each variable that it assigns, in the order of the effect, and what the value depends on. None: the slot is not in use any more.
+    /// Each variable that it assigns, in the order of the effect, and what the value depends on; then those of bystanders. None: the slot is not in use any more.
     pub(super) assigns: Vec<(Option<Variable>, Vec<Variable>)>,
     /// Locks that it takes: it tests them and sets them to a constant.
     takes: Vec<u32>,
@@ -52,21 +81,10 @@ pub(super) struct Access {
 impl Access {
     fn new(program: &Program, edge: &Edge) -> Access {
         let effect = &edge.effect;
-        let target = |v: &Var| match *v {
-            Var::Shared(i) => Some(Variable::Shared(i)),
-            Var::Local(slot) => in_slot(program, edge.to.unwrap_or(edge.from), slot as usize),
-            Var::New(_) | Var::Other(_) | Var::OtherNew(_) => None,
-        };
+        let target = |v: &Var| assigned(program, edge, v);
         let read = |e: &Expr| {
             let mut found = Vec::new();
-            e.each_var(&mut |v| {
-                found.extend(match *v {
-                    Var::Shared(i) => Some(Variable::Shared(i)),
-                    Var::Local(slot) => in_slot(program, edge.from, slot as usize),
-                    Var::New(i) => effect.assigns.get(i as usize).and_then(|(v, _)| target(v)),
-                    Var::Other(_) | Var::OtherNew(_) => None,
-                });
-            });
+            e.each_var(&mut |v| found.extend(variable(program, edge, v)));
             found
         };
         let guards = effect.guards.iter().map(|(e, _)| e);
@@ -75,6 +93,12 @@ impl Access {
             assigns: effect.assigns.iter().map(|(v, e)| (target(v), read(e))).collect(),
             takes: Vec::new(),
         };
+        if let Some(others) = &effect.others {
+            let guards = others.guards.iter().map(|(e, _)| e);
+            access.tests.extend(guards.chain(&others.constraints).flat_map(read));
+            let theirs = |i: u32| other(program, others, i as usize);
+            access.assigns.extend(others.assigns.iter().map(|(i, e)| (Some(theirs(*i)), read(e))));
+        }
         let tested = |v: &Var| target(v).is_some_and(|v| access.tests.contains(&v));
         access.takes = effect
             .assigns
@@ -112,28 +136,24 @@ impl<'a> Dependences<'a> {
         Dependences { program, accesses, held }
     }
 
-    /// The variables that a bad configuration is about, and the locks around them.
+    /// The variables that a bad configuration is about.
     pub(super) fn of_property(&self, states: &dyn Coded, bad: &Config) -> Variables {
         let (_, masks) = states.shared_cube(bad.shared);
         let known = (0..).zip(&masks).filter(|(_, m)| **m != FREE);
         let mut kept: Variables = known.map(|(i, _)| Variable::Shared(i)).collect();
-        let mut points = Vec::new();
         for &(l, _) in bad.threads.entries() {
             let (point, masks) = states.local_cube(l);
             if point as usize == self.program.points.len() {
                 continue;
             }
-            points.push(point);
             let known = (0..self.program.used_slots(point)).filter(|&slot| masks[slot] != FREE);
             kept.extend(known.filter_map(|slot| in_slot(self.program, point, slot)));
         }
-        let locks = self.locks(&kept, &points);
-        kept.extend(locks);
         kept
     }
 
     /// The locks that are held wherever one of these variables is used, and at these points; if there are none, those that are held anywhere there.
-    fn locks(&self, kept: &Variables, points: &[u32]) -> Vec<Variable> {
+    pub(super) fn locks(&self, kept: &Variables, points: &[u32]) -> Vec<Variable> {
         let uses = self.program.edges.iter().zip(&self.accesses).filter(|(_, access)| access.touches(kept));
         let places: Vec<u32> = uses.map(|(edge, _)| edge.from).chain(points.iter().copied()).collect();
         let each = || places.iter().map(|&p| &self.held[p as usize]);
