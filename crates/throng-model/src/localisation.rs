@@ -116,7 +116,7 @@ impl LocalisedModel {
                 *mask = FREE;
             }
         }
-        self.cubes().shared_word(inside, &masks)
+        self.cubes().encode_shared(inside, &masks)
     }
 
     /// The image of a local state.
@@ -129,7 +129,7 @@ impl LocalisedModel {
                 *value = masks[slot];
             }
         }
-        self.cubes().local_word(image.place, &cube)
+        self.cubes().encode_local(image.place, &cube)
     }
 
     /// The image of some threads.
@@ -160,7 +160,7 @@ impl LocalisedModel {
         let origin = |member: &Member| {
             let mut cube = member.masks.clone();
             (0..masks.len()).filter(|&slot| image.kept[slot]).for_each(|slot| cube[slot] = masks[slot]);
-            self.cubes().local_word(member.place, &cube)
+            self.cubes().encode_local(member.place, &cube)
         };
         members.map(origin).collect()
     }

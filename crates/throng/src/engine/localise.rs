@@ -142,7 +142,7 @@ impl Search<'_> {
     }
 
     fn place(&self, point: u32) -> Local {
-        self.states.local_word(point, &self.dependences.program.free_slots(point))
+        self.states.encode_local(point, &self.dependences.program.free_slots(point))
     }
 
     /// Why the localised problem is safe, if it is and that is found.

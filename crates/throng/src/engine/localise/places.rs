@@ -180,13 +180,13 @@ impl Places<'_> {
         let constraints: Vec<Expr> = edge.effect.constraints.iter().map(&mut seen).collect();
         let assigns = edge.effect.assigns.iter().zip(&access.assigns).filter(|(_, a)| is_kept(a.0));
         let assigns: Vec<_> = assigns.map(|((v, e), _)| (*v, seen(e))).collect();
-        own |= assigns.iter().any(|(v, _)| !matches!(v, Var::Shared(_)));
         let others = edge.effect.others.as_ref().map(|others| {
             let guards: Vec<_> = others.guards.iter().map(|(e, value)| (seen(e), *value)).collect();
             let constraints: Vec<Expr> = others.constraints.iter().map(&mut seen).collect();
             let assigns: Vec<_> = others.assigns.iter().map(|(i, e)| (*i, seen(e))).collect();
             (others.function, guards, assigns, constraints)
         });
+        own |= assigns.iter().any(|(v, _)| !matches!(v, Var::Shared(_)));
         // Slots of different calls may mean different variables.
         let instance = own.then(|| program.points[edge.from as usize].instance);
         format!("{:?} {instance:?} {guards:?} {assigns:?} {constraints:?} {others:?}", edge.kind)
@@ -210,7 +210,7 @@ impl Places<'_> {
         let state = |p: u32, slots: &[usize]| -> Local {
             let mut masks = program.free_slots(p);
             slots.iter().for_each(|&slot| masks[slot] = ZERO);
-            self.states.local_word(p, &masks)
+            self.states.encode_local(p, &masks)
         };
         let mut classes: Vec<(Local, Vec<Local>)> = Vec::new();
         let mut sorted: Vec<Vec<u32>> = members.into_values().collect();
@@ -223,7 +223,7 @@ impl Places<'_> {
         }
         let kept = |i: usize| self.kept.contains(&Variable::Shared(i as u32));
         let masks: Cube = (0..program.shared.len()).map(|i| if kept(i) { ZERO } else { FREE }).collect();
-        Localisation { shared: self.states.shared_word(false, &masks), classes }
+        Localisation { shared: self.states.encode_shared(false, &masks), classes }
     }
 }
 
