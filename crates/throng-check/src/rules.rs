@@ -11,6 +11,7 @@ pub mod cutoff;
 mod flaw;
 mod forward;
 mod linear;
+mod localised;
 mod partial_order;
 pub(crate) mod run;
 mod sets;
@@ -71,6 +72,7 @@ fn check_safe(
             let (problem, target) = quotient(problem, target, map)?;
             check_safe(&problem, &target, proof, ticker)
         }
+        Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
     }
 }
 

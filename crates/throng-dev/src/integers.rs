@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;
 
-use crate::programs::Rng;
+use crate::Rng;
 
 /// The values of the enumeration that every program has.
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
@@ -131,15 +131,15 @@ pub fn generate(rng: &mut Rng) -> Program {
         Generator { rng, variables: Vec::new(), nodes: Vec::new(), text: String::new(), inside: false };
     let _ = writeln!(made.text, "const N = 2;\nenum colour {{ {} }};", COLOURS.join(", "));
     let (mut shared, mut local) = (0, 0);
-    for i in 0..2 + made.rng.below(2) {
+    for i in 0..2 + made.rng.index(2) {
         let length = (i == 0 && made.rng.one_in(2)).then_some(2);
         made.declare(format!("g{i}"), true, length, &mut shared);
     }
     made.text.push_str("void main() begin\n");
-    for i in 0..1 + made.rng.below(2) {
+    for i in 0..1 + made.rng.index(2) {
         made.declare(format!("l{i}"), false, None, &mut local);
     }
-    let statements = 2 + made.rng.below(5);
+    let statements = 2 + made.rng.index(5);
     made.block(statements, 2);
     made.push(Kind::End);
     made.text.push_str("end\n");
@@ -148,12 +148,12 @@ pub fn generate(rng: &mut Rng) -> Program {
 
 impl Generator<'_> {
     fn declare(&mut self, name: String, shared: bool, length: Option<usize>, next: &mut usize) {
-        let ty = match self.rng.below(8) {
+        let ty = match self.rng.index(8) {
             0 | 1 => Type::Bool,
             2 => Type::Colour,
-            3 | 4 => Type::Wrap(1 + self.rng.below(2) as u32),
+            3 | 4 => Type::Wrap(1 + self.rng.index(2) as u32),
             5 => Type::Range(-1, 1),
-            _ => Type::Range(0, 1 + self.rng.below(3) as i64),
+            _ => Type::Range(0, 1 + self.rng.index(3) as i64),
         };
         let values: Vec<i64> = ty.values().collect();
         let initial = (!self.rng.one_in(4)).then(|| *self.rng.pick(&values));
@@ -176,7 +176,7 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.rng.below(12) {
+        match self.rng.index(12) {
             0 => {
                 self.push(Kind::Skip);
                 self.text.push_str("skip;\n");
@@ -244,7 +244,7 @@ impl Generator<'_> {
         let said = condition.as_ref().map_or_else(|| "*".into(), |e| self.written(e));
         let _ = writeln!(self.text, "while {said} do");
         let branch = self.push(Kind::Branch(condition.clone(), 0));
-        let statements = 1 + self.rng.below(2);
+        let statements = 1 + self.rng.index(2);
         self.block(statements, depth - 1);
         self.push(Kind::Jump(branch));
         self.text.push_str("od;\n");
@@ -252,8 +252,8 @@ impl Generator<'_> {
     }
 
     fn assignment(&mut self) {
-        let mut targets = vec![self.rng.below(self.variables.len())];
-        let other = self.rng.below(self.variables.len());
+        let mut targets = vec![self.rng.index(self.variables.len())];
+        let other = self.rng.index(self.variables.len());
         if self.rng.one_in(4) && other != targets[0] {
             targets.push(other);
         }
@@ -299,7 +299,7 @@ impl Generator<'_> {
     }
 
     fn number(&mut self, depth: usize) -> Expr {
-        let constant = |rng: &mut Rng| Expr::Const(rng.below(3) as i64, Type::Range(0, 2));
+        let constant = |rng: &mut Rng| Expr::Const(rng.index(3) as i64, Type::Range(0, 2));
         if depth == 0 {
             let scalar: Vec<usize> = (0..self.variables.len())
                 .filter(|&v| self.variables[v].ty.is_number() && self.variables[v].length.is_none())
@@ -309,7 +309,7 @@ impl Generator<'_> {
                 false => Expr::Var(*self.rng.pick(&scalar)),
             };
         }
-        match self.rng.below(8) {
+        match self.rng.index(8) {
             0 | 1 => constant(self.rng),
             2 | 3 => self.variable(Type::is_number).unwrap_or_else(|| constant(self.rng)),
             4 => Expr::Choose(Box::new([
@@ -319,7 +319,7 @@ impl Generator<'_> {
             ])),
             5 => self.variable(|ty| ty == Type::Bool).unwrap_or_else(|| constant(self.rng)),
             _ => {
-                let sign = ["+", "-", "*"][self.rng.below(3)];
+                let sign = ["+", "-", "*"][self.rng.index(3)];
                 Expr::Binary(sign, Box::new(self.number(depth - 1)), Box::new(self.number(depth - 1)))
             }
         }
@@ -330,8 +330,8 @@ impl Generator<'_> {
         if ty == Type::Bool {
             return self.truth(depth);
         }
-        let constant = |rng: &mut Rng| Expr::Const(rng.below(COLOURS.len()) as i64, Type::Colour);
-        match self.rng.below(4) {
+        let constant = |rng: &mut Rng| Expr::Const(rng.index(COLOURS.len()) as i64, Type::Colour);
+        match self.rng.index(4) {
             0 | 1 => constant(self.rng),
             2 if depth > 0 => Expr::Choose(Box::new([
                 self.truth(depth - 1),
@@ -343,26 +343,26 @@ impl Generator<'_> {
     }
 
     fn truth(&mut self, depth: usize) -> Expr {
-        match self.rng.below(if depth == 0 { 4 } else { 9 }) {
+        match self.rng.index(if depth == 0 { 4 } else { 9 }) {
             0 | 1 => {
-                let sign = ["=", "!=", "<", "<=", ">", ">="][self.rng.below(6)];
+                let sign = ["=", "!=", "<", "<=", ">", ">="][self.rng.index(6)];
                 Expr::Binary(sign, Box::new(self.number(depth)), Box::new(self.number(depth)))
             }
             2 => {
-                let sign = ["=", "!=", "<"][self.rng.below(3)];
+                let sign = ["=", "!=", "<"][self.rng.index(3)];
                 let (a, b) = (self.of(Type::Colour, 0), self.of(Type::Colour, 0));
                 Expr::Binary(sign, Box::new(a), Box::new(b))
             }
             3 => match self.variable(|ty| ty == Type::Bool) {
                 Some(e) => e,
-                None => Expr::Const(self.rng.below(2) as i64, Type::Bool),
+                None => Expr::Const(self.rng.index(2) as i64, Type::Bool),
             },
             4 => Expr::Not(Box::new(self.truth(depth - 1))),
             5 => {
                 Expr::Choose(Box::new([self.truth(depth - 1), self.truth(depth - 1), self.truth(depth - 1)]))
             }
             _ => {
-                let sign = ["&", "|", "=>"][self.rng.below(3)];
+                let sign = ["&", "|", "=>"][self.rng.index(3)];
                 Expr::Binary(sign, Box::new(self.truth(depth - 1)), Box::new(self.truth(depth - 1)))
             }
         }

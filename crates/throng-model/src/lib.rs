@@ -26,6 +26,7 @@ pub mod concrete;
 pub mod config;
 pub mod cubes;
 pub mod limits;
+pub mod localisation;
 pub mod partial_order;
 pub mod problem;
 pub mod quotient;

@@ -63,9 +63,12 @@ impl<'a> Covering<'a> {
             Some(Certificate::Views(views)) => of_views(views),
             Some(Certificate::Relative(relative)) => of_views(&relative.views),
             Some(Certificate::Products(products)) => of_products(products),
-            Some(Certificate::Reduced(_) | Certificate::Upward(_) | Certificate::Quotient(..)) => {
-                Box::new(std::iter::empty())
-            }
+            Some(
+                Certificate::Reduced(_)
+                | Certificate::Upward(_)
+                | Certificate::Quotient(..)
+                | Certificate::Localised(_),
+            ) => Box::new(std::iter::empty()),
         }
     }
 }
@@ -78,7 +81,10 @@ fn covers(certificate: &Certificate) -> bool {
         | Certificate::Views(_)
         | Certificate::Relative(_) => true,
         Certificate::Products(products) => !products.reduced,
-        Certificate::Reduced(_) | Certificate::Upward(_) | Certificate::Quotient(..) => false,
+        Certificate::Reduced(_)
+        | Certificate::Upward(_)
+        | Certificate::Quotient(..)
+        | Certificate::Localised(_) => false,
     }
 }
 

@@ -21,6 +21,8 @@ pub mod guided;
 pub mod karp_miller;
 mod levels;
 #[doc(hidden)]
+pub mod localise;
+#[doc(hidden)]
 pub mod on_quotient;
 #[doc(hidden)]
 #[cfg(feature = "symbolic")]

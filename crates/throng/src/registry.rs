@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use throng_model::problem::Bound;
+use throng_lang::bp::program::program_of;
+use throng_model::problem::{Bound, Problem};
 
 use crate::engine::Algorithm;
 use crate::engine::auto::Auto;
@@ -14,6 +15,7 @@ use crate::engine::explicit::Explicit;
 use crate::engine::facts::FactStore;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
+use crate::engine::localise::Localise;
 use crate::engine::on_quotient::OnQuotient;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
@@ -44,6 +46,8 @@ pub enum Engine {
     Backward,
     /// Pair views and triple views.
     Views,
+    /// Proofs with few of a program's variables.
+    Localise,
     /// Forward with decision diagrams.
     #[cfg(feature = "symbolic")]
     Symbolic,
@@ -90,6 +94,7 @@ impl Engine {
         Engine::Guided,
         Engine::Backward,
         Engine::Views,
+        Engine::Localise,
         #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
@@ -104,6 +109,7 @@ impl Engine {
             Engine::Guided => "guided",
             Engine::Backward => "backward",
             Engine::Views => "views",
+            Engine::Localise => "localise",
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
@@ -131,6 +137,9 @@ impl Engine {
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
             }
+            Engine::Localise => {
+                "Proves Boolean programs safe with the few variables that matter, all others left open; more of them are added as needed"
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
@@ -140,8 +149,8 @@ impl Engine {
     pub fn build(self, settings: &Settings) -> Box<dyn Algorithm + Send> {
         let engine = self.build_with(settings, &Arc::default());
         match self {
-            // `explicit` finds shortest runs of the original, `symbolic` encodes programs, and the portfolio decides for each of its engines.
-            Engine::Auto | Engine::Explicit => engine,
+            // `explicit` finds shortest runs of the original, `symbolic` and `localise` are for programs, and the portfolio decides for each of its engines.
+            Engine::Auto | Engine::Explicit | Engine::Localise => engine,
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => engine,
             _ if settings.quotient => Box::new(OnQuotient(engine)),
@@ -163,8 +172,9 @@ impl Engine {
             Engine::KarpMiller => Box::new(KarpMiller::default()),
             Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
             Engine::Guided => Box::new(Guided { store }),
-            Engine::Backward => Box::new(Pruned { store }),
+            Engine::Backward => Box::new(Pruned { store, impatient: false }),
             Engine::Views => Box::new(Views { store }),
+            Engine::Localise => Box::new(Localise),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }
@@ -173,22 +183,18 @@ impl Engine {
 
 /// The engines of the portfolio that prove, in the order in which they take turns. They share `facts`. Triple views come last, because they cost much
 /// more than pair views and seldom show more.
-pub(crate) fn provers(
-    settings: &Settings,
-    bound: Bound,
-    facts: &Arc<FactStore>,
-) -> Vec<Box<dyn Algorithm + Send>> {
+pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn Algorithm + Send>> {
     let store = || facts.clone();
-    let pairs = Box::new(Pairs { store: store() });
-    if bound != Bound::Any {
-        return vec![pairs];
+    let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
+    if problem.bound == Bound::Any {
+        if program_of(&*problem.model).is_some() {
+            engines.push(Box::new(Localise));
+        }
+        engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
+        engines.push(Box::new(Pruned { store: store(), impatient: true }));
+        engines.push(Box::new(ByTriples { store: store() }));
     }
-    vec![
-        pairs,
-        Box::new(Equations { store: store(), only_proves: true, por: false }),
-        Engine::Backward.build_with(settings, facts),
-        Box::new(ByTriples { store: store() }),
-    ]
+    engines
 }
 
 /// The engines of the portfolio that refute, in the order in which they take turns.

@@ -12,14 +12,14 @@ use serde::{Serialize, Serializer};
 use super::compiled::{Namer, ProgramNames};
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
-    Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
+    Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
 use crate::rules::cutoff::CutoffProof;
 use throng_lang::load::{self, Loaded, Reading};
 use throng_model::concrete::concretise;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
-use throng_model::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
+use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
 /// A product with more configurations than this is not written.
@@ -61,6 +61,17 @@ impl Numbers {
                 self.shared.extend(kept(model, &map.skipped));
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
+            }
+            Certificate::Localised(parts) => {
+                for LocalProof { map, at, proof } in &**parts {
+                    self.shared.insert(map.shared);
+                    for (representative, members) in &map.classes {
+                        self.local.insert(*representative);
+                        self.local.extend(members);
+                    }
+                    self.local.extend(at);
+                    self.see_all(model, proof);
+                }
             }
         }
     }
@@ -308,6 +319,19 @@ fn set<'a>(
             merged: classes(map, numbers),
             proof: Box::new(set(model, proof, numbers)?),
         },
+        Certificate::Localised(parts) => {
+            let part = |part: &'a LocalProof| {
+                let numbered = |ls: &[Local]| ls.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
+                let class = |(to, members): &(Local, Vec<Local>)| (numbers.local(*to), numbered(members));
+                Ok(LocalPart {
+                    kept: numbers.shared(part.map.shared),
+                    classes: part.map.classes.iter().map(class).collect(),
+                    at: numbered(&part.at),
+                    proof: set(model, &part.proof, numbers)?,
+                })
+            };
+            Evidence::Localised { parts: parts.iter().map(part).collect::<Result<_, String>>()? }
+        }
         Certificate::Products(products) if !products.reduced => {
             let all = products.members.iter().map(|product| products.configs(product, MOST));
             let mut all: Vec<Config> =

@@ -9,6 +9,7 @@ use throng::engine::backward::{Backward, Pruned};
 use throng::engine::equations::Equations;
 use throng::engine::explicit::Explicit;
 use throng::engine::karp_miller::KarpMiller;
+use throng::engine::localise::Localise;
 use throng::engine::on_quotient::OnQuotient;
 use throng::engine::symbolic::Symbolic;
 use throng::engine::views::Views;
@@ -32,6 +33,7 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
         Box::new(Pruned::default()),
         Box::new(OnQuotient(Box::new(Pruned::default()))),
         Box::new(Views::default()),
+        Box::new(Localise),
         Box::new(Equations::default()),
         Box::new(OnQuotient(Box::new(Equations::default()))),
         Box::new(KarpMiller::default()),

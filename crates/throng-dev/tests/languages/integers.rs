@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use throng::{Bound, Engine, Format, Input, Job, Limits, Start, Status};
+use throng_dev::Rng;
 use throng_dev::integers::{Program, generate};
-use throng_dev::programs::Rng;
 use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::{parser, printer};
 

@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants that are known by then, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -81,7 +81,7 @@ impl Algorithm for Auto {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let portfolio = Portfolio::new(problem, self, limits, watch);
         let (settings, facts) = (self.settings(), Arc::default());
-        let provers = registry::provers(&settings, problem.bound, &facts);
+        let provers = registry::provers(problem, &facts);
         let refuters = registry::refuters(&settings, problem.bound, &facts);
         let mut prove = participants(&provers);
         let refute = participants(&refuters);

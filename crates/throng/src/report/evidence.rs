@@ -2,7 +2,7 @@
 
 use super::plural;
 use crate::outcome::Outcome;
-use throng_model::verdict::{Certificate, Products, Relative, Verdict, Views};
+use throng_model::verdict::{Certificate, LocalProof, Products, Relative, Verdict, Views};
 
 /// A certificate explained.
 pub struct Explained {
@@ -90,7 +90,28 @@ pub fn explain(certificate: &Certificate) -> Explained {
             summary.covers = false;
             summary
         }
+        Certificate::Localised(parts) => localised(parts),
     }
+}
+
+/// Evidence about localised models.
+fn localised(parts: &[LocalProof]) -> Explained {
+    let Some(first) = parts.first() else { return closed(0, false) };
+    let mut told = explain(&first.proof);
+    told.size = parts.iter().map(|part| part.proof.measure().1).sum();
+    let (number, each) = match parts.len() {
+        1 => ("This is".to_string(), "a program"),
+        n => (format!("These are {n} proofs, for different statements, each"), "a program"),
+    };
+    told.words.insert(
+        0,
+        format!(
+            "{number} about {each} that can do at least as much: only a few variables are kept, all others may have any value at any time, and \
+             places are taken for one that then do the same."
+        ),
+    );
+    told.covers = false;
+    told
 }
 
 fn views(views: &Views) -> Explained {
