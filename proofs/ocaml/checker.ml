@@ -1712,15 +1712,22 @@ let check_downward sys targets d =
           (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
             (has d x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
 
-type partners = PS.t PM.t
+type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
 type views = partners PM.t
+
+(** val class_row : partners -> positive -> PS.t **)
+
+let class_row g c =
+  match PM.find c g.rows with
+  | Some s -> s
+  | None -> PS.empty
 
 (** val row : partners -> positive -> PS.t **)
 
 let row g a =
-  match PM.find a g with
-  | Some s -> s
+  match PM.find a g.class_of with
+  | Some c -> class_row g c
   | None -> PS.empty
 
 (** val pair : partners -> positive -> positive -> bool **)
@@ -1731,13 +1738,33 @@ let pair g a b =
 (** val single : partners -> positive -> bool **)
 
 let single g a =
-  PM.mem a g
+  PM.mem a g.class_of
+
+(** val states : partners -> PS.t **)
+
+let states g =
+  fold_right PS.add PS.empty (map fst (PM.elements g.class_of))
+
+(** val classes : partners -> positive list -> positive list **)
+
+let classes g l =
+  PS.elements
+    (fold_right PS.add PS.empty
+      (flat_map (fun a ->
+        match PM.find a g.class_of with
+        | Some c -> c :: []
+        | None -> []) l))
 
 (** val symmetric : partners -> bool **)
 
 let symmetric g =
   forallb (fun e ->
-    forallb (fun b -> pair g b (fst e)) (PS.elements (snd e))) (PM.elements g)
+    let s = class_row g (fst e) in
+    (&&) (PS.subset s (states g))
+      (forallb (fun d ->
+        forallb (fun m -> PS.mem (fst m) (class_row g d)) (snd e))
+        (classes g (PS.elements s))))
+    (PM.elements (group snd (PM.elements g.class_of)))
 
 (** val together : partners -> bag -> bool **)
 
@@ -1754,17 +1781,26 @@ let builtb v c =
   | Some g -> together g (snd c)
   | None -> false
 
-(** val states : partners -> PS.t **)
-
-let states g =
-  fold_right (fun e s -> PS.add (fst e) s) PS.empty (PM.elements g)
-
 (** val bystanders : partners -> bag -> PS.t **)
 
 let bystanders g taken =
   match support taken with
   | [] -> states g
   | t0 :: ts -> fold_right (fun u s -> PS.inter (row g u) s) (row g t0) ts
+
+(** val check_bystanders : partners -> partners -> rule -> PS.t -> bool **)
+
+let check_bystanders g h r by_ =
+  let arrivals =
+    flat_map (fun b ->
+      match PM.find b g.class_of with
+      | Some c -> map (fun y -> (c, y)) (present (fates r b))
+      | None -> []) (PS.elements by_)
+  in
+  forallb (fun e ->
+    let others = image r (PS.inter (class_row g (fst e)) by_) in
+    forallb (fun d -> PS.subset others (class_row h d))
+      (classes h (map snd (snd e)))) (PM.elements (group fst arrivals))
 
 (** val check_views_step : views -> rule -> bool **)
 
@@ -1784,10 +1820,7 @@ let check_views_step v r =
                 (forallb (fun a -> PS.subset others (row h a))
                   (support arrived)))
               ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
-                (forallb (fun b ->
-                  let with_b = image r (PS.inter (row g b) by_) in
-                  forallb (fun y -> PS.subset with_b (row h y))
-                    (present (fates r b))) (PS.elements by_)))
+                (check_bystanders g h r by_))
           | None -> false)
     else true
   | None -> true
@@ -2166,8 +2199,8 @@ let rest_listed sys rest0 listed =
         | [] ->
           (&&) (check_views sys v)
             (forallb (fun e ->
-              forallb (fun g -> has_pair listed (fst e) (fst g))
-                (PM.elements (snd e))) (PM.elements v))
+              forallb (has_pair listed (fst e)) (PS.elements (states (snd e))))
+              (PM.elements v))
         | _ :: _ -> false)
      | None -> false)
 

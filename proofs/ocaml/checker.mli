@@ -762,9 +762,11 @@ val has : downward -> ideal list PM.t PM.t -> positive -> ideal -> bool
 
 val check_downward : system -> counted list -> downward -> bool
 
-type partners = PS.t PM.t
+type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
 type views = partners PM.t
+
+val class_row : partners -> positive -> PS.t
 
 val row : partners -> positive -> PS.t
 
@@ -772,15 +774,19 @@ val pair : partners -> positive -> positive -> bool
 
 val single : partners -> positive -> bool
 
+val states : partners -> PS.t
+
+val classes : partners -> positive list -> positive list
+
 val symmetric : partners -> bool
 
 val together : partners -> bag -> bool
 
 val builtb : views -> counted -> bool
 
-val states : partners -> PS.t
-
 val bystanders : partners -> bag -> PS.t
+
+val check_bystanders : partners -> partners -> rule -> PS.t -> bool
 
 val check_views_step : views -> rule -> bool
 

@@ -48,17 +48,33 @@ let config d ((s, entries) : C.configuration) : Input.config = match threads d e
   | _ -> invalid "`any` counts only in downward sets"
 let configs d = C.map (fun c -> counted (config d c))
 
-let views d blocks =
-  let set = List.fold_left (fun s l -> K.PS.add (state l) s) in
-  List.fold_left (fun views (s, left, right) ->
+(* The sides of blocks that a state may be there with decide its class: states that face the same sides have the same partners. *)
+let group d blocks : K.partners =
+  let facing = Hashtbl.create 64 and sides = Hashtbl.create 64 in
+  let add i here there =
+    Hashtbl.replace sides i (List.fold_left (fun s l -> K.PS.add (state l) s) K.PS.empty there);
+    List.iter (fun a -> Hashtbl.replace facing a (i :: Option.value ~default:[] (Hashtbl.find_opt facing a))) here in
+  List.iteri (fun i (left, right) ->
     let left = List.map (local d) left in
     let right = match right with None -> left | Some right -> List.map (local d) right in
-    let s = state (shared d s) in
-    let group = Option.value ~default:K.PM.empty (K.PM.find s views) in
-    let add others group a =
-      let row = Option.value ~default:K.PS.empty (K.PM.find (state a) group) in
-      K.PM.add (state a) (set row others) group in
-    K.PM.add s (List.fold_left (add left) (List.fold_left (add right) group left) right) views) K.PM.empty blocks
+    add (2 * i) left right;
+    add ((2 * i) + 1) right left) blocks;
+  let known = Hashtbl.create 64 in
+  Hashtbl.fold (fun a faced (g : K.partners) ->
+    let next = Hashtbl.length known in
+    match Hashtbl.find_opt known faced with
+    | Some c -> { g with K.class_of = K.PM.add (state a) (state c) g.class_of }
+    | None ->
+      Hashtbl.replace known faced next;
+      let row = List.fold_left (fun s i -> K.PS.union (Hashtbl.find sides i) s) K.PS.empty faced in
+      { K.class_of = K.PM.add (state a) (state next) g.class_of; rows = K.PM.add (state next) row g.rows })
+    facing { K.class_of = K.PM.empty; rows = K.PM.empty }
+let views d blocks =
+  let groups = Hashtbl.create 64 in
+  List.iter (fun (s, left, right) ->
+    let s = shared d s in
+    Hashtbl.replace groups s ((left, right) :: Option.value ~default:[] (Hashtbl.find_opt groups s))) blocks;
+  Hashtbl.fold (fun s blocks views -> K.PM.add (state s) (group d blocks) views) groups K.PM.empty
 let vector d (w : C.weights) : K.vector =
   let all name pairs = List.fold_left (fun m (i, n) -> K.PM.add (state (name d i)) (integer n) m) K.PM.empty pairs in
   { of_shared = all shared w.shared; of_local = all local w.local }
