@@ -25,6 +25,12 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
 (** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec app l m =
@@ -1684,19 +1690,54 @@ let nonblocking r =
                     | [] -> false
                     | _ :: _ -> true) (PM.elements r.moves)
 
-(** val has :
-    downward -> ideal list PM.t PM.t -> positive -> ideal -> bool **)
+type listing = n * ideal list
 
-let has d x s n0 =
-  (||)
-    (match PM.find s x with
-     | Some ix -> existsb (ideal_leb n0) (lookup ix (bag_key (fst n0)))
-     | None -> false) (existsb (ideal_leb n0) (lookup d s))
+(** val count_all : ideal list -> listing **)
+
+let count_all ms =
+  ((N.of_nat (length ms)), ms)
+
+(** val by_local : ideal list -> listing PM.t **)
+
+let by_local ms =
+  PM.map (fun l -> count_all (map snd l))
+    (group fst
+      (flat_map (fun m ->
+        map (fun x -> (x, m)) (app (support (fst m)) (PS.elements (snd m))))
+        ms))
+
+type ideals = { same : ideal list PM.t; with_local : listing PM.t;
+                every : listing }
+
+(** val index_ideals : ideal list -> ideals **)
+
+let index_ideals ms =
+  { same = (group (fun m -> bag_key (fst m)) ms); with_local = (by_local ms);
+    every = (count_all ms) }
+
+(** val candidates : ideals -> ideal -> ideal list **)
+
+let candidates ix n0 =
+  snd
+    (fold_right (fun x best ->
+      match PM.find x ix.with_local with
+      | Some l -> if N.leb (fst best) (fst l) then best else l
+      | None -> (N0, [])) ix.every
+      (app (support (fst n0)) (PS.elements (snd n0))))
+
+(** val has : ideals PM.t -> positive -> ideal -> bool **)
+
+let has x s n0 =
+  match PM.find s x with
+  | Some ix ->
+    (||) (existsb (ideal_leb n0) (lookup ix.same (bag_key (fst n0))))
+      (existsb (ideal_leb n0) (candidates ix n0))
+  | None -> false
 
 (** val check_downward : system -> counted list -> downward -> bool **)
 
 let check_downward sys targets d =
-  let x = PM.map (group (fun m -> bag_key (fst m))) d in
+  let x = PM.map index_ideals d in
   (&&)
     ((&&)
       ((&&) (forallb nonblocking sys.rules)
@@ -1704,13 +1745,13 @@ let check_downward sys targets d =
           negb (existsb (fun m -> belowb m (snd t0)) (lookup d (fst t0))))
           targets))
       (forallb (fun f ->
-        has d x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
+        has x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
         sys.families))
     (forallb (fun r ->
       forallb (fun m ->
         forallb (fun n0 ->
           (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
-            (has d x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
+            (has x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
 
 type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
