@@ -5,6 +5,7 @@
 //! how any version of the tool numbers states.
 
 mod compiled;
+mod complete;
 pub mod names;
 mod shrink;
 pub mod write;

@@ -10,13 +10,16 @@ use rustc_hash::FxBuildHasher;
 use serde::{Serialize, Serializer};
 
 use super::compiled::{Namer, ProgramNames};
+use super::complete::complete;
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
     Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
+use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
 use throng_lang::load::{self, Loaded, Reading};
 use throng_model::concrete::concretise;
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
 use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
@@ -128,6 +131,30 @@ pub struct Origin<'a> {
 
 /// The certificate of these verdicts, one per target of the problem; why there is none, if there cannot be.
 pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
+    standing(origin, &|completed| verdict_document(origin, verdicts, completed))
+}
+
+/// The same document with completed views, if it stands only then: see [`mod@super::complete`].
+fn standing<'a>(
+    origin: &Origin<'_>,
+    made: &dyn Fn(bool) -> Result<Document<Configs<'a>>, String>,
+) -> Result<Document<Configs<'a>>, String> {
+    let document = made(false)?;
+    let has_views = |e: &Evidence<Configs<'_>>| matches!(e, Evidence::Invariants { views: Some(_), .. });
+    if origin.problem.model.is_exact() || !document.evidence.iter().any(has_views) {
+        return Ok(document);
+    }
+    let mut bytes = Vec::new();
+    write(&document, &mut bytes).map_err(|why| why.to_string())?;
+    let done = read(&bytes).and_then(|again| certify(&Question::Own(origin.loaded), &again, &Limits::none()));
+    if let Err(Fault::Invalid(_)) = done { made(true) } else { Ok(document) }
+}
+
+fn verdict_document<'a>(
+    origin: &Origin<'_>,
+    verdicts: &'a [Verdict],
+    completed: bool,
+) -> Result<Document<Configs<'a>>, String> {
     let problem = origin.problem;
     let traces: Vec<Option<Trace>> = problem
         .targets
@@ -155,7 +182,7 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             (Verdict::Safe(certificate), _) => {
                 let place = *shared.entry(certificate.identity()).or_insert(next);
                 if place == next {
-                    evidence.push(set(&*problem.model, certificate, &numbers)?);
+                    evidence.push(set(&*problem.model, certificate, &numbers, completed)?);
                 }
                 (Claim::Safe, place)
             }
@@ -206,6 +233,14 @@ pub fn cutoff_document<'a>(
     origin: &Origin<'_>,
     found: &'a CutoffProof,
 ) -> Result<Document<Configs<'a>>, String> {
+    standing(origin, &|completed| cutoff_document_of(origin, found, completed))
+}
+
+fn cutoff_document_of<'a>(
+    origin: &Origin<'_>,
+    found: &'a CutoffProof,
+    completed: bool,
+) -> Result<Document<Configs<'a>>, String> {
     let problem = origin.problem;
     let mut numbers = Numbers::default();
     problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
@@ -221,11 +256,11 @@ pub fn cutoff_document<'a>(
     numbers.see_all(model, &found.rest);
     found.except.iter().for_each(|e| numbers.see_all(model, &e.1));
     let numbers = Rc::new(numbers);
-    let mut evidence = vec![set(model, &found.rest, &numbers)?];
+    let mut evidence = vec![set(model, &found.rest, &numbers, completed)?];
     let mut except = Vec::new();
     for (states, certificate) in &found.except {
         let place = evidence.len() as u32;
-        evidence.push(set(model, certificate, &numbers)?);
+        evidence.push(set(model, certificate, &numbers, completed)?);
         except.extend(states.iter().map(|&(s, l)| (numbers.shared(s), numbers.local(l), place)));
     }
     let runs = found.runs.iter().map(|n| {
@@ -294,7 +329,12 @@ fn set<'a>(
     model: &dyn Model,
     certificate: &'a Certificate,
     numbers: &Rc<Numbers>,
+    completed: bool,
 ) -> Result<Evidence<Configs<'a>>, String> {
+    let blocks = |views: &Views| match completed {
+        true => blocks(&complete(model, views), numbers),
+        false => blocks(views, numbers),
+    };
     let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
     let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
                    search without them";
@@ -304,20 +344,18 @@ fn set<'a>(
         Certificate::Upward(set) => {
             Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
         }
-        Certificate::Views(views) => Evidence::Invariants {
-            views: Some(blocks(views, numbers)),
-            vectors: Vec::new(),
-            basis: configs(&[]),
-        },
+        Certificate::Views(views) => {
+            Evidence::Invariants { views: Some(blocks(views)), vectors: Vec::new(), basis: configs(&[]) }
+        }
         Certificate::Relative(relative) => Evidence::Invariants {
-            views: Some(blocks(&relative.views, numbers)),
+            views: Some(blocks(&relative.views)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
         Certificate::Quotient(map, proof) => Evidence::Quotient {
             kept: kept(model, &map.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
             merged: classes(map, numbers),
-            proof: Box::new(set(model, proof, numbers)?),
+            proof: Box::new(set(model, proof, numbers, completed)?),
         },
         Certificate::Localised(parts) => {
             let part = |part: &'a LocalProof| {
