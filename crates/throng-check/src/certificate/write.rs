@@ -140,7 +140,6 @@ fn standing<'a>(
     made: &dyn Fn(bool) -> Result<Document<Configs<'a>>, String>,
 ) -> Result<Document<Configs<'a>>, String> {
     let document = made(false)?;
-    let has_views = |e: &Evidence<Configs<'_>>| matches!(e, Evidence::Invariants { views: Some(_), .. });
     if origin.problem.model.is_exact() || !document.evidence.iter().any(has_views) {
         return Ok(document);
     }
@@ -148,6 +147,14 @@ fn standing<'a>(
     write(&document, &mut bytes).map_err(|why| why.to_string())?;
     let done = read(&bytes).and_then(|again| certify(&Question::Own(origin.loaded), &again, &Limits::none()));
     if let Err(Fault::Invalid(_)) = done { made(true) } else { Ok(document) }
+}
+
+fn has_views(evidence: &Evidence<Configs<'_>>) -> bool {
+    match evidence {
+        Evidence::Invariants { views, .. } => views.is_some(),
+        Evidence::Localised { parts } => parts.iter().any(|part| has_views(&part.proof)),
+        _ => false,
+    }
 }
 
 fn verdict_document<'a>(
@@ -365,7 +372,7 @@ fn set<'a>(
                     kept: numbers.shared(part.map.shared),
                     classes: part.map.classes.iter().map(class).collect(),
                     at: numbered(&part.at),
-                    proof: set(model, &part.proof, numbers)?,
+                    proof: set(model, &part.proof, numbers, completed)?,
                 })
             };
             Evidence::Localised { parts: parts.iter().map(part).collect::<Result<_, String>>()? }
