@@ -2,9 +2,12 @@
 //! their members never happens. They were checked, so what is read off them holds.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use crate::engine::Silent;
+use crate::engine::explicit::explore;
 use throng_model::limits::Limits;
-use throng_model::problem::Problem;
+use throng_model::problem::{Bound, Problem};
 use throng_model::singles::Singles;
 use throng_model::verdict::{Certificate, Products, Verdict, Views};
 use throng_model::{Local, Shared};
@@ -26,12 +29,12 @@ impl Member<'_> {
 /// More thread states than this are not listed only to say more about a proof.
 const MOST: usize = 2_000;
 
-/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so; else by the thread states that
-/// can occur if one forgets which occur together, if those are few.
-pub(crate) struct Covering<'a> {
-    proof: Option<&'a Certificate>,
-    views: Views,
-}
+/// Work that a search for all configurations may take only to say more about a proof.
+const WORK: u64 = 1 << 17;
+
+/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so; else all configurations within a thread bound, if
+/// they are few; else the thread states that can occur if one forgets which occur together, if those are few.
+pub(crate) struct Covering<'a>(Cow<'a, Certificate>);
 
 impl<'a> Covering<'a> {
     pub fn new(problem: &Problem, verdicts: &'a [Verdict], limits: &Limits) -> Option<Covering<'a>> {
@@ -39,36 +42,35 @@ impl<'a> Covering<'a> {
             Verdict::Safe(certificate) => Some(certificate),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
         });
-        let first = proofs.clone().next()?;
-        let proof = proofs.find(|certificate| covers(certificate));
-        let views = match proof {
-            Some(_) => Views::default(),
-            None => {
-                debug_assert!(!covers(first));
-                Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?.views()
-            }
-        };
-        Some(Covering { proof, views })
+        proofs.clone().next()?;
+        if let Some(proof) = proofs.find(|certificate| covers(certificate)) {
+            return Some(Covering(Cow::Borrowed(proof)));
+        }
+        if problem.bound != Bound::Any
+            && let Ok(explored) = explore(problem, 1, &limits.part().work(WORK), &Silent)
+            && let Ok(all) = explored.configurations()
+        {
+            return Some(Covering(Cow::Owned(Certificate::Closed(Arc::new(all)))));
+        }
+        let singles = Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?;
+        Some(Covering(Cow::Owned(Certificate::Views(Arc::new(singles.views())))))
     }
 
     pub fn members(&self) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
-        match self.proof {
-            None => of_views(&self.views),
-            Some(Certificate::Closed(set) | Certificate::Downward(set)) => {
+        match &*self.0 {
+            Certificate::Closed(set) | Certificate::Downward(set) => {
                 Box::new(set.iter().map(|config| Member {
                     shared: Cow::Owned(vec![config.shared]),
                     threads: config.threads.entries().iter().map(|&(l, n)| (vec![l].into(), n > 1)).collect(),
                 }))
             }
-            Some(Certificate::Views(views)) => of_views(views),
-            Some(Certificate::Relative(relative)) => of_views(&relative.views),
-            Some(Certificate::Products(products)) => of_products(products),
-            Some(
-                Certificate::Reduced(_)
-                | Certificate::Upward(_)
-                | Certificate::Quotient(..)
-                | Certificate::Localised(_),
-            ) => Box::new(std::iter::empty()),
+            Certificate::Views(views) => of_views(views),
+            Certificate::Relative(relative) => of_views(&relative.views),
+            Certificate::Products(products) => of_products(products),
+            Certificate::Reduced(_)
+            | Certificate::Upward(_)
+            | Certificate::Quotient(..)
+            | Certificate::Localised(_) => Box::new(std::iter::empty()),
         }
     }
 }

@@ -48,6 +48,8 @@ impl Tracked {
     /// Whether the configuration is new to one of its threads; if so, it no longer is.
     pub fn is_new(&mut self, packed: &[u8], steps: &Steps<'_>) -> Result<bool, Unknown> {
         self.config.read(packed);
+        self.entries.clear();
+        // Without threads, there is only the shared state to see.
         let mut new = self.config.entries.is_empty() && self.add()?;
         for i in 0..self.config.entries.len() {
             self.entries.clear();
