@@ -2,7 +2,7 @@
 //!
 //! Where states are sets, the checker takes what a step leads to for the least state that the views have and that holds all of it. An engine
 //! may have a pair of larger states instead: what it found is closed under its own steps, which cut states elsewhere. So every pair of states that
-//! the views have anyway, and that is within a pair of theirs, is added. That changes nothing about which concrete configurations are built of them.
+//! the views have anyway, and that is within a pair of theirs, is added. No concrete configuration of two threads is built of them that was not before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
