@@ -11,7 +11,7 @@ Definition only (keep : positive -> bool) (b : bag) : bag :=
 Definition counts_out (m : ideal) (l : positive) : bool := negb (PS.mem l (snd m)).
 Definition below (m : ideal) (c : list positive) := sub (filter (counts_out m) c) (threads (fst m)).
 Definition belowb (m : ideal) (c : bag) : bool :=
-  forallb (fun e => PS.mem (fst e) (snd m) || N.leb (snd e) (many (fst m) (fst e))) (PM.elements c).
+  forallb (fun e => PS.mem (fst e) (snd m) || N.leb (snd e) (many (fst m) (fst e))) (entries c).
 Definition ideal_leb (m n : ideal) : bool := belowb n (fst m) && PS.subset (snd m) (snd n).
 Definition downward := PM.t (list ideal).
 Definition inside (D : downward) (c : config) := exists m, In m (lookup D (fst c)) /\ below m (snd c).
@@ -27,7 +27,7 @@ Proof.
 Qed.
 Lemma belowb_below m c : belowb m c = true <-> below m (threads c).
 Proof.
-  rewrite below_iff. unfold belowb. rewrite forallb_forall. split.
+  rewrite below_iff. unfold belowb. rewrite entries_elements, forallb_forall. split.
   - intros H x Nx. rewrite !cnt_threads. unfold many at 1. destruct (PM.find x c) as [n|] eqn:F; [|lia]. apply PM.elements_correct in F.
     specialize (H _ F). simpl in H. rewrite Nx in H. simpl in H. apply N.leb_le in H. lia.
   - intros H [x n] I. simpl. destruct (PS.mem x (snd m)) eqn:E; [auto|]. simpl. apply N.leb_le. apply PM.elements_complete in I.

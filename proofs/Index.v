@@ -60,7 +60,7 @@ Qed.
 
 (* Configurations by shared state and a number made of their threads; the number is for speed only. *)
 Definition bag_key (b : bag) : positive :=
-  fold_left (fun k e => match snd e with N0 => k | Npos n => (k + fst e * fst e * n)%positive end) (PM.elements b) 1%positive.
+  fold_left (fun k e => match snd e with N0 => k | Npos n => (k + fst e * fst e * n)%positive end) (entries b) 1%positive.
 Definition config_index := PM.t (PM.t (list bag)).
 Definition index_configs (D : list counted) : config_index :=
   PM.map (fun l => group bag_key (map snd l)) (group fst D).

@@ -47,6 +47,31 @@ Proof. apply sub_cnt. intros x. rewrite cnt_app. lia. Qed.
 Lemma sub_refl a : sub a a.
 Proof. apply sub_cnt. auto. Qed.
 
+(* ---- the entries of a map ---- *)
+(* PM.elements computes each key from the root again; this one goes down with the key reversed. *)
+Fixpoint turn (k j : positive) : positive := match k with xH => j | xO k => turn k (xO j) | xI k => turn k (xI j) end.
+Fixpoint gather {A} (m : PM.t A) (k : positive) (found : list (positive * A)) : list (positive * A) :=
+  match m with
+  | PM.Leaf _ => found
+  | PM.Node l o r =>
+    let right := gather r (xI k) found in
+    gather l (xO k) match o with None => right | Some x => (turn k xH, x) :: right end
+  end.
+Definition entries {A} (m : PM.t A) : list (positive * A) := gather m xH [].
+Lemma turn_append k : forall j, turn k j = append (turn k xH) j.
+Proof.
+  induction k as [k IH|k IH|]; intros j; simpl; [| |reflexivity]; rewrite IH, (IH (_ xH)).
+  - apply append_assoc_1.
+  - apply append_assoc_0.
+Qed.
+Lemma gather_elements {A} (m : PM.t A) : forall k found, gather m k found = PM.xelements m (turn k xH) ++ found.
+Proof.
+  induction m as [|l IHl o r IHr]; intros k found; [reflexivity|]. simpl. rewrite IHl, IHr. simpl turn.
+  rewrite (turn_append k (xO xH)), (turn_append k (xI xH)). destruct o; rewrite <- app_assoc; reflexivity.
+Qed.
+Lemma entries_elements {A} (m : PM.t A) : entries m = PM.elements m.
+Proof. unfold entries. rewrite gather_elements, app_nil_r. reflexivity. Qed.
+
 (* ---- bags ---- *)
 Definition many (b : bag) (x : positive) : N := match PM.find x b with Some n => n | None => 0%N end.
 Definition nonzero (n : N) : option N := match n with N0 => None | _ => Some n end.
@@ -57,9 +82,9 @@ Definition plus : bag -> bag -> bag := combine N.add.
 Definition minus : bag -> bag -> bag := combine N.sub.
 Definition no_threads : bag := PM.empty N.
 Definition some (x : positive) (n : N) : bag := match n with N0 => no_threads | _ => PM.add x n no_threads end.
-Definition leb (a c : bag) : bool := forallb (fun e => N.leb (snd e) (many c (fst e))) (PM.elements a).
+Definition leb (a c : bag) : bool := forallb (fun e => N.leb (snd e) (many c (fst e))) (entries a).
 Definition eqb (a c : bag) : bool := leb a c && leb c a.
-Definition total (b : bag) : N := fold_right (fun e n => N.add (snd e) n) 0%N (PM.elements b).
+Definition total (b : bag) : N := fold_right (fun e n => N.add (snd e) n) 0%N (entries b).
 
 Lemma many_combine f a b x : f 0%N 0%N = 0%N -> many (combine f a b) x = f (many a x) (many b x).
 Proof.
@@ -102,7 +127,7 @@ Proof.
 Qed.
 Lemma leb_spec a c : leb a c = true <-> forall x, (many a x <= many c x)%N.
 Proof.
-  unfold leb. rewrite forallb_forall. split.
+  unfold leb. rewrite entries_elements, forallb_forall. split.
   - intros H x. unfold many at 1. destruct (PM.find x a) as [n|] eqn:F; [|lia].
     apply PM.elements_correct in F. apply H in F. apply N.leb_le in F. exact F.
   - intros H [x n] I. apply PM.elements_complete in I. specialize (H x). unfold many at 1 in H. rewrite I in H. apply N.leb_le. exact H.
@@ -119,7 +144,7 @@ Proof.
 Qed.
 Lemma total_size b : total b = size (threads b).
 Proof.
-  unfold total, size, threads, listed. induction (PM.elements b) as [|[x n] es IH]; simpl; [auto|].
+  unfold total, size, threads, listed. rewrite entries_elements. induction (PM.elements b) as [|[x n] es IH]; simpl; [auto|].
   rewrite app_length, repeat_length. simpl. rewrite IH. lia.
 Qed.
 Lemma threads_plus a b : Permutation (threads (plus a b)) (threads a ++ threads b).
@@ -131,10 +156,10 @@ Proof. reflexivity. Qed.
 Lemma threads_some x n : Permutation (threads (some x n)) (repeat x (N.to_nat n)).
 Proof. apply perm_cnt. intros y. rewrite cnt_threads, many_some, cnt_repeat. destruct (Pos.eq_dec x y); lia. Qed.
 (* the distinct local states of a bag *)
-Definition support (b : bag) : list positive := map fst (filter (fun e => negb (N.eqb (snd e) 0)) (PM.elements b)).
+Definition support (b : bag) : list positive := map fst (filter (fun e => negb (N.eqb (snd e) 0)) (entries b)).
 Lemma support_In b x : In x (support b) <-> In x (threads b).
 Proof.
-  rewrite (cnt_In (threads b)), cnt_threads. unfold support, many. split.
+  rewrite (cnt_In (threads b)), cnt_threads. unfold support, many. rewrite entries_elements. split.
   - intros I. apply in_map_iff in I as ([y n] & E & I). simpl in E. subst y. apply filter_In in I as [I J].
     apply PM.elements_complete in I. rewrite I. simpl in J. apply negb_true_iff, N.eqb_neq in J. lia.
   - intros H. destruct (PM.find x b) as [n|] eqn:F; [|simpl in H; lia]. apply PM.elements_correct in F.

@@ -1274,6 +1274,32 @@ let within bd n0 =
   | Threads most0 -> N.leb n0 most0
   | _ -> true
 
+(** val turn : positive -> positive -> positive **)
+
+let rec turn k j =
+  match k with
+  | XI k0 -> turn k0 (XI j)
+  | XO k0 -> turn k0 (XO j)
+  | XH -> j
+
+(** val gather :
+    'a1 PM.t -> positive -> (positive * 'a1) list -> (positive * 'a1) list **)
+
+let rec gather m k found =
+  match m with
+  | PM.Leaf -> found
+  | PM.Node (l, o, r) ->
+    let right = gather r (XI k) found in
+    gather l (XO k)
+      (match o with
+       | Some x -> ((turn k XH), x) :: right
+       | None -> right)
+
+(** val entries : 'a1 PM.t -> (positive * 'a1) list **)
+
+let entries m =
+  gather m XH []
+
 (** val many : bag -> positive -> n **)
 
 let many b x =
@@ -1322,7 +1348,7 @@ let some x n0 = match n0 with
 (** val leb0 : bag -> bag -> bool **)
 
 let leb0 a c =
-  forallb (fun e -> N.leb (snd e) (many c (fst e))) (PM.elements a)
+  forallb (fun e -> N.leb (snd e) (many c (fst e))) (entries a)
 
 (** val eqb0 : bag -> bag -> bool **)
 
@@ -1332,12 +1358,12 @@ let eqb0 a c =
 (** val total : bag -> n **)
 
 let total b =
-  fold_right (fun e n0 -> N.add (snd e) n0) N0 (PM.elements b)
+  fold_right (fun e n0 -> N.add (snd e) n0) N0 (entries b)
 
 (** val support : bag -> positive list **)
 
 let support b =
-  map fst (filter (fun e -> negb (N.eqb (snd e) N0)) (PM.elements b))
+  map fst (filter (fun e -> negb (N.eqb (snd e) N0)) (entries b))
 
 (** val stays : rule -> bool **)
 
@@ -1493,7 +1519,7 @@ let bag_key b =
     match snd e with
     | N0 -> k
     | Npos n0 -> Coq_Pos.add k (Coq_Pos.mul (Coq_Pos.mul (fst e) (fst e)) n0))
-    (PM.elements b) XH
+    (entries b) XH
 
 type config_index = bag list PM.t PM.t
 
@@ -1657,7 +1683,7 @@ let counts_out m l =
 let belowb m c =
   forallb (fun e ->
     (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e))))
-    (PM.elements c)
+    (entries c)
 
 (** val ideal_leb : ideal -> ideal -> bool **)
 

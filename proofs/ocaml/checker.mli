@@ -631,6 +631,13 @@ type bound =
 
 val within : bound -> n -> bool
 
+val turn : positive -> positive -> positive
+
+val gather :
+  'a1 PM.t -> positive -> (positive * 'a1) list -> (positive * 'a1) list
+
+val entries : 'a1 PM.t -> (positive * 'a1) list
+
 val many : bag -> positive -> n
 
 val nonzero : n -> n option

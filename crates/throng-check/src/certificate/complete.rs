@@ -2,7 +2,7 @@
 //!
 //! Where states are sets, the checker takes what a step leads to for the least state that the views have and that holds all of it. An engine
 //! may have a pair of larger states instead: what it found is closed under its own steps, which cut states elsewhere. So every pair of states that
-//! the views have anyway, and that is within a pair of theirs, is added. That changes nothing about which concrete configurations are built of them.
+//! the views have anyway, and that is within a pair of theirs, is added. No concrete configuration of two threads is built of them that was not before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,4 +52,31 @@ fn shared_rows(rows: Rows) -> Vec<(Vec<Local>, Vec<Local>)> {
     let mut groups: BTreeMap<BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
     rows.into_iter().for_each(|(a, with)| groups.entry(with).or_default().push(a));
     groups.into_iter().map(|(with, members)| (members, with.into_iter().collect())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_lang::bp::program::Cubes;
+    use throng_lang::bp::program::expr::{FREE, ONE, ZERO};
+    use throng_lang::load::{Format, Input, Reading, read};
+    use throng_lang::source::Source;
+    use throng_model::verdict::Block;
+
+    /// With `s` open, two threads may be at the first statement, whatever `a` is; so they may with `s` = 0, and with `a` = 1.
+    #[test]
+    fn pairs_within_pairs_are_added() {
+        let text = "decl s; void main() begin decl a; s := a; end";
+        let loaded = read(Source::new("pairs", text), Format::Bp, &Reading::default()).expect("a program");
+        let Input::Program(jit) = &loaded.input else { panic!("a program") };
+        let (any, zero) = (jit.shared_word(false, &[FREE]), jit.shared_word(false, &[ZERO]));
+        let (open, one) = (jit.local_word(0, &[FREE]), jit.local_word(0, &[ONE]));
+        let block = |shared, left| Block { shared, left, right: None };
+        let pairs = |views: &Views| views.each().collect::<BTreeSet<_>>();
+        let wide = vec![block(any, vec![open])];
+        let views = Views { blocks: [wide.clone(), vec![block(zero, vec![one])]].concat() };
+        let all = Views { blocks: [wide, vec![block(zero, vec![open, one])]].concat() };
+        assert_eq!(pairs(&complete(&**jit, &views)), pairs(&all));
+        assert_eq!(pairs(&complete(&**jit, &all)), pairs(&all), "nothing is left to add");
+    }
 }

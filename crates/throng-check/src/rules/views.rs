@@ -35,6 +35,11 @@ impl Group {
         self.row(a).is_some_and(|row| row.contains(b))
     }
 
+    /// The local states that may occur together with each of these.
+    fn with_all(&self, threads: &[u32]) -> Bits {
+        threads.iter().filter_map(|&a| self.row(a)).fold(self.all.clone(), |left, row| left.and(row))
+    }
+
     /// Whether all of these can be there, each with each.
     fn together(&self, threads: &[u32]) -> bool {
         let mut each = threads.iter().enumerate();
@@ -88,7 +93,12 @@ impl<'a> Closed<'a> {
             family.any.iter().for_each(|&l| threads.insert(l, 2));
             set.hold(family.shared, &flat(&threads))?;
         }
-        set.each_possible_step(&mut |group, step| set.check_step(group, step, ticker))?;
+        let mut steps = Vec::new();
+        for (&s, group) in &set.groups {
+            model.post_shared(s, &mut steps)?;
+            set.singles(group).try_for_each(|l| model.post(s, l, &mut steps))?;
+            steps.drain(..).try_for_each(|step| set.check_step(group, &step, ticker))?;
+        }
         Ok(set)
     }
 
@@ -132,24 +142,6 @@ impl<'a> Closed<'a> {
         group.all.iter().map(|n| self.locals[n as usize])
     }
 
-    /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
-    fn each_possible_step(
-        &self,
-        found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
-    ) -> Result<(), Flaw> {
-        let mut steps = Vec::new();
-        for (&s, group) in &self.groups {
-            self.model.post_shared(s, &mut steps)?;
-            self.singles(group).try_for_each(|l| self.model.post(s, l, &mut steps))?;
-            for step in steps.drain(..) {
-                if self.numbers(&flat(&step.take)).is_some_and(|taken| group.together(&taken)) {
-                    found(group, &step)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn missing<T>(&self, s: Shared, threads: &[Local]) -> Result<T, Flaw> {
         Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
     }
@@ -165,22 +157,26 @@ impl<'a> Closed<'a> {
         self.built(s, threads).map_or_else(|| self.missing(s, threads), Ok)
     }
 
+    /// A step is possible if the threads that it takes can be there together.
     fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
+        let Some(taken) = self.numbers(&flat(&step.take)).filter(|taken| group.together(taken)) else {
+            return Ok(());
+        };
         ticker.ticks(8)?;
-        let taken = step.take.entries().iter().filter_map(|e| group.row(*self.numbers.get(&e.0)?));
-        let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
+        let bystanders = group.with_all(&taken);
         let mut arrived = step.put.clone();
         arrived.add_all(&step.spawn);
-        let (mut flaw, mut stopped) = (None, None);
+        let mut flaw = None;
         let fits = self.parts.pass(&Config::new(step.to, arrived), &mut |part| {
-            match self.arrive(group, step, &bystanders, part, ticker) {
-                Ok(()) => return true,
-                Err(Flaw::Limit(why)) => stopped = Some(Flaw::Limit(why)),
-                Err(why) => flaw = flaw.take().or(Some(why)),
+            let found = self.arrive(group, step, &bystanders, part, ticker);
+            // The first one is about all of it; but a limit says nothing about the rest.
+            let matters = |why: &Flaw| flaw.is_none() || matches!(why, Flaw::Limit(_));
+            if let Some(why) = found.as_ref().err().filter(|why| matters(why)) {
+                flaw = Some(why.clone());
             }
-            false
+            found.is_ok()
         });
-        if fits { Ok(()) } else { stopped.or(flaw).map_or(Ok(()), Err) }
+        flaw.filter(|_| !fits).map_or(Ok(()), Err)
     }
 
     /// What one of these states is taken for: the least of those that hold all of it. The order of states decides between several.
@@ -216,8 +212,7 @@ impl<'a> Closed<'a> {
             return Err(grows());
         }
         // Where states are sets, a bystander that stays may have to be rounded as well.
-        let paired =
-            numbers.iter().filter_map(|&p| after.row(p)).fold(after.all.clone(), |left, row| left.and(row));
+        let paired = after.with_all(&numbers);
         let stay = step.others == Bystanders::Stay && (exact || bystanders.beyond(&paired).is_none());
         let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         if !stay {
