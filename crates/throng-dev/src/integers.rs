@@ -317,7 +317,11 @@ impl Generator<'_> {
                 self.number(depth - 1),
                 self.number(depth - 1),
             ])),
-            5 => self.variable(|ty| ty == Type::Bool).unwrap_or_else(|| constant(self.rng)),
+            // A truth value counts 0 or 1, but only 0 and 1 may be compared with it directly.
+            5 => match self.variable(|ty| ty == Type::Bool) {
+                Some(e) => Expr::Binary("+", Box::new(e), Box::new(constant(self.rng))),
+                None => constant(self.rng),
+            },
             _ => {
                 let sign = ["+", "-", "*"][self.rng.index(3)];
                 Expr::Binary(sign, Box::new(self.number(depth - 1)), Box::new(self.number(depth - 1)))
