@@ -50,6 +50,32 @@ const PROGRAMS: [(&str, &str, i32); 9] = [
     ),
 ];
 
+/// In IJIT's dialect the assignments before the first number only initialise, also where checks are written as statements.
+#[test]
+fn plain_programs_keep_their_initial_values() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, bits) = (dir.join("numbered.nbp"), dir.join("numbered-bits.bp"));
+    let text = "decl m : 0..3;\nvoid main() begin\nm := 0;\n1: atomic {\n2: if m < 3 then\n3: m := m + 1;\nfi;\n}\n4: assert(m > 0);\nend\n";
+    for (text, status) in [(text.to_string(), 0), (text.replace("m > 0", "m > 1"), 10)] {
+        fs::write(&file, text).unwrap();
+        let plain = [
+            "translate",
+            file.to_str().unwrap(),
+            "--to",
+            "bp",
+            "--plain",
+            "--force",
+            "-o",
+            bits.to_str().unwrap(),
+        ];
+        assert!(throng(&plain).status.success(), "{}", out(&throng(&plain)));
+        for path in [&file, &bits] {
+            let ran = throng(&["check", path.to_str().unwrap()]);
+            assert_eq!(ran.status.code(), Some(status), "{}", out(&ran));
+        }
+    }
+}
+
 #[test]
 fn verdicts_certificates_and_bits_agree() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -26,10 +26,9 @@ fn answer(text: &str, threads: Option<u32>, engine: Engine) -> (Status, Option<u
     (outcome.status(), outcome.trace().map(|trace| trace.threads()))
 }
 
-/// Whether the program asserts anything, or has a range to leave: otherwise there is no question.
-fn asks(text: &str) -> bool {
-    let input = Input::from_text(text, Format::Bp).unwrap_or_else(|why| panic!("{why}\n{text}"));
-    Job::new(&input).prepare().is_ok()
+/// Whether the reader takes the program: some mix truth values and numbers in ways that it refuses.
+fn is_read(text: &str) -> bool {
+    Input::from_text(text, Format::Bp).is_ok()
 }
 
 fn compare(program: &Program, threads: usize) -> Option<bool> {
@@ -52,7 +51,7 @@ fn engines_agree_with_integers() {
     let (mut compared, mut violated, mut any) = (0, 0, 0);
     for seed in seed..seed + count {
         let program = generate(&mut Rng::new(seed));
-        if !asks(&program.text) {
+        if !is_read(&program.text) {
             continue;
         }
         let found: Vec<Option<bool>> = (1..=2).map(|threads| compare(&program, threads)).collect();

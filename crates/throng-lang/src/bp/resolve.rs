@@ -123,18 +123,8 @@ impl<'a> Resolver<'a> {
     /// Reference 2.6: where every statement of `main` after an unlabelled prefix of constant assignments has a numeric label
     /// (IJIT's dialect), that prefix initialises and is not executed. Returns what is left of the body.
     fn take_initialisers(&mut self, index: usize, tree: &'a ast::Function) -> Vec<&'a ast::Stmt> {
-        let body: Vec<&ast::Stmt> = tree.body.iter().collect();
-        if tree.name.name != "main" {
-            return body;
-        }
-        let executable: Vec<&ast::Stmt> =
-            body.iter().copied().filter(|s| !matches!(s.kind, StmtKind::Decl(_))).collect();
-        let prefix = executable.iter().take_while(|s| is_initialiser(s)).count();
-        let (first, rest) = executable.split_at(prefix);
-        if first.is_empty() || rest.is_empty() || !rest.iter().all(|s| is_numbered(s)) {
-            return body;
-        }
-        for stmt in first {
+        let first = initialisers(tree);
+        for stmt in &first {
             let StmtKind::Assign { targets, values, .. } = &stmt.kind else { continue };
             for (target, value) in targets.iter().zip(values) {
                 let initial = match value.kind {
@@ -150,8 +140,18 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-        body.into_iter().filter(|s| !first.iter().any(|f| std::ptr::eq(*f, *s))).collect()
+        tree.body.iter().filter(|s| !first.iter().any(|f| std::ptr::eq(*f, *s))).collect()
     }
+}
+
+/// The statements of `main` that only initialise.
+pub(super) fn initialisers(tree: &ast::Function) -> Vec<&ast::Stmt> {
+    let executable: Vec<&ast::Stmt> =
+        tree.body.iter().filter(|s| !matches!(s.kind, StmtKind::Decl(_))).collect();
+    let prefix = executable.iter().take_while(|s| is_initialiser(s)).count();
+    let (first, rest) = executable.split_at(prefix);
+    let is_ijit = tree.name.name == "main" && !rest.is_empty() && rest.iter().all(|s| is_numbered(s));
+    if is_ijit { first.to_vec() } else { Vec::new() }
 }
 
 fn variable(v: &ast::DeclVar) -> Variable {

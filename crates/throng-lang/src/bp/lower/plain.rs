@@ -3,13 +3,16 @@
 //! An assignment that is always possible becomes `atomic { assert(c); x := e; }`. Another statement could block in such a section, and everything with it; it gets
 //! a detour before it, `if * then assert(c); fi`, that a thread can take whenever it is there: some thread can fail it just if some thread can violate the check.
 
+use std::collections::HashMap;
+
 use super::number::{and, constant, not};
-use crate::bp::ast::{Expr, ExprKind, Function, Ident, Program, Stmt, StmtKind};
-use crate::bp::resolve::each_stmt;
+use crate::bp::ast::{Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind};
+use crate::bp::resolve::{each_stmt, initialisers};
 use crate::source::Span;
 
 /// The program with every check as a statement.
 pub fn plain(mut program: Program) -> Program {
+    declare_initial_values(&mut program);
     for function in &mut program.functions {
         let mut has_enforce = false;
         each_stmt(&function.body, &mut |s| has_enforce |= matches!(s.kind, StmtKind::Enforce(_)));
@@ -17,6 +20,36 @@ pub fn plain(mut program: Program) -> Program {
         function.body = writer.block(std::mem::take(&mut function.body));
     }
     program
+}
+
+/// Where assignments at the beginning only initialise because all other statements are numbered (IJIT's dialect), makes them initial values of
+/// declarations: the statements that are added here have no numbers.
+fn declare_initial_values(program: &mut Program) {
+    let Some(main) = program.functions.iter_mut().find(|f| f.name.name == "main") else { return };
+    let mut values: HashMap<String, Initial> = HashMap::new();
+    let first: Vec<Stmt> = initialisers(main).into_iter().cloned().collect();
+    for stmt in &first {
+        let StmtKind::Assign { targets, values: assigned, .. } = &stmt.kind else { continue };
+        for (target, value) in targets.iter().zip(assigned) {
+            let initial = match value.kind {
+                ExprKind::Const(false) => Initial::False,
+                ExprKind::Const(true) => Initial::True,
+                _ => Initial::Any,
+            };
+            values.insert(target.ident.name.clone(), initial);
+        }
+    }
+    main.body.retain(|stmt| !first.contains(stmt));
+    let own = main.body.iter_mut().filter_map(|stmt| match &mut stmt.kind {
+        StmtKind::Decl(decl) => Some(decl),
+        _ => None,
+    });
+    for variable in own.chain(&mut program.globals).flat_map(|decl| &mut decl.variables) {
+        // A local variable hides a global one.
+        if let Some(initial) = values.remove(&variable.name.name) {
+            variable.initial = Some(initial);
+        }
+    }
 }
 
 fn labels(function: &Function) -> Vec<String> {
