@@ -8,13 +8,13 @@ cd "$(dirname "$0")"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify c); fi
 
 # Short inputs are tried far more often, and a reader shows its branches in few bytes.
 most() {
     case $1 in
     certify) echo 2048 ;;
-    pnml | mcc | command) echo 1024 ;;
+    pnml | mcc | command | c) echo 1024 ;;
     *) echo 512 ;;
     esac
 }
@@ -23,8 +23,10 @@ seeds() {
     if [ -z "${THRONG:-}" ]; then (cd .. && cargo build --quiet -p throng-cli); fi
     local throng=${THRONG:-../target/debug/throng} scratch file name to
     scratch=$(mktemp -d)
-    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify}
-    for file in ../examples/*; do
+    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify,c}
+    # What the preprocessor leaves of the examples, without the headers.
+    for file in ../examples/c/*.c; do grep -v '^#' "$file" >"corpus/c/$(basename "$file")"; done
+    for file in ../examples/*.*; do
         name=$(basename "$file")
         cp "$file" "$scratch/$name"
         # What an example becomes in the other formats; what cannot be said there is refused.
@@ -45,7 +47,7 @@ seeds() {
     # Certificates: of the system that the target knows, and of inputs that stand before them.
     printf '2 3\n0 0 -> 1 1\n1 1 -> 0 2 0 ~> 1\n0 2 +> 0 0\n1|1,1\n' >"$scratch/known.tts"
     "$throng" check "$scratch/known.tts" --timeout 5 --certificate corpus/certify/known.json >/dev/null 2>&1 || true
-    for file in ../examples/*; do
+    for file in ../examples/*.*; do
         name=$(basename "$file")
         to=${name##*.}
         if "$throng" check "$file" --timeout 5 --certificate "$scratch/certificate" >/dev/null 2>&1 || [ -f "$scratch/certificate" ]; then

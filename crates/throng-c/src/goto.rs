@@ -3,7 +3,10 @@
 //! One [`Template`] per function that threads start in. Private scalars are registers; everything whose address
 //! matters is bytes in memory. An address is a number: the object in the upper half, the offset in the lower.
 
-use std::fmt::Write as _;
+mod analysis;
+mod print;
+
+use analysis::{interesting, live, representatives};
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,7 +41,7 @@ impl Int {
         }
     }
 
-    fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         if self.truth {
             return "bool".into();
         }
@@ -85,7 +88,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    fn symbol(self) -> &'static str {
+    pub(crate) fn symbol(self) -> &'static str {
         match self {
             BinOp::Add => "+",
             BinOp::Sub => "-",
@@ -107,6 +110,26 @@ impl BinOp {
     /// Whether the result is 0 or 1.
     pub fn compares(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le)
+    }
+
+    /// Whether the result of an operation on signed integers does not fit.
+    pub fn overflows(self, a: i64, b: i64, at: Int) -> bool {
+        if !at.signed || at.truth {
+            return false;
+        }
+        let (x, y) = (i128::from(a), i128::from(b));
+        let exact = match self {
+            BinOp::Add => x + y,
+            BinOp::Sub => x - y,
+            BinOp::Mul => x * y,
+            BinOp::Div | BinOp::Rem if b != 0 => x / y,
+            BinOp::Shl if (0..i64::from(at.size) * 8).contains(&b) => {
+                return a < 0 || x << b >= 1 << (u32::from(at.size) * 8 - 1);
+            }
+            _ => return false,
+        };
+        let limit = 1i128 << (u32::from(at.size) * 8 - 1);
+        !(-limit..limit).contains(&exact)
     }
 
     /// The value, in type `at` of the operands; `None` where C leaves the result open.
@@ -158,7 +181,8 @@ impl Expr {
     pub fn bin(op: BinOp, a: Expr, b: Expr, at: Int) -> Expr {
         match (&a, &b) {
             (Expr::Const(x), Expr::Const(y)) => {
-                if let Some(v) = op.apply(*x, *y, at) {
+                let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
+                if let Some(v) = op.apply(*x, *y, at).filter(|_| !overflows) {
                     return Expr::Const(v);
                 }
             }
@@ -240,14 +264,45 @@ pub enum Instr {
     Free(Expr),
     /// Private memory goes out of scope: first byte, length.
     Clear(u32, u32),
-    /// The property is violated.
-    Fail(String),
+    /// A property is violated.
+    Fail(Violation, String),
+    /// From here on, the thread holds the lock at this address.
+    Acquire(Expr),
+    /// It holds the lock no more; if it does not hold it, a lock is misused.
+    Release(Expr),
     /// What follows is not modelled.
     Unmodelled(String),
     /// The process ends.
     Halt,
     /// The thread ends with this result.
     End(Expr),
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Violation {
+    /// An assertion fails, or an error function or label is reached.
+    Assertion,
+    /// Two threads are at the same place, by the number of the place in [`Program::exclusive`].
+    Exclusion(u32),
+    /// Two threads access the same memory, one writing, not both atomically.
+    Race,
+    /// A signed integer overflows, a divisor is zero, a shift is too far.
+    Overflow,
+    /// A lock is released that is not held, or destroyed while it is held.
+    Locks,
+}
+
+/// What kind of memory access an instruction makes, if it makes one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Access {
+    /// Like any variable.
+    #[default]
+    Plain,
+    /// Atomic in the sense of C.
+    Atomic,
+    /// Inside a lock or its like: never part of a race.
+    Internal,
 }
 
 /// Where an instruction comes from.
@@ -265,6 +320,8 @@ pub struct Origin {
     pub function: String,
     /// Labels on it.
     pub labels: Vec<String>,
+    /// The passage of the preprocessed text.
+    pub span: (usize, usize),
 }
 
 /// The code of threads that start in one function.
@@ -276,6 +333,8 @@ pub struct Template {
     pub code: Vec<Instr>,
     /// Where each comes from, as an index into [`Program::origins`].
     pub origins: Vec<u32>,
+    /// What kind of access each makes.
+    pub access: Vec<Access>,
     /// The types of the registers. The first are the arguments.
     pub registers: Vec<Int>,
     /// What the registers are called in C, if they are variables there.
@@ -306,12 +365,31 @@ pub struct Object {
     pub parts: Vec<(u32, Int, String)>,
     /// Whether accesses to it can be seen by other threads.
     pub visible: bool,
+    /// Whether it is a variable outside functions.
+    pub global: bool,
+    /// Whether it is a lock or its like, whose bytes mean something to the C library only.
+    pub library: bool,
+}
+
+/// Where threads start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// One thread in this template.
+    One(usize),
+    /// Any number of threads in each of these.
+    Any(Vec<usize>),
+}
+
+impl Default for Start {
+    fn default() -> Start {
+        Start::One(0)
+    }
 }
 
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Where threads start; the first is the one that the program starts with.
+    /// The functions that threads run.
     pub templates: Vec<Template>,
     /// Shared objects; number 1 is the first.
     pub objects: Vec<Object>,
@@ -327,12 +405,54 @@ pub struct Program {
     pub results: bool,
     /// Values to try for inputs.
     pub interesting: Vec<i64>,
+    /// What is asked.
+    pub asked: Vec<Violation>,
+    /// The labels and functions of [`Violation::Exclusion`].
+    pub exclusive: Vec<String>,
+    /// Where threads start.
+    pub start: Start,
+    /// Whether the first thread only starts others, any number of them.
+    pub starts_any: bool,
+    /// Whether something is asserted, or marked as an error.
+    pub asserts: bool,
+    /// Whether an atomic operation has a weaker order than `seq_cst`.
+    pub weak_orders: bool,
+    /// Whether there are condition variables.
+    pub waits: bool,
 }
 
 impl Program {
     /// The number of bytes of shared memory with a fixed place.
     pub fn shared_size(&self) -> usize {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
+    }
+
+    /// Whether a thread that the program starts with can create threads in a loop.
+    pub fn creates_without_bound(&self) -> bool {
+        matches!(self.start, Start::One(_))
+            && self.templates.iter().any(|t| {
+                let spawns = t.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
+                spawns.into_iter().any(|(at, _)| {
+                    let (mut work, mut seen) = (next(&t.code, at), vec![false; t.code.len()]);
+                    while let Some(pc) = work.pop() {
+                        if pc == at {
+                            return true;
+                        }
+                        if pc < seen.len() && !std::mem::replace(&mut seen[pc], true) {
+                            work.extend(next(&t.code, pc));
+                        }
+                    }
+                    false
+                })
+            })
+    }
+
+    /// The template of the thread that only starts others, any number of them, if there is one.
+    pub fn starter(&self) -> Option<usize> {
+        match self.start {
+            Start::One(t) if self.starts_any => Some(t),
+            _ => None,
+        }
     }
 
     /// Where an instruction comes from.
@@ -352,6 +472,7 @@ impl Program {
             t.code.iter().enumerate().any(reads)
         });
         self.visibility();
+        self.library();
         self.interesting = interesting(self);
     }
 
@@ -421,6 +542,26 @@ impl Program {
         }
     }
 
+    /// Finds the objects that are locks and their like.
+    fn library(&mut self) {
+        let mut found = vec![false; self.objects.len()];
+        for t in &self.templates {
+            for (i, access) in t.code.iter().zip(&t.access) {
+                if let (
+                    Instr::Load(_, Expr::Const(a), _) | Instr::Store(Expr::Const(a), ..),
+                    Access::Internal,
+                ) = (i, access)
+                    && let Some(o) = usize::try_from((a >> 32) - 1).ok().and_then(|o| found.get_mut(o))
+                {
+                    *o = true;
+                }
+            }
+        }
+        for (o, found) in self.objects.iter_mut().zip(found) {
+            o.library = found || o.parts.iter().any(|p| p.2.contains(".__"));
+        }
+    }
+
     /// What an address is called.
     pub fn name_of(&self, a: i64) -> Option<String> {
         let (object, offset) = (a >> 32, a & 0xffff_ffff);
@@ -438,88 +579,6 @@ impl Program {
             None => format!("{}+{offset}", o.name),
         })
     }
-
-    fn show(&self, t: &Template, e: &Expr) -> String {
-        match e {
-            Expr::Const(v) => match self.name_of(*v) {
-                Some(name) => format!("&{name}"),
-                None => v.to_string(),
-            },
-            Expr::Reg(r) => register_name(t, *r),
-            Expr::Cast(e, to) => format!("{}({})", to.name(), self.show(t, e)),
-            Expr::Bin(op, a, b, _) => {
-                format!("({} {} {})", self.show(t, a), op.symbol(), self.show(t, b))
-            }
-            Expr::SelfId => "self".into(),
-        }
-    }
-
-    fn cell(&self, t: &Template, a: &Expr, at: Int) -> String {
-        match a {
-            Expr::Const(v) if self.name_of(*v).is_some() => self.name_of(*v).unwrap_or_default(),
-            a => format!("*({}*){}", at.name(), self.show(t, a)),
-        }
-    }
-
-    /// One instruction as text.
-    pub fn instruction(&self, t: &Template, i: &Instr) -> String {
-        let show = |e: &Expr| self.show(t, e);
-        let reg = |r: &Reg| register_name(t, *r);
-        match i {
-            Instr::Let(r, e) => format!("{} = {}", reg(r), show(e)),
-            Instr::Any(r) => format!("{} = any {}", reg(r), t.registers[*r as usize].name()),
-            Instr::Load(r, a, at) => format!("{} = load {}", reg(r), self.cell(t, a, *at)),
-            Instr::Store(a, e, at) => format!("store {} = {}", self.cell(t, a, *at), show(e)),
-            Instr::Branch(e, a, b) => format!("if {} goto {a} else {b}", show(e)),
-            Instr::Jump(a) => format!("goto {a}"),
-            Instr::Assume(e) => format!("assume {}", show(e)),
-            Instr::AtomicBegin => "atomic begin".into(),
-            Instr::AtomicEnd => "atomic end".into(),
-            Instr::Spawn(k, args, r) => {
-                let args: Vec<String> = args.iter().map(show).collect();
-                format!("{} = start {}({})", reg(r), self.templates[*k].name, args.join(", "))
-            }
-            Instr::Join(e, r) => format!("{} = join {}", reg(r), show(e)),
-            Instr::Alloc(r, e) => format!("{} = allocate {}", reg(r), show(e)),
-            Instr::Free(e) => format!("free {}", show(e)),
-            Instr::Clear(from, n) => format!("clear frame[{from}..{}]", from + n),
-            Instr::Fail(why) => format!("fail: {why}"),
-            Instr::Unmodelled(why) => format!("not modelled: {why}"),
-            Instr::Halt => "exit".into(),
-            Instr::End(e) => format!("end {}", show(e)),
-        }
-    }
-
-    /// The program as text, with the C lines it comes from.
-    pub fn print(&self) -> String {
-        let mut out = String::new();
-        for o in &self.objects {
-            let seen = if o.visible { "" } else { "  // no other thread sees accesses to it" };
-            _ = writeln!(out, "object {}: {} bytes{seen}", o.name, o.init.len());
-        }
-        for t in &self.templates {
-            let args: Vec<String> = (0..t.arguments).map(|r| register_name(t, r as Reg)).collect();
-            _ = writeln!(out, "\nthread {}({}):", t.name, args.join(", "));
-            let mut last = (0, String::new());
-            for (pc, i) in t.code.iter().enumerate() {
-                let origin = &self.origins[t.origins[pc] as usize];
-                let here = (origin.line, origin.function.clone());
-                if here != last {
-                    _ = writeln!(out, "  // {}:{} {}", origin.function, origin.line, origin.text);
-                    last = here;
-                }
-                _ = writeln!(out, "{pc:5}: {}", self.instruction(t, i));
-            }
-        }
-        out
-    }
-}
-
-fn register_name(t: &Template, r: Reg) -> String {
-    match &t.names[r as usize] {
-        Some(name) => format!("{name}.{r}"),
-        None => format!("t{r}"),
-    }
 }
 
 /// Calls `f` on the registers that an instruction reads.
@@ -532,6 +591,8 @@ pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
         | Instr::Join(e, _)
         | Instr::Alloc(_, e)
         | Instr::Free(e)
+        | Instr::Acquire(e)
+        | Instr::Release(e)
         | Instr::End(e) => e.registers(f),
         Instr::Store(a, e, _) => {
             a.registers(f);
@@ -560,131 +621,7 @@ pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
     match &code[pc] {
         Instr::Branch(_, a, b) => vec![*a, *b],
         Instr::Jump(a) => vec![*a],
-        Instr::Fail(_) | Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        Instr::Fail(..) | Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
         _ => vec![pc + 1],
     }
-}
-
-/// For each instruction, the registers that it or a later one reads before they are written.
-fn live(t: &Template) -> Vec<Vec<Reg>> {
-    let words = t.registers.len().div_ceil(64);
-    let n = t.code.len();
-    let mut before = vec![vec![0u64; words]; n + 1];
-    let mut predecessors = vec![Vec::new(); n + 1];
-    for pc in 0..n {
-        for to in next(&t.code, pc) {
-            predecessors[to].push(pc);
-        }
-    }
-    let mut work: Vec<usize> = (0..n).collect();
-    let mut queued = vec![true; n];
-    while let Some(pc) = work.pop() {
-        queued[pc] = false;
-        let mut set = vec![0u64; words];
-        for to in next(&t.code, pc) {
-            for (a, b) in set.iter_mut().zip(&before[to]) {
-                *a |= b;
-            }
-        }
-        if let Some(r) = writes(&t.code[pc]) {
-            set[r as usize / 64] &= !(1 << (r % 64));
-        }
-        reads(&t.code[pc], &mut |r| set[r as usize / 64] |= 1 << (r % 64));
-        if set != before[pc] {
-            before[pc] = set;
-            for &p in &predecessors[pc] {
-                if !queued[p] {
-                    queued[p] = true;
-                    work.push(p);
-                }
-            }
-        }
-    }
-    let list = |set: &Vec<u64>| {
-        (0..t.registers.len() as Reg).filter(|&r| set[r as usize / 64] >> (r % 64) & 1 == 1).collect()
-    };
-    before[..n].iter().map(list).collect()
-}
-
-/// See [`Template::representatives`].
-fn representatives(t: &Template) -> Vec<Option<Vec<i64>>> {
-    let mut found: Vec<Option<Vec<i64>>> = vec![Some(Vec::new()); t.registers.len()];
-    for i in &t.code {
-        let tested = match i {
-            Instr::Branch(Expr::Reg(r), ..) => Some((*r, 0)),
-            Instr::Branch(Expr::Bin(op, a, b, at), ..) if op.compares() => match (&**a, &**b) {
-                (Expr::Reg(r), Expr::Const(c)) | (Expr::Const(c), Expr::Reg(r))
-                    if *at == t.registers[*r as usize] || matches!(op, BinOp::Eq | BinOp::Ne) =>
-                {
-                    Some((*r, *c))
-                }
-                _ => None,
-            },
-            _ => None,
-        };
-        match tested {
-            Some((r, c)) => {
-                if let Some(values) = &mut found[r as usize] {
-                    values.extend([c.wrapping_sub(1), c, c.wrapping_add(1)]);
-                }
-            }
-            None => reads(i, &mut |r| found[r as usize] = None),
-        }
-    }
-    for (values, at) in found.iter_mut().zip(&t.registers) {
-        let Some(list) = values else { continue };
-        if list.is_empty() || list.len() > 60 {
-            *values = None;
-            continue;
-        }
-        let top = 1i64.checked_shl(u32::from(at.size) * 8 - 1).unwrap_or(i64::MIN);
-        // The least and the largest value, in either reading.
-        list.extend([0, -1, top, top.wrapping_sub(1)]);
-        list.iter_mut().for_each(|v| *v = at.wrap(*v));
-        list.sort_unstable();
-        list.dedup();
-    }
-    found
-}
-
-/// The values that occur in comparisons, and their neighbours.
-fn interesting(p: &Program) -> Vec<i64> {
-    const MOST: usize = 14;
-    let mut found = vec![0, 1, -1];
-    fn compared(e: &Expr, found: &mut Vec<i64>) {
-        match e {
-            Expr::Bin(op, a, b, _) => {
-                compared(a, found);
-                compared(b, found);
-                if op.compares() || *op == BinOp::Rem {
-                    for e in [a, b] {
-                        if let Expr::Const(v) = **e
-                            && v.unsigned_abs() < 1 << 31
-                        {
-                            found.extend([v, v + 1, v - 1]);
-                        }
-                    }
-                }
-            }
-            Expr::Cast(e, _) => compared(e, found),
-            _ => {}
-        }
-    }
-    let all = || p.templates.iter().flat_map(|t| &t.code);
-    for i in all() {
-        match i {
-            Instr::Let(_, e) | Instr::Branch(e, ..) | Instr::Assume(e) | Instr::Store(_, e, _) => {
-                compared(e, &mut found)
-            }
-            _ => {}
-        }
-    }
-    found.extend([i64::from(i32::MAX), i64::from(i32::MIN)]);
-    let mut unique = Vec::new();
-    for v in found {
-        if !unique.contains(&v) && unique.len() < MOST {
-            unique.push(v);
-        }
-    }
-    unique
 }

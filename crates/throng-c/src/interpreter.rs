@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::goto::Program;
+use crate::goto::{Program, Start};
 use crate::step::{After, Memory, Outcome, Thread, initial_memory, start, step};
 
 /// A running program.
@@ -17,9 +17,12 @@ pub struct Interpreter<'p> {
 }
 
 impl<'p> Interpreter<'p> {
-    /// The program at its start.
+    /// The program at its start; where any number of threads may start, with none.
     pub fn new(program: &'p Program) -> Interpreter<'p> {
-        let threads = vec![Some(start(program, 0, &[], 0))];
+        let threads = match program.start {
+            Start::One(template) => vec![Some(start(program, template, &[], 0))],
+            Start::Any(_) => Vec::new(),
+        };
         Interpreter { program, memory: Arc::new(initial_memory(program)), threads, ended: None }
     }
 
@@ -40,7 +43,7 @@ impl<'p> Interpreter<'p> {
     /// Thread `i` moves.
     pub fn take(&mut self, i: usize, outcome: Outcome) {
         match outcome.after {
-            After::Runs(memory) => self.memory = Arc::new(memory),
+            After::Runs(memory) => self.memory = memory,
             after => self.ended = Some(after),
         }
         self.threads[i] = outcome.thread;

@@ -7,11 +7,14 @@
 //! [`step`] is the one definition of what a program does. What the reader does not understand it refuses, by name and position;
 //! what the concrete model leaves out makes it incomplete, so that a run still counts and nothing is proved.
 
+pub mod dot;
 pub mod goto;
 pub mod interpreter;
 mod lower;
 pub mod model;
 pub mod preprocess;
+pub mod question;
+pub mod replay;
 pub mod step;
 mod types;
 
@@ -27,6 +30,9 @@ pub use goto::Program;
 pub use model::Concrete;
 pub use preprocess::Options;
 use preprocess::Prepared;
+pub use question::Question;
+
+use goto::Start;
 
 /// A C program that was read.
 pub struct Loaded {
@@ -34,25 +40,62 @@ pub struct Loaded {
     pub source: Arc<Source>,
     /// What it means.
     pub program: Arc<Program>,
-    /// What was assumed in reading it.
+    /// What was asked.
+    pub question: Question,
+    /// What was left open in reading it.
     pub notes: Vec<String>,
+    /// The text that the parser read.
+    pub text: Arc<Prepared>,
 }
 
 impl Loaded {
-    /// The question whether some run violates the property, over concrete values.
+    /// The program as a model.
+    pub fn model(&self) -> Arc<Concrete> {
+        Arc::new(Concrete::new(self.program.clone()))
+    }
+
+    /// The question whether some run violates a property, over concrete values.
     pub fn problem(&self) -> Problem {
-        let model = Concrete::new(self.program.clone());
-        let (shared, main) = model.initial();
-        Problem {
-            model: Arc::new(model),
-            initial: vec![Initial { shared, threads: Bag::one(main), any: Vec::new() }],
-            initial_text: "one thread at main".into(),
-            targets: vec![Target {
-                name: "assertions".into(),
-                configs: vec![Config::new(model::FAILED, Bag::new())],
-            }],
-            bound: Bound::Any,
+        self.problem_of(self.model())
+    }
+
+    /// The same about a model of the program.
+    pub fn problem_of(&self, model: Arc<Concrete>) -> Problem {
+        let (shared, threads) = model.initial();
+        let initial = match &self.program.start {
+            Start::One(_) => Initial { shared, threads: threads.iter().copied().collect(), any: Vec::new() },
+            Start::Any(_) => Initial { shared, threads: Bag::new(), any: threads.to_vec() },
+        };
+        let names = self.question.entries.join(", ");
+        let initial_text = match &self.program.start {
+            Start::One(_) if self.question.entries.is_empty() => "one thread at main".into(),
+            Start::One(_) => format!("one thread that starts any number of threads, each calling {names}"),
+            Start::Any(_) => format!("any number of threads, each calling {names}"),
+        };
+        let targets = self.program.asked.iter().enumerate().map(|(n, &what)| Target {
+            name: self.question.name(what),
+            configs: vec![Config::new(model.failed(n), Bag::new())],
+        });
+        Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
+    }
+
+    /// What a verdict takes for granted, beside what [`Loaded::notes`] says.
+    pub fn assumptions(&self, remarks: &model::Remarks) -> Vec<String> {
+        let mut found = vec!["sequential consistency".to_string()];
+        if self.program.weak_orders {
+            found.push("weaker memory orders are executed as memory_order_seq_cst".into());
         }
+        if remarks.overflow.is_some() && !self.question.overflow {
+            found.push("signed integers wrap around".into());
+        }
+        if self.program.waits && self.question.exact_waits() {
+            found.push("condition variables do not wake up spuriously".into());
+        }
+        if self.question.whole_statements {
+            found.push("statements without calls, and conditions, are one step".into());
+        }
+        found.extend(self.notes.iter().cloned());
+        found
     }
 }
 
@@ -86,11 +129,14 @@ pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Reje
     let source = Arc::new(user.clone());
     let rejected = |diagnostics| Rejected { source: source.clone(), diagnostics };
     let options = options.clone();
+    let question = options.question.clone();
     // The parser and what follows go down the tree by recursion.
     let work = std::thread::Builder::new().stack_size(STACK).spawn(move || translate(user, raw, &options));
     let done = work.map(|w| w.join());
     match done {
-        Ok(Ok(Ok((program, notes)))) => Ok(Loaded { source, program: Arc::new(program), notes }),
+        Ok(Ok(Ok((program, notes, text)))) => {
+            Ok(Loaded { source, program: Arc::new(program), question, notes, text: Arc::new(text) })
+        }
         Ok(Ok(Err(found))) => Err(rejected(found)),
         Ok(Err(_)) | Err(_) => Err(rejected(vec![Diagnostic::whole(
             "E809",
@@ -99,11 +145,9 @@ pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Reje
     }
 }
 
-fn translate(
-    user: Source,
-    raw: String,
-    options: &Options,
-) -> Result<(Program, Vec<String>), Vec<Diagnostic>> {
+type Translated = (Program, Vec<String>, Prepared);
+
+fn translate(user: Source, raw: String, options: &Options) -> Result<Translated, Vec<Diagnostic>> {
     let prepared = Prepared::new(raw, user).map_err(|d| vec![d])?;
     let config = lang_c::driver::Config::with_gcc();
     let parsed = lang_c::driver::parse_preprocessed(&config, prepared.text.clone()).map_err(|why| {
@@ -116,7 +160,7 @@ fn translate(
         }]
     })?;
     let units = [parsed.unit];
-    lower::lower(&units, &prepared, &options.error_labels).map_err(|problems| {
+    let done = lower::lower(&units, &prepared, &options.question).map_err(|problems| {
         let diagnostic = |p: lower::Problem| {
             let d = if p.span.is_none() {
                 Diagnostic::whole(p.code, p.message)
@@ -128,6 +172,7 @@ fn translate(
                 None => d,
             }
         };
-        problems.into_iter().map(diagnostic).collect()
-    })
+        problems.into_iter().map(diagnostic).collect::<Vec<_>>()
+    })?;
+    Ok((done.0, done.1, prepared))
 }

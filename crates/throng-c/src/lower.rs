@@ -7,16 +7,24 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use crate::goto::{
-    Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Program, Reg, Template, address,
+    Access, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Program, Reg, Start, Template,
+    Violation, address,
 };
 use crate::preprocess::Prepared;
+use crate::question::Question;
 use crate::step::OPEN;
-use crate::types::{Field, Func, Struct, Ty};
+use crate::types::{Func, Struct, Ty};
 
+mod atomics;
 mod builtins;
+mod calls;
+mod declarators;
+mod exclusion;
 mod expressions;
 mod initial;
 mod statements;
+mod threads;
+mod uses;
 
 /// What is wrong with the program, and where.
 #[derive(Clone, Debug)]
@@ -112,7 +120,13 @@ struct Current {
 
 pub struct Lower<'a> {
     prepared: &'a Prepared,
-    error_labels: &'a [String],
+    question: &'a Question,
+    /// For each of [`Question::exclusive`], its names and the variable that counts the threads there.
+    exclusive: Vec<(Vec<String>, i64)>,
+    /// Labels that were seen.
+    labels: HashSet<String>,
+    /// What kind of access the next instructions make.
+    access: Access,
     globals: HashMap<String, Symbol>,
     scopes: Vec<HashMap<String, Symbol>>,
     structs: Vec<Struct>,
@@ -140,11 +154,14 @@ pub struct Lower<'a> {
 pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
-    error_labels: &[String],
+    question: &Question,
 ) -> std::result::Result<(Program, Vec<String>), Vec<Problem>> {
     let mut l = Lower {
         prepared,
-        error_labels,
+        question,
+        exclusive: Vec::new(),
+        labels: HashSet::new(),
+        access: Access::Plain,
         globals: HashMap::new(),
         scopes: Vec::new(),
         structs: Vec::new(),
@@ -160,16 +177,19 @@ pub fn lower(
         types: HashMap::new(),
         dry: false,
         pointed: Vec::new(),
-        recursive_locks: prepared.text.contains("pthread_mutexattr_settype (")
-            || prepared.text.matches("pthread_mutexattr_settype").count() > 1,
+        recursive_locks: false,
         problems: Vec::new(),
         notes: Vec::new(),
     };
+    l.program.asked = question.violations();
     for unit in units {
         l.unit(unit);
     }
+    l.recursive_locks = l.has_recursive_locks();
     if l.problems.is_empty() {
+        l.exclusive_places();
         l.templates();
+        l.missing_labels();
     }
     if !l.problems.is_empty() {
         return Err(l.problems);
@@ -182,6 +202,10 @@ pub fn lower(
     if base > MOST_BYTES as usize {
         let message = format!("the variables take {base} bytes; at most {MOST_BYTES} are supported");
         return Err(vec![Problem { code: "E807", span: Span::none(), message, hint: None }]);
+    }
+    if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) {
+        // Nothing can be found out about assertions that are not there.
+        l.program.asked.retain(|&what| what != Violation::Assertion);
     }
     l.program.finish();
     Ok((l.program, l.notes))
@@ -205,6 +229,16 @@ impl<'a> Lower<'a> {
         if !self.notes.contains(&text) {
             self.notes.push(text);
         }
+    }
+
+    /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock them.
+    fn has_recursive_locks(&self) -> bool {
+        let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
+        // The header has each of these names twice.
+        let by_initial_value = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"]
+            .iter()
+            .any(|name| self.prepared.text.matches(name).count() > 2);
+        by_attribute || by_initial_value
     }
 
     /// Declarations first, so that functions may be used before they are defined.
@@ -245,7 +279,7 @@ impl<'a> Lower<'a> {
             }
             ty = Rc::new(new);
         }
-        let mut uses = Uses::default();
+        let mut uses = uses::Uses::default();
         uses.statement(&f.node.statement.node);
         self.globals.insert(name.clone(), Symbol::Function(ty.clone()));
         self.function_number(&name);
@@ -268,301 +302,6 @@ impl<'a> Lower<'a> {
             self.pointed.push(name.to_string());
         }
         address(FUNCTION + self.function_number(name), 0)
-    }
-
-    // ---- types ----
-
-    fn lookup(&self, name: &str) -> Option<&Symbol> {
-        self.scopes.iter().rev().find_map(|s| s.get(name)).or_else(|| self.globals.get(name))
-    }
-
-    fn bind(&mut self, name: String, symbol: Symbol) {
-        match self.scopes.last_mut() {
-            Some(scope) => scope.insert(name, symbol),
-            None => self.globals.insert(name, symbol),
-        };
-    }
-
-    fn specifiers(&mut self, list: &'a [Node<DeclarationSpecifier>], span: Span) -> Result<Base> {
-        let mut base = Base { ty: Ty::int(), class: None, thread_local: false };
-        let mut types = Vec::new();
-        let mut atomic = false;
-        for s in list {
-            match &s.node {
-                DeclarationSpecifier::StorageClass(c) => match c.node {
-                    StorageClassSpecifier::ThreadLocal => base.thread_local = true,
-                    _ => base.class = Some(c.node.clone()),
-                },
-                DeclarationSpecifier::TypeSpecifier(t) => types.push(t),
-                DeclarationSpecifier::TypeQualifier(q) => atomic |= q.node == TypeQualifier::Atomic,
-                _ => {}
-            }
-        }
-        base.ty = self.base_type(&types, span)?;
-        if atomic {
-            base.ty = Ty::Atomic(Rc::new(base.ty));
-        }
-        Ok(base)
-    }
-
-    fn qualified(&mut self, list: &'a [Node<SpecifierQualifier>], span: Span) -> Result<Ty> {
-        let mut types = Vec::new();
-        let mut atomic = false;
-        for s in list {
-            match &s.node {
-                SpecifierQualifier::TypeSpecifier(t) => types.push(t),
-                SpecifierQualifier::TypeQualifier(q) => atomic |= q.node == TypeQualifier::Atomic,
-                SpecifierQualifier::Extension(_) => {}
-            }
-        }
-        let ty = self.base_type(&types, span)?;
-        Ok(if atomic { Ty::Atomic(Rc::new(ty)) } else { ty })
-    }
-
-    fn base_type(&mut self, list: &[&'a Node<TypeSpecifier>], span: Span) -> Result<Ty> {
-        let (mut size, mut longs, mut unsigned, mut signed) = (4, 0, false, false);
-        let mut float = None;
-        for t in list {
-            match &t.node {
-                TypeSpecifier::Void => return Ok(Ty::Void),
-                TypeSpecifier::Char => size = 1,
-                TypeSpecifier::Short => size = 2,
-                TypeSpecifier::Int => {}
-                TypeSpecifier::Long => longs += 1,
-                TypeSpecifier::Signed => signed = true,
-                TypeSpecifier::Unsigned => unsigned = true,
-                TypeSpecifier::Float => float = Some(4),
-                TypeSpecifier::Double => float = Some(8),
-                TypeSpecifier::Bool => return Ok(Ty::Int(Int { size: 1, signed: false, truth: true })),
-                TypeSpecifier::Complex => float = float.or(Some(8)),
-                TypeSpecifier::TS18661Float(f) => {
-                    float = Some(if f.width <= 32 {
-                        4
-                    } else if f.width <= 64 {
-                        8
-                    } else {
-                        16
-                    })
-                }
-                TypeSpecifier::Atomic(t) => {
-                    let ty = self.type_name(t)?;
-                    return Ok(Ty::Atomic(Rc::new(ty)));
-                }
-                TypeSpecifier::Struct(s) => return self.struct_type(s),
-                TypeSpecifier::Enum(e) => {
-                    let mut next = 0;
-                    for item in &e.node.enumerators {
-                        if let Some(v) = &item.node.expression {
-                            next = self.constant(v)?;
-                        }
-                        self.bind(item.node.identifier.node.name.clone(), Symbol::Constant(next));
-                        next = next.wrapping_add(1);
-                    }
-                    return Ok(Ty::Int(Int::new(4, false)));
-                }
-                TypeSpecifier::TypedefName(n) => {
-                    let name = &n.node.name;
-                    return match self.lookup(name) {
-                        Some(Symbol::Typedef(t)) => Ok(t.clone()),
-                        _ if name == "__builtin_va_list" => Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
-                        _ => wrong(n.span, format!("`{name}` is not a type")),
-                    };
-                }
-                TypeSpecifier::TypeOf(t) => {
-                    return match &t.node {
-                        TypeOf::Type(t) => self.type_name(t),
-                        TypeOf::Expression(e) => self.type_of(e),
-                    };
-                }
-            }
-        }
-        if let Some(size) = float {
-            return Ok(Ty::Float(if longs > 0 { 16 } else { size }));
-        }
-        if longs > 0 {
-            size = 8;
-        }
-        _ = (signed, span);
-        Ok(Ty::Int(Int::new(size, !unsigned)))
-    }
-
-    fn struct_type(&mut self, s: &'a Node<StructType>) -> Result<Ty> {
-        let tag = s.node.identifier.as_ref().map(|n| format!("struct {}", n.node.name));
-        let known = match &tag {
-            // A definition makes a new type in its scope.
-            Some(tag) if s.node.declarations.is_some() => {
-                let scope = self.scopes.last().unwrap_or(&self.globals);
-                scope.get(tag).cloned()
-            }
-            Some(tag) => self.lookup(tag).cloned(),
-            None => None,
-        };
-        let number = match known {
-            Some(Symbol::Tag(n)) => n,
-            _ => {
-                let name = s.node.identifier.as_ref().map_or_else(String::new, |n| n.node.name.clone());
-                if name == "__throng_auto" {
-                    return Ok(Ty::Auto);
-                }
-                self.structs.push(Struct { name, align: 1, ..Struct::default() });
-                let n = self.structs.len() - 1;
-                if let Some(tag) = tag {
-                    self.bind(tag, Symbol::Tag(n));
-                }
-                n
-            }
-        };
-        let Some(declarations) = &s.node.declarations else { return Ok(Ty::Struct(number)) };
-        if self.structs[number].complete {
-            return Ok(Ty::Struct(number));
-        }
-        let union = s.node.kind.node == StructKind::Union;
-        let mut fields = Vec::new();
-        let (mut size, mut align) = (0u64, 1u64);
-        // Bits used of the storage unit that ends at `size`.
-        let mut bits_left = 0u64;
-        for d in declarations {
-            let StructDeclaration::Field(f) = &d.node else { continue };
-            let base = self.qualified(&f.node.specifiers, f.span)?;
-            let mut members = Vec::new();
-            if f.node.declarators.is_empty() {
-                members.push((None, base.clone(), None));
-            }
-            for m in &f.node.declarators {
-                let (name, ty) = match &m.node.declarator {
-                    Some(d) => self.declarator(base.clone(), d)?,
-                    None => (None, base.clone()),
-                };
-                let width = match &m.node.bit_width {
-                    Some(w) => Some(self.constant(w)? as u64),
-                    None => None,
-                };
-                members.push((name, ty, width));
-            }
-            for (name, ty, width) in members {
-                let flexible = matches!(ty, Ty::Array(_, None));
-                let layout = if flexible {
-                    let Ty::Array(t, _) = &ty else { continue };
-                    t.layout(&self.structs).map(|l| (0, l.1))
-                } else {
-                    ty.layout(&self.structs)
-                };
-                let Some((bytes, aligned)) = layout else {
-                    return wrong(f.span, "a member has a type that is not complete");
-                };
-                align = align.max(aligned);
-                if let Some(width) = width {
-                    if width == 0 {
-                        bits_left = 0;
-                    } else if union {
-                        size = size.max(bytes);
-                    } else if bits_left >= width {
-                        bits_left -= width;
-                    } else {
-                        size = size.next_multiple_of(aligned) + bytes;
-                        bits_left = bytes * 8 - width.min(bytes * 8);
-                    }
-                    if name.is_some() {
-                        fields.push(Field { name, ty, offset: size - bytes.min(size), bits: true });
-                    }
-                    continue;
-                }
-                bits_left = 0;
-                let offset = if union { 0 } else { size.next_multiple_of(aligned) };
-                size = size.max(offset.saturating_add(bytes));
-                fields.push(Field { name, ty, offset, bits: false });
-            }
-        }
-        let s = &mut self.structs[number];
-        s.fields = fields;
-        s.align = align;
-        s.size = size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-        s.complete = true;
-        Ok(Ty::Struct(number))
-    }
-
-    fn type_name(&mut self, t: &'a Node<TypeName>) -> Result<Ty> {
-        let base = self.qualified(&t.node.specifiers, t.span)?;
-        match &t.node.declarator {
-            Some(d) => Ok(self.declarator(base, d)?.1),
-            None => Ok(base),
-        }
-    }
-
-    /// The name and type that a declarator declares.
-    fn declarator(&mut self, base: Ty, d: &'a Node<Declarator>) -> Result<(Option<String>, Ty)> {
-        let mut ty = base;
-        // Pointers come first in the list and bind last; arrays and functions are read from the right.
-        let (pointers, rest): (Vec<_>, Vec<_>) = d
-            .node
-            .derived
-            .iter()
-            .partition(|x| matches!(x.node, DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_)));
-        for p in pointers {
-            ty = Ty::ptr(ty);
-            if let DerivedDeclarator::Pointer(qualifiers) = &p.node {
-                let is_atomic = |q: &Node<PointerQualifier>| matches!(&q.node, PointerQualifier::TypeQualifier(t) if t.node == TypeQualifier::Atomic);
-                if qualifiers.iter().any(is_atomic) {
-                    ty = Ty::Atomic(Rc::new(ty));
-                }
-            }
-        }
-        for x in rest.into_iter().rev() {
-            ty = match &x.node {
-                DerivedDeclarator::Array(a) => {
-                    let size = match &a.node.size {
-                        ArraySize::Unknown | ArraySize::VariableUnknown => None,
-                        ArraySize::VariableExpression(e) | ArraySize::StaticExpression(e) => {
-                            match self.constant(e) {
-                                Ok(n) if n >= 0 => Some(n as u64),
-                                Ok(_) => return wrong(x.span, "the size of an array is negative"),
-                                Err(_) => return unsupported(x.span, "an array whose size is not constant"),
-                            }
-                        }
-                    };
-                    Ty::Array(Rc::new(ty), size)
-                }
-                DerivedDeclarator::Function(f) => {
-                    let mut parameters = Vec::new();
-                    for p in &f.node.parameters {
-                        let base = self.specifiers(&p.node.specifiers, p.span)?;
-                        let (name, t) = match &p.node.declarator {
-                            Some(d) => self.declarator(base.ty, d)?,
-                            None => (None, base.ty),
-                        };
-                        parameters.push((name, decay(t)));
-                    }
-                    if matches!(&parameters[..], [(None, Ty::Void)]) {
-                        parameters.clear();
-                    }
-                    let variadic = f.node.ellipsis == Ellipsis::Some;
-                    Ty::Func(Rc::new(Func { result: ty, parameters, variadic }))
-                }
-                DerivedDeclarator::KRFunction(names) => {
-                    let parameters = names.iter().map(|n| (Some(n.node.name.clone()), Ty::int())).collect();
-                    Ty::Func(Rc::new(Func { result: ty, parameters, variadic: names.is_empty() }))
-                }
-                DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_) => ty,
-            };
-        }
-        match &d.node.kind.node {
-            DeclaratorKind::Abstract => Ok((None, ty)),
-            DeclaratorKind::Identifier(n) => Ok((Some(n.node.name.clone()), ty)),
-            DeclaratorKind::Declarator(inner) => self.declarator(ty, inner),
-        }
-    }
-
-    fn size_of(&self, ty: &Ty, span: Span) -> Result<u64> {
-        match ty.layout(&self.structs) {
-            Some((size, _)) if size <= MOST_BYTES => Ok(size),
-            Some(_) => Err(Problem {
-                code: "E807",
-                span,
-                message: format!("an object is larger than {MOST_BYTES} bytes"),
-                hint: Some("make the array smaller".into()),
-            }),
-            None => wrong(span, "the size of this type is not known"),
-        }
     }
 
     // ---- declarations ----
@@ -660,6 +399,9 @@ impl<'a> Lower<'a> {
         // What is defined elsewhere may have any value.
         let byte = if is_extern { OPEN } else { 0 };
         let a = self.object(name.clone(), &ty, vec![byte; size as usize]);
+        if let Some(object) = self.program.objects.last_mut() {
+            object.global = global;
+        }
         if !global {
             self.statics.insert((declared.start, span.start), (a, ty.clone()));
         }
@@ -671,7 +413,8 @@ impl<'a> Lower<'a> {
     fn object(&mut self, name: String, ty: &Ty, init: Vec<u16>) -> i64 {
         let mut parts = Vec::new();
         ty.parts(&self.structs, 0, "", &mut parts);
-        self.program.objects.push(Object { name, init, base: 0, parts, visible: true });
+        let object = Object { name, init, base: 0, parts, visible: true, global: false, library: false };
+        self.program.objects.push(object);
         address(self.program.objects.len() as i64, 0)
     }
 
@@ -752,15 +495,19 @@ impl<'a> Lower<'a> {
             Some(&o) => o,
             None => {
                 let (file, line, column, text) = self.prepared.origin(key.0, key.1);
-                let origin = Origin { file, line, column, text, function: key.2.clone(), labels: Vec::new() };
+                let span = (key.0, key.1);
+                let function = key.2.clone();
+                let origin = Origin { file, line, column, text, function, labels: Vec::new(), span };
                 self.program.origins.push(origin);
                 let o = self.program.origins.len() as u32 - 1;
                 self.origins.insert(key, o);
                 o
             }
         };
+        self.program.asserts |= matches!(i, Instr::Fail(Violation::Assertion, _));
         self.current.template.code.push(i);
         self.current.template.origins.push(origin);
+        self.current.template.access.push(self.access);
     }
 
     fn label(&mut self) -> usize {
@@ -774,21 +521,78 @@ impl<'a> Lower<'a> {
 
     /// Writes every template that a thread can start in.
     fn templates(&mut self) {
-        if !self.definitions.contains_key("main") {
-            let problem = Problem {
-                code: "E804",
-                span: Span::none(),
-                message: "there is no function `main`".into(),
-                hint: None,
-            };
-            self.problems.push(problem);
-            return;
+        let main = ["main".to_string()];
+        let question = self.question;
+        let first = if question.entries.is_empty() { &main[..] } else { &question.entries[..] };
+        for name in first {
+            if !self.definitions.contains_key(name) {
+                let hint = question.entries.is_empty().then(|| {
+                    "name the functions that threads call, or define `main`, which starts them".to_string()
+                });
+                let message = format!("there is no function `{name}`");
+                self.problems.push(Problem { code: "E804", span: Span::none(), message, hint });
+                return;
+            }
         }
-        self.template("main");
+        let numbers: Vec<usize> = first.iter().map(|name| self.template(name)).collect();
         while let Some(name) = self.waiting.pop() {
             let done = self.write_template(&name);
             self.record(done);
         }
+        if !question.entries.is_empty() && self.problems.is_empty() {
+            self.program.start = match self.program.numbered {
+                true => Start::One(self.starter(&numbers)),
+                false => Start::Any(numbers),
+            };
+        }
+    }
+
+    /// A template that starts any number of threads: they get numbers as they are started.
+    fn starter(&mut self, templates: &[usize]) -> usize {
+        self.current = Current::default();
+        self.current.template.name = "start".into();
+        self.current.template.single = true;
+        let head = self.label();
+        self.place_label(head);
+        for &t in templates {
+            let more = self.register(Int { size: 1, signed: false, truth: true }, None);
+            let (here, next) = (self.label(), self.label());
+            self.emit(Instr::Any(more));
+            self.emit(Instr::Branch(Expr::Reg(more), here, next));
+            self.place_label(here);
+            let types = self.program.templates[t].registers.clone();
+            let mut arguments = Vec::new();
+            for &at in &types[..self.program.templates[t].arguments] {
+                let r = self.register(at, None);
+                self.emit(Instr::Any(r));
+                arguments.push(Expr::Reg(r));
+            }
+            let number = self.register(PTR, None);
+            self.emit(Instr::Spawn(t, arguments, number));
+            self.place_label(next);
+        }
+        self.emit(Instr::Jump(head));
+        let template = self.finished_template();
+        self.program.templates.push(template);
+        self.program.starts_any = true;
+        self.program.templates.len() - 1
+    }
+
+    /// The template that was written, with its labels resolved.
+    fn finished_template(&mut self) -> Template {
+        let labels = std::mem::take(&mut self.current.labels);
+        let mut template = std::mem::take(&mut self.current.template);
+        for i in &mut template.code {
+            match i {
+                Instr::Branch(_, a, b) => {
+                    *a = labels[*a];
+                    *b = labels[*b];
+                }
+                Instr::Jump(a) => *a = labels[*a],
+                _ => {}
+            }
+        }
+        template
     }
 
     /// The number of the template for a function.
@@ -808,7 +612,8 @@ impl<'a> Lower<'a> {
         let definition = self.definitions[name].clone();
         self.current = Current::default();
         self.current.template.name = name.to_string();
-        self.current.template.single = name == "main";
+        let entry = self.question.entries.iter().any(|e| e == name);
+        self.current.template.single = name == "main" && self.question.entries.is_empty();
         self.current.template.arguments = definition.ty.parameters.len();
         self.here = definition.node.declarator.span;
         let mut arguments = Vec::new();
@@ -819,12 +624,18 @@ impl<'a> Lower<'a> {
             let r = self.register(i, n.clone());
             arguments.push(Value { expr: Expr::Reg(r), ty: t.clone() });
         }
-        if name == "main" {
+        for (r, (_, t)) in definition.ty.parameters.iter().enumerate() {
+            // Nothing is known that a pointer could point to.
+            if entry && matches!(t.plain(), Ty::Ptr(_)) {
+                self.emit(Instr::Let(r as Reg, Expr::Const(0)));
+            }
+        }
+        if self.current.template.single {
             // Its arguments are inputs.
             self.current.template.arguments = 0;
         }
         let result = self.inline(name, arguments, self.here)?;
-        if name == "main" {
+        if self.current.template.single {
             self.emit(Instr::Halt);
         } else {
             let value = match result {
@@ -833,18 +644,7 @@ impl<'a> Lower<'a> {
             };
             self.emit(Instr::End(value));
         }
-        let labels = std::mem::take(&mut self.current.labels);
-        let mut template = std::mem::take(&mut self.current.template);
-        for i in &mut template.code {
-            match i {
-                Instr::Branch(_, a, b) => {
-                    *a = labels[*a];
-                    *b = labels[*b];
-                }
-                Instr::Jump(a) => *a = labels[*a],
-                _ => {}
-            }
-        }
+        let template = self.finished_template();
         if template.code.len() > MOST_CODE {
             return Err(too_long(self.here));
         }
@@ -896,8 +696,12 @@ impl<'a> Lower<'a> {
             continues: Vec::new(),
             switches: Vec::new(),
         });
+        let inside = self.enter_function(name);
         let done = self.body(&definition, arguments, span);
         self.record(done);
+        if let Some(place) = inside {
+            self.leave_place(place);
+        }
         let frame = self.current.frames.pop();
         for (label, at) in frame.into_iter().flat_map(|f| f.labels) {
             if self.current.labels[at] == usize::MAX {
@@ -976,141 +780,4 @@ fn decay(ty: Ty) -> Ty {
 
 fn unatomic(ty: Ty) -> Ty {
     ty.plain().clone()
-}
-
-/// How a function uses names: whose address it takes, and which it uses other than by subscript or member.
-#[derive(Default)]
-struct Uses {
-    addressed: HashSet<String>,
-    bare: HashSet<String>,
-}
-
-impl Uses {
-    fn statement(&mut self, s: &Statement) {
-        match s {
-            Statement::Labeled(l) => self.statement(&l.node.statement.node),
-            Statement::Compound(items) => {
-                for i in items {
-                    match &i.node {
-                        BlockItem::Declaration(d) => self.declaration(&d.node),
-                        BlockItem::Statement(s) => self.statement(&s.node),
-                        BlockItem::StaticAssert(_) => {}
-                    }
-                }
-            }
-            Statement::Expression(e) => e.iter().for_each(|e| self.expression(&e.node)),
-            Statement::If(i) => {
-                self.expression(&i.node.condition.node);
-                self.statement(&i.node.then_statement.node);
-                i.node.else_statement.iter().for_each(|s| self.statement(&s.node));
-            }
-            Statement::Switch(s) => {
-                self.expression(&s.node.expression.node);
-                self.statement(&s.node.statement.node);
-            }
-            Statement::While(w) => {
-                self.expression(&w.node.expression.node);
-                self.statement(&w.node.statement.node);
-            }
-            Statement::DoWhile(w) => {
-                self.expression(&w.node.expression.node);
-                self.statement(&w.node.statement.node);
-            }
-            Statement::For(f) => {
-                match &f.node.initializer.node {
-                    ForInitializer::Expression(e) => self.expression(&e.node),
-                    ForInitializer::Declaration(d) => self.declaration(&d.node),
-                    _ => {}
-                }
-                f.node.condition.iter().chain(&f.node.step).for_each(|e| self.expression(&e.node));
-                self.statement(&f.node.statement.node);
-            }
-            Statement::Return(e) => e.iter().for_each(|e| self.expression(&e.node)),
-            Statement::Goto(_) | Statement::Continue | Statement::Break | Statement::Asm(_) => {}
-        }
-    }
-
-    fn declaration(&mut self, d: &Declaration) {
-        for i in &d.declarators {
-            if let Some(init) = &i.node.initializer {
-                self.initializer(&init.node);
-            }
-        }
-    }
-
-    fn initializer(&mut self, i: &Initializer) {
-        match i {
-            Initializer::Expression(e) => self.expression(&e.node),
-            Initializer::List(items) => items.iter().for_each(|i| self.initializer(&i.node.initializer.node)),
-        }
-    }
-
-    /// The operand of a subscript or member, or of `&`: the variable it is a part of.
-    fn part(&mut self, e: &Expression, address: bool) {
-        match e {
-            Expression::Identifier(n) if address => {
-                self.addressed.insert(n.node.name.clone());
-            }
-            Expression::Identifier(_) => {}
-            Expression::Member(m) if m.node.operator.node == MemberOperator::Direct => {
-                self.part(&m.node.expression.node, address)
-            }
-            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
-                self.part(&b.node.lhs.node, address);
-                self.expression(&b.node.rhs.node);
-            }
-            e => self.expression(e),
-        }
-    }
-
-    fn expression(&mut self, e: &Expression) {
-        match e {
-            Expression::Identifier(n) => {
-                self.bare.insert(n.node.name.clone());
-            }
-            Expression::Constant(_) | Expression::StringLiteral(_) => {}
-            Expression::GenericSelection(g) => {
-                self.expression(&g.node.expression.node);
-                for a in &g.node.associations {
-                    match &a.node {
-                        GenericAssociation::Type(t) => self.expression(&t.node.expression.node),
-                        GenericAssociation::Default(e) => self.expression(&e.node),
-                    }
-                }
-            }
-            Expression::Member(m) => match m.node.operator.node {
-                MemberOperator::Direct => self.part(&m.node.expression.node, false),
-                MemberOperator::Indirect => self.expression(&m.node.expression.node),
-            },
-            Expression::Call(c) => {
-                self.expression(&c.node.callee.node);
-                c.node.arguments.iter().for_each(|a| self.expression(&a.node));
-            }
-            Expression::CompoundLiteral(c) => {
-                c.node.initializer_list.iter().for_each(|i| self.initializer(&i.node.initializer.node))
-            }
-            Expression::SizeOfVal(_) | Expression::SizeOfTy(_) | Expression::AlignOf(_) => {}
-            Expression::UnaryOperator(u) => match u.node.operator.node {
-                UnaryOperator::Address => self.part(&u.node.operand.node, true),
-                _ => self.expression(&u.node.operand.node),
-            },
-            Expression::Cast(c) => self.expression(&c.node.expression.node),
-            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
-                self.part(e, false)
-            }
-            Expression::BinaryOperator(b) => {
-                self.expression(&b.node.lhs.node);
-                self.expression(&b.node.rhs.node);
-            }
-            Expression::Conditional(c) => {
-                self.expression(&c.node.condition.node);
-                self.expression(&c.node.then_expression.node);
-                self.expression(&c.node.else_expression.node);
-            }
-            Expression::Comma(list) => list.iter().for_each(|e| self.expression(&e.node)),
-            Expression::OffsetOf(_) => {}
-            Expression::VaArg(v) => self.expression(&v.node.va_list.node),
-            Expression::Statement(s) => self.statement(&s.node),
-        }
-    }
 }

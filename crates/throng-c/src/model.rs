@@ -5,17 +5,16 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use throng_model::{
-    Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits,
-    Transfers,
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
+    Traits, Transfers,
 };
 
-use crate::goto::{Instr, Int, Origin, PTR, Program};
-use crate::step::{After, Memory, OPEN, Thread, initial_memory, register, start, step};
+use crate::goto::{Instr, Int, Origin, PTR, Program, Start, Violation};
+use crate::step::{After, Memory, OPEN, Outcome, Thread, Touch, initial_memory, register, start, step};
 
-/// The shared state in which the property is violated.
-pub const FAILED: Shared = Shared(0);
-/// The shared state in which the process has ended.
-pub const HALTED: Shared = Shared(1);
+/// Shared memory; and, where one thread was seen to be about to write, that access, so that a thread that is about to make another
+/// one shows a race.
+type SharedState = (Arc<Memory>, Option<Touch>);
 
 /// Things by number.
 struct Table<T> {
@@ -51,13 +50,27 @@ fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
 /// A C program with concrete values.
 pub struct Concrete {
     program: Arc<Program>,
-    memories: RwLock<Table<Memory>>,
+    memories: RwLock<Table<SharedState>>,
     threads: RwLock<Table<Thread>>,
     /// The first instruction of each template, in the numbering of edges.
     bases: Vec<u32>,
     missing: Mutex<Option<String>>,
+    remarks: Mutex<Remarks>,
     spawns: bool,
-    initial: (Shared, Local),
+    initial: (Shared, Vec<Local>),
+}
+
+/// What a search came across.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Remarks {
+    /// A lock was misused.
+    pub misuse: Option<String>,
+    /// A signed integer overflowed.
+    pub overflow: Option<String>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Concrete {
@@ -75,19 +88,76 @@ impl Concrete {
             threads: RwLock::new(Table::new()),
             bases,
             missing: Mutex::new(None),
+            remarks: Mutex::default(),
             spawns,
-            initial: (FAILED, Local(0)),
+            initial: (Shared(0), Vec::new()),
             program,
         };
-        let memory = model.shared(initial_memory(&model.program));
-        let main = Local(number(&model.threads, start(&model.program, 0, &[], 0)));
-        model.initial = (memory, main);
+        let memory = model.shared(Arc::new(initial_memory(&model.program)), None);
+        let templates = match &model.program.start {
+            Start::One(t) => vec![*t],
+            Start::Any(entries) => entries.clone(),
+        };
+        let first = |t: usize| Local(number(&model.threads, start(&model.program, t, &[], 0)));
+        let threads = templates.into_iter().map(first).collect();
+        model.initial = (memory, threads);
         model
     }
 
-    /// Where the program starts: shared state and first thread.
-    pub fn initial(&self) -> (Shared, Local) {
-        self.initial
+    /// Where the program starts: shared state and first threads, one of each entry.
+    pub fn initial(&self) -> (Shared, &[Local]) {
+        (self.initial.0, &self.initial.1)
+    }
+
+    /// The shared state in which a property is violated, by its number among those asked; after the last, that in which the
+    /// process has ended.
+    pub fn failed(&self, property: usize) -> Shared {
+        Shared(property as u64)
+    }
+
+    fn halted(&self) -> Shared {
+        self.failed(self.program.asked.len())
+    }
+
+    /// What the search came across so far.
+    pub fn remarks(&self) -> Remarks {
+        locked(&self.remarks).clone()
+    }
+
+    /// Whether no thread of a configuration can move, though some thread waits for others and none was stopped by an assumption.
+    /// `Err`: not everything about it is known.
+    pub fn is_deadlock(&self, config: &Config) -> Result<bool, Incomplete> {
+        let Some(state) = self.memory(config.shared) else { return Ok(false) };
+        let starters = u32::from(self.program.starter().is_some());
+        let mut waits = config.threads.size() > starters;
+        for &(l, _) in config.threads.entries() {
+            let Some(thread) = thing(&self.threads, l.0) else { continue };
+            if self.program.starter() == Some(thread.template as usize) {
+                // It need not start another one.
+                continue;
+            }
+            let steps = step(&self.program, &state.0, &thread);
+            if let Some(why) = steps.missing {
+                return Err(Incomplete(why));
+            }
+            waits &= steps.waits && steps.outcomes.is_empty();
+        }
+        Ok(waits)
+    }
+
+    /// Where the thread is, in its template, that was seen to be about to write in this shared state.
+    pub fn is_probe(&self, s: Shared) -> Option<u32> {
+        self.memory(s).and_then(|state| state.1.map(|touch| touch.at))
+    }
+
+    /// Where the thread is that a step shows to race with another one.
+    pub fn race_at(&self, step: &Step) -> Option<u32> {
+        self.is_probe(step.from).map(|_| self.at(step.edge).1 as u32)
+    }
+
+    /// A thread by its number.
+    pub fn thread(&self, l: Local) -> Option<Arc<Thread>> {
+        thing(&self.threads, l.0)
     }
 
     /// The program.
@@ -95,16 +165,16 @@ impl Concrete {
         &self.program
     }
 
-    fn shared(&self, memory: Memory) -> Shared {
-        Shared(number(&self.memories, memory) + 2)
+    fn shared(&self, memory: Arc<Memory>, about: Option<Touch>) -> Shared {
+        Shared(number(&self.memories, (memory, about)) + self.halted().0 + 1)
     }
 
-    fn memory(&self, s: Shared) -> Option<Arc<Memory>> {
-        s.0.checked_sub(2).and_then(|n| thing(&self.memories, n))
+    fn memory(&self, s: Shared) -> Option<Arc<SharedState>> {
+        s.0.checked_sub(self.halted().0 + 1).and_then(|n| thing(&self.memories, n))
     }
 
     fn complete(&self) -> Result<(), Incomplete> {
-        match &*self.missing.lock().unwrap_or_else(|e| e.into_inner()) {
+        match &*locked(&self.missing) {
             Some(why) => Err(Incomplete(why.clone())),
             None => Ok(()),
         }
@@ -131,32 +201,81 @@ fn place(origin: &Origin) -> Place {
     }
 }
 
+impl Concrete {
+    /// The steps of a thread; what they say about the search is noted.
+    fn steps(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
+        let steps = step(&self.program, memory, thread);
+        if let Some(why) = steps.missing {
+            locked(&self.missing).get_or_insert(why);
+        }
+        if steps.misuse.is_some() || steps.overflow.is_some() {
+            let mut remarks = locked(&self.remarks);
+            remarks.misuse = remarks.misuse.take().or(steps.misuse);
+            remarks.overflow = remarks.overflow.take().or(steps.overflow);
+        }
+        steps.outcomes
+    }
+
+    fn violation(&self, what: Violation) -> Shared {
+        let property = self.program.asked.iter().position(|&a| a == what);
+        property.map_or(self.halted(), |n| self.failed(n))
+    }
+}
+
 impl Model for Concrete {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let (Some(memory), Some(thread)) = (self.memory(s), thing(&self.threads, l.0)) else {
+        let (Some(state), Some(thread)) = (self.memory(s), thing(&self.threads, l.0)) else {
             return self.complete();
         };
-        let steps = step(&self.program, &memory, &thread);
-        if let Some(why) = steps.missing {
-            self.missing.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(why);
+        if thread.stopped {
+            return self.complete();
         }
-        for (choice, outcome) in steps.outcomes.into_iter().enumerate() {
+        let plain = Step {
+            from: s,
+            to: s,
+            take: Bag::one(l),
+            put: Bag::new(),
+            spawn: Bag::new(),
+            others: Bystanders::Stay,
+            edge: self.edge(thread.template, thread.pc),
+            choice: 0,
+        };
+        let outcomes = self.steps(&state.0, &thread);
+        if let Some(about) = &state.1 {
+            // Another thread is about to access memory: is this one about to do that, too?
+            let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about));
+            if let Some(touch) = found {
+                let edge = self.edge(thread.template, touch.at);
+                out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
+            }
+            return self.complete();
+        }
+        let mut writes: Vec<Touch> = outcomes.iter().flat_map(|o| &o.touches).copied().collect();
+        writes.retain(|t| t.writes);
+        writes.dedup();
+        for (choice, outcome) in outcomes.into_iter().enumerate() {
             let (to, at) = match outcome.after {
-                After::Runs(memory) => (self.shared(memory), outcome.at),
-                After::Failed(_) => (FAILED, outcome.last),
-                After::Halted => (HALTED, outcome.at),
+                After::Runs(memory) => (self.shared(memory, None), outcome.at),
+                After::Failed(what, _) => (self.violation(what), outcome.last),
+                After::Halted => (self.halted(), outcome.at),
             };
             let local = |t: Thread| Local(number(&self.threads, t));
             out.push(Step {
-                from: s,
                 to,
-                take: Bag::one(l),
                 put: outcome.thread.map(|t| Bag::one(local(t))).unwrap_or_default(),
                 spawn: outcome.started.into_iter().map(local).collect(),
-                others: Bystanders::Stay,
                 edge: self.edge(thread.template, at),
                 choice: choice as u64,
+                ..plain.clone()
             });
+        }
+        // Races: the thread stops, so that it does not race with itself.
+        for write in writes {
+            let to = self.shared(state.0.clone(), Some(write));
+            let mut stopped = Thread::clone(&thread);
+            (stopped.stopped, stopped.registers) = (true, Vec::new());
+            let put = Bag::one(Local(number(&self.threads, stopped)));
+            out.push(Step { to, put, edge: self.edge(thread.template, write.at), ..plain.clone() });
         }
         self.complete()
     }
@@ -180,14 +299,26 @@ impl Model for Concrete {
 
 impl Describe for Concrete {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
-        match s {
-            FAILED => return vec![("property".into(), "violated".into())],
-            HALTED => return vec![("process".into(), "ended".into())],
-            _ => {}
+        if s < self.halted() {
+            return vec![("property".into(), "violated".into())];
         }
-        let Some(memory) = self.memory(s) else { return Vec::new() };
+        if s == self.halted() {
+            return vec![("process".into(), "ended".into())];
+        }
+        let Some(state) = self.memory(s) else { return Vec::new() };
+        let memory = &state.0;
         let mut found = Vec::new();
+        if let Some(about) = &state.1 {
+            let name = self.program.name_of(about.address).unwrap_or_else(|| "allocated memory".into());
+            found.push(("about to be written".into(), name));
+        }
         for o in self.program.objects.iter().filter(|o| o.visible && !o.name.starts_with('"')) {
+            if o.library {
+                // Only the first word means something to a reader: whether a lock is held, how often a semaphore can be taken.
+                let first = memory.fixed.get(o.base..o.base + o.init.len().min(4)).unwrap_or_default();
+                found.push((o.name.clone(), self.show(first, Int::new(4, true))));
+                continue;
+            }
             for (offset, at, suffix) in o.parts.iter().take(32) {
                 let from = o.base + *offset as usize;
                 if let Some(bytes) = memory.fixed.get(from..from + at.size as usize) {
@@ -209,6 +340,9 @@ impl Describe for Concrete {
 
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
         let Some(thread) = thing(&self.threads, l.0) else { return Vec::new() };
+        if thread.stopped {
+            return Vec::new();
+        }
         let t = &self.program.templates[thread.template as usize];
         let mut found = Vec::new();
         for &r in &t.live[thread.pc as usize] {

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use throng_lang::source::{Diagnostic, Source, Span};
 
+use crate::question::Question;
+
 /// How to read C.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -17,8 +19,8 @@ pub struct Options {
     pub includes: Vec<PathBuf>,
     /// Further source files of the same program.
     pub more: Vec<PathBuf>,
-    /// Labels that must not be reached.
-    pub error_labels: Vec<String>,
+    /// What is asked, and how threads start.
+    pub question: Question,
     /// How long the preprocessor may take.
     pub timeout: Duration,
 }
@@ -29,7 +31,7 @@ impl Default for Options {
             defines: Vec::new(),
             includes: Vec::new(),
             more: Vec::new(),
-            error_labels: Vec::new(),
+            question: Question::default(),
             timeout: Duration::from_secs(20),
         }
     }
@@ -109,7 +111,7 @@ pub struct Prepared {
 const DEEPEST: usize = 200;
 
 /// Types that compilers know without a declaration.
-const PRELUDE: &str = "typedef struct __throng_auto __auto_type; ";
+pub(crate) const PRELUDE: &str = "typedef struct __throng_auto __auto_type; ";
 
 /// What a `?:` without a middle gets as one.
 pub const SAME: &str = "__throng_same";

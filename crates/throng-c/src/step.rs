@@ -1,11 +1,12 @@
 //! What the goto program does: memory, values, and one step of one thread. The only definition; the interpreter and the concrete
 //! model both call [`step`].
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::goto::{Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address};
+use crate::goto::{Access, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Violation, address};
 
 /// A byte that was never written: its value is open until it is read.
 pub const OPEN: u16 = 256;
@@ -34,15 +35,44 @@ pub struct Thread {
     pub registers: Vec<Option<i64>>,
     /// Private memory.
     pub private: Vec<u16>,
+    /// The addresses of the locks that it holds, sorted.
+    pub held: Vec<i64>,
+    /// Whether it was stopped before an access, to look for a race: it does nothing more.
+    pub stopped: bool,
+}
+
+/// An access to shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Touch {
+    /// The first byte.
+    pub address: i64,
+    /// How many bytes.
+    pub size: u8,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The instruction.
+    pub at: u32,
+}
+
+impl Touch {
+    /// Whether two accesses of different threads, at the same time, are a data race.
+    pub fn races(&self, other: &Touch) -> bool {
+        (self.writes || other.writes)
+            && !(self.atomic && other.atomic)
+            && self.address < other.address + i64::from(other.size)
+            && other.address < self.address + i64::from(self.size)
+    }
 }
 
 /// How a step leaves the process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum After {
     /// It goes on.
-    Runs(Memory),
-    /// The property is violated.
-    Failed(String),
+    Runs(Arc<Memory>),
+    /// A property is violated.
+    Failed(Violation, String),
     /// It has ended.
     Halted,
 }
@@ -60,8 +90,25 @@ pub struct Outcome {
     pub at: u32,
     /// The last instruction; that of the failure, if there was one.
     pub last: u32,
-    /// Open values that were read and what was chosen, in order.
-    pub inputs: Vec<i64>,
+    /// What happened that a replay has to know, in order.
+    pub events: Vec<Event>,
+    /// The accesses to shared memory, if races are asked for.
+    pub touches: Vec<Touch>,
+}
+
+/// What a replay of a step has to know.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Event {
+    /// This instruction, which other threads can see, was executed.
+    Visible(u32),
+    /// This instruction made a register open.
+    Opened(u32, Reg),
+    /// An open register was copied: from, to.
+    Copied(Reg, Reg),
+    /// An open register received a value.
+    Chosen(Reg, i64),
+    /// This instruction read memory that was never written, and this value was chosen.
+    Found(u32, i64),
 }
 
 /// What a step can do.
@@ -71,6 +118,12 @@ pub struct Steps {
     pub outcomes: Vec<Outcome>,
     /// Why there may be more ways than those listed.
     pub missing: Option<String>,
+    /// A lock was misused, and where.
+    pub misuse: Option<String>,
+    /// A signed integer overflowed, and where.
+    pub overflow: Option<String>,
+    /// The thread waits for others: at a lock or its like, or for the end of another thread.
+    pub waits: bool,
 }
 
 /// The most instructions without a visible one in one step.
@@ -97,7 +150,7 @@ pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> 
     let live = &t.live[0];
     let registers =
         live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
-    Thread { template: template as u32, pc: 0, id, registers: registers.collect(), private }
+    Thread { template: template as u32, pc: 0, id, registers: registers.collect(), private, held: Vec::new(), stopped: false }
 }
 
 /// The value of a register that a thread will read, for people.
@@ -118,7 +171,9 @@ struct Run {
     at: Option<usize>,
     started: Vec<Thread>,
     executed: usize,
-    inputs: Vec<i64>,
+    events: Vec<Event>,
+    held: Vec<i64>,
+    touches: Vec<Touch>,
 }
 
 /// Why an instruction cannot be executed as it stands.
@@ -127,6 +182,8 @@ enum Stop {
     Open(Reg),
     /// C leaves open what happens, or we do.
     Undefined(String),
+    /// A property is violated.
+    Violated(Violation, String),
 }
 
 /// The ways in which `thread` can make its next step: private instructions up to a visible one, that one, and the private ones after it.
@@ -145,10 +202,19 @@ pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
         at: None,
         started: Vec::new(),
         executed: 0,
-        inputs: Vec::new(),
+        events: Vec::new(),
+        held: thread.held.clone(),
+        touches: Vec::new(),
     };
-    let mut stepper =
-        Stepper { program, thread, steps: Steps::default(), work: vec![first], chosen: FxHashSet::default() };
+    let mut stepper = Stepper {
+        program,
+        thread,
+        steps: Steps::default(),
+        work: vec![first],
+        chosen: FxHashSet::default(),
+        overflowed: Cell::new(false),
+        races: program.asked.contains(&Violation::Race),
+    };
     while let Some(run) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
             stepper.missing("a step can go more than 4096 ways");
@@ -166,6 +232,10 @@ struct Stepper<'a> {
     work: Vec<Run>,
     /// Where choices were made: a private loop comes back to the same one again and again.
     chosen: FxHashSet<Choice>,
+    /// Whether the last expression overflowed.
+    overflowed: Cell<bool>,
+    /// Whether accesses to shared memory are listed.
+    races: bool,
 }
 
 /// All of a [`Run`] that matters later.
@@ -193,11 +263,25 @@ impl Stepper<'_> {
             }
             if visible {
                 run.at = Some(run.pc);
+                run.events.push(Event::Visible(run.pc as u32));
             }
-            match self.execute(&mut run, instruction) {
+            let pc = run.pc;
+            let done = self.execute(&mut run, instruction);
+            if self.overflowed.take() {
+                let line = self.program.origin(self.thread.template as usize, pc).line;
+                self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
+            }
+            match done {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(Stop::Open(r)) => return self.choose(run, r),
+                Err(Stop::Violated(what, why)) => {
+                    let line = self.program.origin(self.thread.template as usize, pc).line;
+                    if what == Violation::Locks {
+                        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+                    }
+                    return self.finish(run, After::Failed(what, why));
+                }
                 Err(Stop::Undefined(why)) => {
                     let origin = self.program.origin(self.thread.template as usize, run.pc);
                     self.missing(format!("line {}: {why}", origin.line));
@@ -210,10 +294,12 @@ impl Stepper<'_> {
     /// Whether another thread could tell when this instruction is executed.
     fn visible(&self, run: &Run, i: &Instr) -> bool {
         match i {
-            Instr::Load(_, a, _) | Instr::Store(a, ..) => match eval(a, &run.registers, self.thread.id) {
-                Ok(a) => self.is_shared(a),
-                Err(_) => false,
-            },
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => {
+                match eval(a, &run.registers, self.thread.id, &Cell::new(false)) {
+                    Ok(a) => self.is_shared(a),
+                    Err(_) => false,
+                }
+            }
             Instr::AtomicBegin
             | Instr::Spawn(..)
             | Instr::Join(..)
@@ -257,25 +343,41 @@ impl Stepper<'_> {
             id: self.thread.id,
             registers: live.iter().map(|&r| run.registers[r as usize]).collect(),
             private: run.private,
+            held: run.held,
+            stopped: false,
         };
         self.steps.outcomes.push(Outcome {
-            after: After::Runs(Memory::clone(&run.memory)),
+            after: After::Runs(run.memory),
             thread: lives.then_some(thread),
             started: run.started,
             at: run.at.unwrap_or(run.pc) as u32,
             last: run.pc as u32,
-            inputs: run.inputs,
+            events: run.events,
+            touches: run.touches,
         });
     }
 
+    /// The step ends the process. A thread that violates a property is still there, to be seen.
     fn finish(&mut self, run: Run, after: After) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let failed = matches!(after, After::Failed(..));
+        let thread = failed.then(|| Thread {
+            template: self.thread.template,
+            pc: run.pc as u32,
+            id: self.thread.id,
+            registers: t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect(),
+            private: run.private.clone(),
+            held: run.held.clone(),
+            stopped: false,
+        });
         self.steps.outcomes.push(Outcome {
             after,
-            thread: None,
+            thread,
             started: run.started,
             at: run.at.unwrap_or(run.pc) as u32,
             last: run.pc as u32,
-            inputs: run.inputs,
+            events: run.events,
+            touches: run.touches,
         });
     }
 
@@ -291,10 +393,10 @@ impl Stepper<'_> {
             Some(values) => (values.clone(), true),
             None => values(self.program, t.registers[r as usize]),
         };
-        if let Some((if_zero, if_not)) = self.decides_truth(&run, r) {
+        if let Some((if_zero, if_not, value, other)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {
                 let mut next = run.clone();
-                next.inputs.push(i64::from(to == if_not));
+                next.events.push(Event::Chosen(r, if to == if_not { other } else { value }));
                 next.pc = to;
                 self.work.push(next);
             }
@@ -306,14 +408,14 @@ impl Stepper<'_> {
         for v in values.into_iter().rev() {
             let mut next = run.clone();
             next.registers[r as usize] = Some(v);
-            next.inputs.push(v);
+            next.events.push(Event::Chosen(r, v));
             self.work.push(next);
         }
     }
 
     /// Whether the next instruction only asks if an open register has a certain value, and nothing reads it later: then both
-    /// answers are possible, whatever its type.
-    fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize)> {
+    /// answers are possible, whatever its type. Where control goes if it has the value and if not; the value, and another one.
+    fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::goto::BinOp;
         let t = &self.program.templates[self.thread.template as usize];
         let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
@@ -321,10 +423,11 @@ impl Stepper<'_> {
             return None;
         }
         match e {
-            Expr::Reg(x) if *x == r => Some((*no, *yes)),
+            Expr::Reg(x) if *x == r => Some((*no, *yes, 0, 1)),
             Expr::Bin(op @ (BinOp::Eq | BinOp::Ne), a, b, _) => match (&**a, &**b) {
                 (Expr::Reg(x), Expr::Const(v)) if *x == r && t.registers[r as usize].wrap(*v) == *v => {
-                    Some(if *op == BinOp::Eq { (*yes, *no) } else { (*no, *yes) })
+                    let other = if *v == 0 { 1 } else { 0 };
+                    Some(if *op == BinOp::Eq { (*yes, *no, *v, other) } else { (*no, *yes, *v, other) })
                 }
                 _ => None,
             },
@@ -336,7 +439,18 @@ impl Stepper<'_> {
     fn execute(&mut self, run: &mut Run, instruction: &Instr) -> Result<bool, Stop> {
         let id = self.thread.id;
         let t = &self.program.templates[self.thread.template as usize];
-        let value = |e: &Expr, run: &Run| eval(e, &run.registers, id);
+        let strict = self.program.asked.contains(&Violation::Overflow);
+        let overflowed = &self.overflowed;
+        let value = |e: &Expr, run: &Run| {
+            let v = eval(e, &run.registers, id, overflowed).map_err(|stop| match stop {
+                Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
+                stop => stop,
+            })?;
+            match strict && overflowed.get() {
+                true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
+                false => Ok(v),
+            }
+        };
         match instruction {
             Instr::Let(r, e) => {
                 // A copy of an open value that is not read again stays open.
@@ -346,14 +460,19 @@ impl Stepper<'_> {
                     && !t.live[run.pc + 1].contains(from)
                 {
                     run.registers[*r as usize] = None;
+                    run.events.push(Event::Copied(*from, *r));
                 } else {
                     run.registers[*r as usize] = Some(value(e, run)?);
                 }
             }
-            Instr::Any(r) => run.registers[*r as usize] = None,
+            Instr::Any(r) => {
+                run.registers[*r as usize] = None;
+                run.events.push(Event::Opened(run.pc as u32, *r));
+            }
             Instr::Load(r, a, at) => {
                 let a = value(a, run)?;
                 let bytes = self.bytes(run, a, at.size)?.to_vec();
+                self.touch(run, a, at.size, false);
                 if bytes.contains(&OPEN) {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);
@@ -366,7 +485,7 @@ impl Stepper<'_> {
                         let mut next = run.clone();
                         self.write(&mut next, a, v, *at)?;
                         next.registers[*r as usize] = Some(v);
-                        next.inputs.push(v);
+                        next.events.push(Event::Found(run.pc as u32, v));
                         next.pc += 1;
                         self.work.push(next);
                     }
@@ -382,6 +501,7 @@ impl Stepper<'_> {
                     return Err(Stop::Undefined(why.into()));
                 }
                 self.write(run, a, v, *at)?;
+                self.touch(run, a, at.size, true);
             }
             Instr::Branch(e, yes, no) => {
                 run.pc = if value(e, run)? != 0 { *yes } else { *no };
@@ -393,6 +513,7 @@ impl Stepper<'_> {
             }
             Instr::Assume(e) => {
                 if value(e, run)? == 0 {
+                    self.steps.waits |= t.access[run.pc] == Access::Internal;
                     self.block(run.clone());
                     return Ok(false);
                 }
@@ -417,7 +538,10 @@ impl Stepper<'_> {
                 let ended = usize::try_from(number).ok().and_then(|n| run.memory.ended.get(n));
                 match ended {
                     None => return Err(Stop::Undefined("a thread is joined that was not created".into())),
-                    Some(None) => return Ok(false),
+                    Some(None) => {
+                        self.steps.waits = true;
+                        return Ok(false);
+                    }
                     Some(Some(v)) => run.registers[*r as usize] = Some(*v),
                 }
             }
@@ -452,9 +576,31 @@ impl Stepper<'_> {
                 let from = self.program.private.len() + *from as usize;
                 run.private[from..from + *n as usize].fill(OPEN);
             }
-            Instr::Fail(why) => {
-                self.finish(run.clone(), After::Failed(why.clone()));
-                return Ok(false);
+            Instr::Fail(Violation::Locks, why) if !self.program.asked.contains(&Violation::Locks) => {
+                let line = self.program.origin(self.thread.template as usize, run.pc).line;
+                self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+            }
+            Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
+            Instr::Acquire(e) => {
+                let a = value(e, run)?;
+                let at = run.held.partition_point(|&h| h < a);
+                run.held.insert(at, a);
+            }
+            Instr::Release(e) => {
+                let a = value(e, run)?;
+                match run.held.binary_search(&a) {
+                    Ok(at) => {
+                        run.held.remove(at);
+                    }
+                    Err(_) => {
+                        let why = "a lock is released that the thread does not hold";
+                        if self.program.asked.contains(&Violation::Locks) {
+                            return Err(Stop::Violated(Violation::Locks, why.into()));
+                        }
+                        let line = self.program.origin(self.thread.template as usize, run.pc).line;
+                        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+                    }
+                }
             }
             Instr::Unmodelled(why) => return Err(Stop::Undefined(why.clone())),
             Instr::Halt => {
@@ -473,6 +619,15 @@ impl Stepper<'_> {
         }
         run.pc += 1;
         Ok(true)
+    }
+
+    /// Notes an access, for races.
+    fn touch(&self, run: &mut Run, address: i64, size: u8, writes: bool) {
+        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        if self.races && kind != Access::Internal && self.is_shared(address) {
+            let atomic = kind == Access::Atomic || run.depth > 0;
+            run.touches.push(Touch { address, size, writes, atomic, at: run.pc as u32 });
+        }
     }
 
     fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8) -> Result<&'r [u16], Stop> {
@@ -524,14 +679,18 @@ impl Stepper<'_> {
     }
 }
 
-/// The value of an expression.
-fn eval(e: &Expr, registers: &[Option<i64>], id: u32) -> Result<i64, Stop> {
+/// The value of an expression. Whether some signed operation in it overflowed is noted.
+fn eval(e: &Expr, registers: &[Option<i64>], id: u32, overflowed: &Cell<bool>) -> Result<i64, Stop> {
     Ok(match e {
         Expr::Const(v) => *v,
         Expr::Reg(r) => registers[*r as usize].ok_or(Stop::Open(*r))?,
-        Expr::Cast(e, to) => to.wrap(eval(e, registers, id)?),
+        Expr::Cast(e, to) => to.wrap(eval(e, registers, id, overflowed)?),
         Expr::Bin(op, a, b, at) => {
-            let (a, b) = (eval(a, registers, id)?, eval(b, registers, id)?);
+            let a = eval(a, registers, id, overflowed)?;
+            let b = eval(b, registers, id, overflowed)?;
+            if op.overflows(a, b, *at) {
+                overflowed.set(true);
+            }
             op.apply(a, b, *at)
                 .ok_or_else(|| Stop::Undefined("division by zero, or a shift that is too far".into()))?
         }

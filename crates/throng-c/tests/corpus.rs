@@ -100,14 +100,14 @@ fn no_wrong_verdict_in_a_bounded_search() {
             let begun = Instant::now();
             let found = search(&loaded.problem(), threads, 3_000_000, Duration::from_secs(seconds));
             let text = match &found {
-                Found::Unsafe(n) => format!("UNSAFE {n}"),
+                Found::Unsafe(n, _) => format!("UNSAFE {n}"),
                 Found::Safe(n) => format!("no violation {n}"),
                 Found::Incomplete(why) => format!("incomplete {why}"),
                 Found::Unfinished(n) => format!("unfinished {n}"),
             };
             println!("{name} [{}] {threads} threads: {text} {:.1?}", row.expected, begun.elapsed());
             match found {
-                Found::Unsafe(_) => {
+                Found::Unsafe(..) => {
                     said = "unsafe".into();
                     break;
                 }

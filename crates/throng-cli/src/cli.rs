@@ -149,6 +149,12 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// C: write a program that reproduces the failure with real threads, if there is one; `cc -pthread FILE` compiles it
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    replay: Option<PathBuf>,
+    /// C: also compile that program and run it, and say what happened
+    #[arg(long, requires = "replay", help_heading = "C")]
+    replay_run: bool,
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
@@ -384,6 +390,16 @@ struct InputArgs {
     /// C: look for headers in this directory too
     #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
     include: Vec<PathBuf>,
+    /// C: any number of threads each call this function (integers as arguments: any value; pointers: null), and `main` is not run;
+    /// `A,B` for several
+    #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C")]
+    entry: Vec<String>,
+    /// C: a wait for a condition variable ends with a signal only; `--deadlock` implies it
+    #[arg(long, help_heading = "C")]
+    no_spurious: bool,
+    /// C: statements without calls, and conditions, are one step, however many shared variables they access (the SATABS tool's reading)
+    #[arg(long, help_heading = "C")]
+    whole_statements: bool,
 }
 
 /// Where to start and for how many threads.
@@ -420,6 +436,42 @@ struct QuestionArgs {
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
+    #[command(flatten)]
+    failures: FailureArgs,
+}
+
+/// Kinds of failure of C programs.
+#[derive(Clone, Debug, Default, Args)]
+struct FailureArgs {
+    /// C: no data race (two threads about to access the same memory, one writing, not both atomically). As for the next three, assertions are
+    /// then not asked for, unless by `--assertions`
+    #[arg(long, help_heading = "C")]
+    race: bool,
+    /// C: no deadlock (no thread can move, and not because of an assumption)
+    #[arg(long, help_heading = "C")]
+    deadlock: bool,
+    /// C: no signed overflow, division by zero or shift that is too far
+    #[arg(long, help_heading = "C")]
+    overflow: bool,
+    /// C: no lock is released by a thread that does not hold it, or destroyed while it is held (without it, a warning)
+    #[arg(long, help_heading = "C")]
+    locks: bool,
+    /// C: assertions, also where another kind of failure is asked for
+    #[arg(long, help_heading = "C")]
+    assertions: bool,
+}
+
+impl FailureArgs {
+    fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--race", self.race),
+            ("--deadlock", self.deadlock),
+            ("--overflow", self.overflow),
+            ("--locks", self.locks),
+            ("--assertions", self.assertions),
+        ];
+        all.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    }
 }
 
 /// What `check` asks and `reach` does not: taken, to say so.

@@ -342,6 +342,7 @@ impl<'a> Job<'a> {
             peak_memory: peak_memory(),
             warnings,
             vacuous,
+            assumptions: Vec::new(),
             certificate: None,
             problem,
             subject,

@@ -41,6 +41,8 @@ pub struct Outcome {
     pub warnings: Vec<SourceDiagnostic>,
     /// What makes a proof say less than it seems to: assertions that no thread reaches, assumptions that never hold. Not among the warnings.
     pub vacuous: Vec<SourceDiagnostic>,
+    /// What the verdicts take for granted, in words.
+    pub assumptions: Vec<String>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
     pub(crate) subject: Subject,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::outcome::Outcome;
 use throng_model::problem::{Bound, Problem};
-use throng_model::verdict::Verdict;
+use throng_model::verdict::{Certificate, Verdict};
 
 /// A thread bound in words.
 pub fn bound_text(bound: Bound) -> String {
@@ -58,6 +58,36 @@ fn scope(problem: &Problem, unit: &str) -> String {
     }
 }
 
+/// How many threads there are at most where a program starts them itself: the largest number in a set of configurations that is
+/// proved to hold all that is reached.
+fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
+    let Problem { initial, bound, model, .. } = &report.problem;
+    let starts_them = model.spawns() && initial.iter().all(|family| family.any.is_empty());
+    if !starts_them || *bound != Bound::Any || report.subject.format.is_some() {
+        return None;
+    }
+    match verdict {
+        Verdict::Safe(Certificate::Closed(configs)) => configs.iter().map(|c| c.threads.size()).max(),
+        _ => None,
+    }
+}
+
+/// How many threads there may be, with what a proof has shown about that.
+fn all_threads(report: &Outcome) -> String {
+    match report.answer.verdicts.iter().find_map(|v| most_created(report, v)) {
+        Some(n) => format!("at most {n}: the first one and those that the program creates"),
+        None => threads_text(&report.problem),
+    }
+}
+
+/// For how many threads a verdict holds.
+fn scope_of(report: &Outcome, verdict: &Verdict) -> String {
+    match most_created(report, verdict) {
+        Some(n) => format!("for all threads that are created, at most {n} at a time"),
+        None => scope(&report.problem, report.unit()),
+    }
+}
+
 /// Why a target has no verdict, and what is known all the same.
 fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
     let Verdict::Unknown(why) = verdict else { return None };
@@ -70,7 +100,7 @@ fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
 /// What stands behind the name of a target: how it is reached, or for which numbers of threads it is not, or why that is unknown.
 fn detail(report: &Outcome, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Safe(_) => scope(&report.problem, report.unit()),
+        Verdict::Safe(_) => scope_of(report, verdict),
         Verdict::Unsafe(trace) => format!(
             "{}, {}",
             plural(trace.threads().into(), report.unit()),

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use super::expressions::calls;
 use super::{Lower, Result, Switch, Value, unsupported, wrong};
-use crate::goto::{BinOp, Expr, INT, Instr};
+use crate::goto::{BinOp, Expr, INT, Instr, Violation};
 use crate::types::{Ty, promote};
 
 impl<'a> Lower<'a> {
@@ -30,6 +31,15 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Statement::Expression(None) => Ok(()),
+            Statement::Expression(Some(e)) if self.question.whole_statements && !calls(&e.node) => {
+                let from = self.current.template.code.len();
+                self.emit(Instr::AtomicBegin);
+                let done = self.value(e).map(|_| ());
+                if self.accesses_memory(from) {
+                    self.emit(Instr::AtomicEnd);
+                }
+                done
+            }
             Statement::Expression(Some(e)) => self.value(e).map(|_| ()),
             Statement::If(i) => {
                 let (yes, no, end) = (self.label(), self.label(), self.label());
@@ -111,6 +121,18 @@ impl<'a> Lower<'a> {
                 unsupported(s.span, "inline assembly")
             }
         }
+    }
+
+    /// Whether there is an access to memory after instruction `from`; if not, the atomic section that begins there does not.
+    pub(super) fn accesses_memory(&mut self, from: usize) -> bool {
+        let code = &mut self.current.template.code;
+        let accesses = |i: &Instr| matches!(i, Instr::Load(..) | Instr::Store(..));
+        if from >= code.len() || code[from..].iter().any(accesses) {
+            return true;
+        }
+        self.current.labels.push(from + 1);
+        code[from] = Instr::Jump(self.current.labels.len() - 1);
+        false
     }
 
     fn item(&mut self, i: &'a Node<BlockItem>) {
@@ -231,9 +253,10 @@ impl<'a> Lower<'a> {
                 let name = &n.node.name;
                 let label = self.user_label(name);
                 self.place_label(label);
-                if self.error_labels.contains(name) {
-                    self.here = l.label.span;
-                    self.emit(Instr::Fail(format!("label {name} is reached")));
+                self.here = l.label.span;
+                self.pass_label(name);
+                if self.question.error_labels.contains(name) {
+                    self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
                 }
             }
             Label::Case(e) => {

@@ -1,6 +1,12 @@
-//! C programs: `throng check x.c` searches their concrete model, `throng translate x.c --to goto` prints what they mean.
+//! C programs: every command gets the concrete model of one in place of an input in another language.
+
+mod deadlock;
+mod hunt;
+mod replay;
+mod search;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::check::settings;
@@ -8,9 +14,9 @@ use super::console::{Console, Failure};
 use super::files::{self, Kind};
 use super::vocabulary::OPTIONS;
 use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
-use throng::Job;
 use throng::report::text;
-use throng_c::{Loaded, Options, load};
+use throng::{Engine, Job, Outcome};
+use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::problem::{Bound, Problem};
 
 /// Whether a file is C.
@@ -19,31 +25,106 @@ pub(super) fn is_c(input: &InputArgs) -> bool {
     input.from.is_none() && matches!(extension, "c" | "i")
 }
 
-fn read(input: &InputArgs, question: &QuestionArgs, console: &Console) -> Result<(Loaded, Problem), Failure> {
-    let question = question.question();
-    let others = [&question.targets, &question.mutex, &question.invariants];
-    if question.initial.is_some() || question.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "of C, the properties are assertions and --error-label; --initial, --target, --prop, --mutex and --invariant \
-                   are not for C yet";
+/// Refuses options for C with inputs in other languages.
+pub(super) fn refuse(input: &InputArgs, question: Option<&QuestionArgs>) -> Result<(), Failure> {
+    let given = [
+        ("-D", !input.define.is_empty()),
+        ("-I", !input.include.is_empty()),
+        ("--entry", !input.entry.is_empty()),
+        ("--no-spurious", input.no_spurious),
+        ("--whole-statements", input.whole_statements),
+    ];
+    let option = given.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+    match option.or_else(|| question.and_then(|q| q.failures.given())) {
+        Some(option) => Err(Failure::Other(format!("`{option}` is for C: files that end in .c or .i"))),
+        None => Ok(()),
+    }
+}
+
+/// What was read, and the model that is searched.
+struct Read {
+    loaded: Loaded,
+    model: Arc<Concrete>,
+    problem: Problem,
+}
+
+fn options(input: &InputArgs) -> Options {
+    let mut question = Question::default();
+    question.entries = input.entry.clone();
+    question.no_spurious = input.no_spurious;
+    question.whole_statements = input.whole_statements;
+    Options { defines: input.define.clone(), includes: input.include.clone(), question, ..Options::default() }
+}
+
+fn read(input: &InputArgs, question: &QuestionArgs) -> Result<Read, Failure> {
+    let asked = question.question();
+    let others = [&asked.targets, &asked.invariants];
+    if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
+        let why = "--initial, --target, --prop and --invariant are not for C: `main`, or --entry, says where threads start, and \
+                   assertions, --error-label, --mutex, --race, --deadlock, --overflow and --locks what must not happen";
         return Err(Failure::Other(why.into()));
     }
-    if question.threads == Some(0) {
+    let mut options = options(input);
+    options.question.error_labels = asked.error_labels;
+    options.question.exclusive = asked.mutex;
+    let failures = &question.failures;
+    options.question.race = failures.race;
+    options.question.deadlock = failures.deadlock;
+    options.question.overflow = failures.overflow;
+    options.question.locks = failures.locks;
+    options.question.assertions = failures.assertions;
+    if failures.race && input.whole_statements {
+        let why = "`--race` is about single accesses to memory: drop `--whole-statements`";
+        return Err(Failure::Other(why.into()));
+    }
+    open(input, &options, asked.threads)
+}
+
+fn open(input: &InputArgs, options: &Options, threads: Option<u32>) -> Result<Read, Failure> {
+    if threads == Some(0) {
         return Err(Failure::Other("a program without threads does nothing: --threads 1 or more".into()));
     }
     files::was_read(&input.file);
-    let options = Options {
-        defines: input.define.clone(),
-        includes: input.include.clone(),
-        error_labels: question.error_labels,
-        ..Options::default()
-    };
-    let loaded = load(&input.file, &options)?;
-    for note in &loaded.notes {
+    let loaded = load(&input.file, options)?;
+    let model = loaded.model();
+    let mut problem = loaded.problem_of(model.clone());
+    problem.bound = threads.map_or(Bound::Any, Bound::Threads);
+    Ok(Read { loaded, model, problem })
+}
+
+/// A job about a program, for commands that ask for no property.
+pub(super) fn job<'a>(
+    input: &InputArgs,
+    initial: Option<&str>,
+    threads: Option<u32>,
+    console: &Console,
+) -> Result<Job<'a>, Failure> {
+    if initial.is_some() {
+        return Err(Failure::Other(
+            "`--initial` is not for C: `main`, or `--entry`, says where threads start".into(),
+        ));
+    }
+    let read = open(input, &options(input), threads)?;
+    remark(&read, console);
+    Ok(Job::of(read.problem).read_from(read.loaded.source))
+}
+
+/// A job about a program and what is asked about it.
+pub(super) fn asked<'a>(
+    input: &InputArgs,
+    question: &QuestionArgs,
+    console: &Console,
+) -> Result<Job<'a>, Failure> {
+    let read = read(input, question)?;
+    remark(&read, console);
+    Ok(Job::of(read.problem).read_from(read.loaded.source))
+}
+
+/// What the reader left open.
+fn remark(read: &Read, console: &Console) {
+    for note in &read.loaded.notes {
         console.note(&format!("note: {note}"));
     }
-    let mut problem = loaded.problem();
-    problem.bound = question.threads.map_or(Bound::Any, Bound::Threads);
-    Ok((loaded, problem))
 }
 
 /// `throng check x.c`
@@ -62,22 +143,41 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
         let why = "--certificate, --checkpoint, --reuse, --exhaust and --unfold are not for C yet";
         return Err(Failure::Other(why.into()));
     }
-    let (loaded, problem) = read(&args.input, &args.question, console)?;
+    let mut read = read(&args.input, &args.question)?;
+    console.has_read();
     let reading = began.elapsed();
-    let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report)];
+    let question = &read.loaded.question;
+    let only_assertions = *question == options(&args.input).question;
+    if only_assertions && !read.loaded.program.asserts {
+        console.note(
+            "warning: nothing is asserted in the code that runs, so nothing can fail: use assert(), or ask for --error-label, --mutex, \
+             --race, --deadlock, --overflow or --locks",
+        );
+    }
+    let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report), (&args.replay, Kind::Own)];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
-    let mut job = Job::of(problem)
+    let mut engine = args.search.engine.build(&settings(args));
+    if args.search.engine == Engine::Auto && read.loaded.program.creates_without_bound() {
+        engine = Box::new(hunt::HuntFirst(engine));
+    }
+    if question.deadlock {
+        engine = deadlock::also(engine, &read.model, &mut read.problem, &limits);
+    }
+    let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)
-        .read_from(loaded.source.clone())
+        .read_from(read.loaded.source.clone())
         .settings(settings(args))
         .watch(console);
     if args.no_check {
         job = job.unchecked();
     }
-    let mut outcome = job.check(args.search.engine, &limits)?;
+    let mut outcome = job.check_by(&*engine, &limits)?;
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
-    console.note("note: assuming sequential consistency, and that signed integers wrap");
+    outcome.assumptions = assumptions(&read, &outcome);
+    if let Some(misuse) = read.model.remarks().misuse.filter(|_| !read.loaded.question.locks) {
+        console.note(&format!("warning: {misuse}"));
+    }
     let options = text::Options {
         colour: console.colour,
         quiet: console.output.quiet,
@@ -86,17 +186,33 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
     let printed = console.print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
-    [Some(printed), html, sarif].into_iter().flatten().try_for_each(|written| written)?;
+    let replay = args
+        .replay
+        .as_ref()
+        .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
+    [Some(printed), html, sarif, replay].into_iter().flatten().try_for_each(|written| written)?;
     Ok(outcome.status().exit_code())
 }
 
-/// `throng translate x.c --to goto`
-pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, Failure> {
-    if args.to != Language::Goto {
-        return Err(Failure::Other("C can be translated with `--to goto` only".into()));
+/// What the verdicts take for granted.
+fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
+    let mut found = read.loaded.assumptions(&read.model.remarks());
+    let race_free = read.loaded.question.race && outcome.is_safe() && !read.loaded.program.weak_orders;
+    if race_free && let Some(first) = found.first_mut() {
+        *first = "sequential consistency, which C guarantees to programs without data races".into();
     }
-    let (loaded, _) = read(&args.input, &args.question, console)?;
-    let text = loaded.program.print();
+    found
+}
+
+/// `throng translate x.c --to goto` and `--to dot`
+pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, Failure> {
+    let read = read(&args.input, &args.question)?;
+    remark(&read, console);
+    let text = match args.to {
+        Language::Goto => read.loaded.program.print(),
+        Language::Dot => throng_c::dot::dot(&read.loaded.program),
+        _ => return Err(Failure::Other("C can be translated with `--to goto` and `--to dot` only".into())),
+    };
     match args.output_file.as_ref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
             files::claim([(path, Kind::Own)], args.force)?;

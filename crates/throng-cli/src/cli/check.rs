@@ -26,6 +26,10 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if super::c::is_c(&args.input) {
         return super::c::check(args, console);
     }
+    super::c::refuse(&args.input, Some(&args.question))?;
+    if args.replay.is_some() {
+        return Err(Failure::Other("`--replay` is for C".into()));
+    }
     let began = Instant::now();
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));

@@ -25,9 +25,20 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
-    let input = console.open(&args.input.file, reading)?;
-    let question = Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
-    let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
+    let input;
+    let job = if super::c::is_c(&args.input) {
+        if args.certificate.is_some() {
+            return Err(refused("`--certificate` is not for C yet"));
+        }
+        super::c::job(&args.input, args.initial.as_deref(), None, console)?
+    } else {
+        super::c::refuse(&args.input, None)?;
+        input = console.open(&args.input.file, reading)?;
+        let question =
+            Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
+        Job::new(&input).question(question)
+    };
+    let mut job = job.settings(args.search.settings()).watch(console);
     if args.no_check {
         job = job.unchecked();
     }

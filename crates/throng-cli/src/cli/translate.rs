@@ -45,6 +45,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     if super::c::is_c(&args.input) {
         return super::c::translate(args, console);
     }
+    super::c::refuse(&args.input, Some(&args.question))?;
     if args.to == Language::Goto {
         return Err(Failure::Other("`--to goto` is for C".into()));
     }

@@ -1,6 +1,7 @@
 //! The program `throng` as a user meets it: every command, what it prints and writes, and with which exit status it ends.
 
 mod bench;
+mod c;
 mod checkpoint;
 mod ci;
 mod commands;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::facts::{LineFacts, facts};
 use super::story::{Story, tell};
-use super::{advice, evidence, reason, scope};
+use super::{advice, evidence, reason, scope, scope_of};
 use crate::engine::{Attempt, Statistics};
 use crate::outcome::{Outcome, Phases, Status, Written};
 use throng_lang::question::SourceDiagnostic;
@@ -32,6 +32,8 @@ struct Document<'a> {
     initial: &'a str,
     /// For how many threads a proof holds, in the words of the first line.
     scope: String,
+    /// What the verdicts take for granted.
+    assumptions: &'a [String],
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
@@ -130,7 +132,11 @@ pub fn write(report: &Outcome) -> String {
             Bound::Any | Bound::Threads(_) => None,
         },
         initial: &report.problem.initial_text,
-        scope: scope(&report.problem, report.unit()),
+        scope: match report.answer.verdicts.first() {
+            Some(verdict) => scope_of(report, verdict),
+            None => scope(&report.problem, report.unit()),
+        },
+        assumptions: &report.assumptions,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
         certificate: report.certificate.as_ref(),
@@ -171,6 +177,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         tokens: None,
         initial: "",
         scope: String::new(),
+        assumptions: &[],
         targets: &[],
         trace: None,
         certificate: None,

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
 use super::story::{Event, Participant, Situation, Story, Values, tell};
-use super::{advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
+use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural};
 use crate::outcome::{Outcome, Status};
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
@@ -104,7 +104,7 @@ fn question(report: &Outcome, options: Options) -> String {
     let mut rows = vec![
         ("file", report.file().to_string()),
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit() == "token" { "tokens" } else { "threads" }, threads_text(&report.problem)),
+        (if report.unit() == "token" { "tokens" } else { "threads" }, all_threads(report)),
         ("engine", report.answered_by()),
         ("proof", evidence(report)),
         (
@@ -140,6 +140,9 @@ fn question(report: &Outcome, options: Options) -> String {
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));
+    if !report.assumptions.is_empty() {
+        rows.insert(3, ("assumes", report.assumptions.join("; ")));
+    }
     let saved = report.certificate.as_ref().map(|written| {
         let certified = match written.seconds {
             Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),

@@ -1,0 +1,91 @@
+//! Programs as text.
+
+use std::fmt::Write as _;
+
+use super::{Expr, Instr, Int, Program, Reg, Template};
+
+impl Program {
+    fn show(&self, t: &Template, e: &Expr) -> String {
+        match e {
+            Expr::Const(v) => match self.name_of(*v) {
+                Some(name) => format!("&{name}"),
+                None => v.to_string(),
+            },
+            Expr::Reg(r) => register_name(t, *r),
+            Expr::Cast(e, to) => format!("{}({})", to.name(), self.show(t, e)),
+            Expr::Bin(op, a, b, _) => {
+                format!("({} {} {})", self.show(t, a), op.symbol(), self.show(t, b))
+            }
+            Expr::SelfId => "self".into(),
+        }
+    }
+
+    fn cell(&self, t: &Template, a: &Expr, at: Int) -> String {
+        match a {
+            Expr::Const(v) if self.name_of(*v).is_some() => self.name_of(*v).unwrap_or_default(),
+            a => format!("*({}*){}", at.name(), self.show(t, a)),
+        }
+    }
+
+    /// One instruction as text.
+    pub fn instruction(&self, t: &Template, i: &Instr) -> String {
+        let show = |e: &Expr| self.show(t, e);
+        let reg = |r: &Reg| register_name(t, *r);
+        match i {
+            Instr::Let(r, e) => format!("{} = {}", reg(r), show(e)),
+            Instr::Any(r) => format!("{} = any {}", reg(r), t.registers[*r as usize].name()),
+            Instr::Load(r, a, at) => format!("{} = load {}", reg(r), self.cell(t, a, *at)),
+            Instr::Store(a, e, at) => format!("store {} = {}", self.cell(t, a, *at), show(e)),
+            Instr::Branch(e, a, b) => format!("if {} goto {a} else {b}", show(e)),
+            Instr::Jump(a) => format!("goto {a}"),
+            Instr::Assume(e) => format!("assume {}", show(e)),
+            Instr::AtomicBegin => "atomic begin".into(),
+            Instr::AtomicEnd => "atomic end".into(),
+            Instr::Spawn(k, args, r) => {
+                let args: Vec<String> = args.iter().map(show).collect();
+                format!("{} = start {}({})", reg(r), self.templates[*k].name, args.join(", "))
+            }
+            Instr::Join(e, r) => format!("{} = join {}", reg(r), show(e)),
+            Instr::Alloc(r, e) => format!("{} = allocate {}", reg(r), show(e)),
+            Instr::Free(e) => format!("free {}", show(e)),
+            Instr::Clear(from, n) => format!("clear frame[{from}..{}]", from + n),
+            Instr::Fail(_, why) => format!("fail: {why}"),
+            Instr::Acquire(e) => format!("acquired {}", show(e)),
+            Instr::Release(e) => format!("released {}", show(e)),
+            Instr::Unmodelled(why) => format!("not modelled: {why}"),
+            Instr::Halt => "exit".into(),
+            Instr::End(e) => format!("end {}", show(e)),
+        }
+    }
+
+    /// The program as text, with the C lines it comes from.
+    pub fn print(&self) -> String {
+        let mut out = String::new();
+        for o in &self.objects {
+            let seen = if o.visible { "" } else { "  // no other thread sees accesses to it" };
+            _ = writeln!(out, "object {}: {} bytes{seen}", o.name, o.init.len());
+        }
+        for t in &self.templates {
+            let args: Vec<String> = (0..t.arguments).map(|r| register_name(t, r as Reg)).collect();
+            _ = writeln!(out, "\nthread {}({}):", t.name, args.join(", "));
+            let mut last = (0, String::new());
+            for (pc, i) in t.code.iter().enumerate() {
+                let origin = &self.origins[t.origins[pc] as usize];
+                let here = (origin.line, origin.function.clone());
+                if here != last {
+                    _ = writeln!(out, "  // {}:{} {}", origin.function, origin.line, origin.text);
+                    last = here;
+                }
+                _ = writeln!(out, "{pc:5}: {}", self.instruction(t, i));
+            }
+        }
+        out
+    }
+}
+
+fn register_name(t: &Template, r: Reg) -> String {
+    match &t.names[r as usize] {
+        Some(name) => format!("{name}.{r}"),
+        None => format!("t{r}"),
+    }
+}

@@ -1,0 +1,210 @@
+//! Atomic operations. Weaker orders are executed as the strongest.
+
+use lang_c::span::Span;
+
+use super::builtins::Args;
+use super::{Lower, Result, Value, unatomic, unsupported, wrong};
+use crate::goto::{Access, BinOp, Expr, INT, Instr, Int};
+use crate::types::Ty;
+
+impl<'a> Lower<'a> {
+    /// The object that an atomic operation is about: its address and type.
+    pub(super) fn atomic_object(&mut self, args: Args<'a>, span: Span) -> Result<(Expr, Ty, Int)> {
+        let p = self.arg(args, 0, span)?;
+        let Ty::Ptr(t) = p.ty.plain() else { return wrong(span, "this is not a pointer") };
+        let ty = unatomic(Ty::clone(t));
+        match ty.scalar() {
+            Some(i) => Ok((p.expr, ty, i)),
+            None => unsupported(span, "an atomic operation on this type"),
+        }
+    }
+
+    /// `old = *p; *p = old op v` in one step: the old and the new value.
+    pub(super) fn modify(&mut self, p: &Expr, i: Int, op: Option<BinOp>, v: Expr, negate: bool) -> (Expr, Expr) {
+        self.emit(Instr::AtomicBegin);
+        let old = self.load_as(Access::Atomic, p, 0, i);
+        let mut new = match op {
+            // Atomic operations wrap around.
+            Some(op) => Expr::bin(op, old.clone(), v, Int { signed: false, ..i }),
+            None => v,
+        };
+        if negate {
+            new = Expr::bin(BinOp::Xor, new, Expr::Const(i.wrap(-1)), i);
+        }
+        let r = self.register(i, None);
+        self.emit(Instr::Let(r, Expr::cast(new, i)));
+        self.store_as(Access::Atomic, p, 0, Expr::Reg(r), i);
+        self.emit(Instr::AtomicEnd);
+        (old, Expr::Reg(r))
+    }
+
+    /// Compares and exchanges in one step: whether it did, and the old value. `into`: where the old value goes if not.
+    pub(super) fn exchange(&mut self, p: &Expr, i: Int, expected: Expr, new: Expr, into: Option<&Expr>) -> (Expr, Expr) {
+        let done = self.register(INT, None);
+        let (same, other, end) = (self.label(), self.label(), self.label());
+        self.emit(Instr::AtomicBegin);
+        let old = self.load_as(Access::Atomic, p, 0, i);
+        self.emit(Instr::Branch(Expr::bin(BinOp::Eq, old.clone(), expected, i), same, other));
+        self.place_label(same);
+        self.store_as(Access::Atomic, p, 0, new, i);
+        self.emit(Instr::Let(done, Expr::Const(1)));
+        self.emit(Instr::Jump(end));
+        self.place_label(other);
+        if let Some(a) = into {
+            self.store_as(Access::Plain, a, 0, old.clone(), i);
+        }
+        self.emit(Instr::Let(done, Expr::Const(0)));
+        self.place_label(end);
+        self.emit(Instr::AtomicEnd);
+        (Expr::Reg(done), old)
+    }
+
+    /// Notes an order that is weaker than `seq_cst`.
+    pub(super) fn memory_order(&mut self, name: &str, args: Args<'a>) {
+        let first = match name {
+            _ if !name.starts_with("__atomic_") => return,
+            "__atomic_load_n" | "__atomic_test_and_set" | "__atomic_clear" => 1,
+            "__atomic_load" | "__atomic_store" | "__atomic_store_n" | "__atomic_exchange_n" => 2,
+            "__atomic_exchange" => 3,
+            "__atomic_compare_exchange" | "__atomic_compare_exchange_n" => 4,
+            _ if name.contains("lock_free") => return,
+            _ => 2,
+        };
+        for e in args.iter().skip(first) {
+            self.program.weak_orders |= !matches!(self.constant(e), Ok(5));
+        }
+    }
+
+    pub(super) fn operation(word: &str) -> Option<(BinOp, bool)> {
+        Some(match word {
+            "add" => (BinOp::Add, false),
+            "sub" => (BinOp::Sub, false),
+            "and" => (BinOp::And, false),
+            "or" => (BinOp::Or, false),
+            "xor" => (BinOp::Xor, false),
+            "nand" => (BinOp::And, true),
+            _ => return None,
+        })
+    }
+
+    /// `__atomic_*` and `__sync_*`. Weaker orders are executed as the strongest.
+    pub(super) fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+        let truth = |expr| Some(Value { expr, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) });
+        if matches!(name, "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence") {
+            return Ok(Some(None));
+        }
+        self.memory_order(name, args);
+        if matches!(name, "__atomic_is_lock_free" | "__atomic_always_lock_free") {
+            return Ok(Some(truth(Expr::Const(1))));
+        }
+        if matches!(name, "__atomic_test_and_set" | "__atomic_clear") {
+            let p = self.arg(args, 0, span)?;
+            let byte = Int { size: 1, signed: false, truth: true };
+            if name == "__atomic_clear" {
+                self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), byte);
+                return Ok(Some(None));
+            }
+            let (old, _) = self.modify(&p.expr, byte, None, Expr::Const(1), false);
+            return Ok(Some(truth(old)));
+        }
+        let (p, ty, i) = self.atomic_object(args, span)?;
+        let typed = |expr| Some(Value { expr, ty: ty.clone() });
+        let operand = |s: &mut Self, n: usize| -> Result<Expr> {
+            let v = s.arg(args, n, span)?;
+            Ok(s.convert(v, &ty, span)?.expr)
+        };
+        let result = match name {
+            "__atomic_load_n" => {
+                let v = self.load_as(Access::Atomic, &p, 0, i);
+                typed(v)
+            }
+            "__atomic_load" => {
+                let to = self.arg(args, 1, span)?;
+                let v = self.load_as(Access::Atomic, &p, 0, i);
+                self.store_as(Access::Plain, &to.expr, 0, v, i);
+                None
+            }
+            "__atomic_store_n" => {
+                let v = operand(self, 1)?;
+                self.store_as(Access::Atomic, &p, 0, v, i);
+                None
+            }
+            "__atomic_store" => {
+                let from = self.arg(args, 1, span)?;
+                let v = self.load_as(Access::Plain, &from.expr, 0, i);
+                self.store_as(Access::Atomic, &p, 0, v, i);
+                None
+            }
+            "__atomic_exchange_n" | "__sync_lock_test_and_set" => {
+                let v = operand(self, 1)?;
+                typed(self.modify(&p, i, None, v, false).0)
+            }
+            "__atomic_exchange" => {
+                let (from, to) = (self.arg(args, 1, span)?, self.arg(args, 2, span)?);
+                let v = self.load_as(Access::Plain, &from.expr, 0, i);
+                let (old, _) = self.modify(&p, i, None, v, false);
+                self.store_as(Access::Plain, &to.expr, 0, old, i);
+                None
+            }
+            "__sync_lock_release" => {
+                self.store_as(Access::Atomic, &p, 0, Expr::Const(0), i);
+                None
+            }
+            "__atomic_compare_exchange_n" | "__atomic_compare_exchange" => {
+                let expected = self.arg(args, 1, span)?;
+                let new = if name.ends_with("_n") {
+                    operand(self, 2)?
+                } else {
+                    let from = self.arg(args, 2, span)?;
+                    self.load_as(Access::Plain, &from.expr, 0, i)
+                };
+                let e = self.load_as(Access::Plain, &expected.expr, 0, i);
+                truth(self.exchange(&p, i, e, new, Some(&expected.expr)).0)
+            }
+            "__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap" => {
+                let (e, new) = (operand(self, 1)?, operand(self, 2)?);
+                let (done, old) = self.exchange(&p, i, e, new, None);
+                if name.starts_with("__sync_bool") { truth(done) } else { typed(old) }
+            }
+            _ => {
+                let rest = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
+                let (word, old) = if let Some(word) = rest.strip_prefix("fetch_and_") {
+                    (word, true)
+                } else if let Some(word) = rest.strip_prefix("fetch_") {
+                    (word, true)
+                } else {
+                    (rest.strip_suffix("_and_fetch").or(rest.strip_suffix("_fetch")).unwrap_or(rest), false)
+                };
+                let Some((op, negate)) = Self::operation(word) else {
+                    return unsupported(span, format!("`{name}`"));
+                };
+                let v = self.arg(args, 1, span)?;
+                let v = Expr::cast(v.expr, i);
+                let (before, after) = self.modify(&p, i, Some(op), v, negate);
+                typed(if old { before } else { after })
+            }
+        };
+        Ok(Some(result))
+    }
+
+    /// The functions of `<stdatomic.h>`, where they are not macros.
+    pub(super) fn standard_atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+        let rest = name["atomic_".len()..].trim_end_matches("_explicit");
+        let as_builtin = match rest {
+            "load" => "__atomic_load_n".to_string(),
+            "store" | "init" => "__atomic_store_n".to_string(),
+            "exchange" => "__atomic_exchange_n".to_string(),
+            "thread_fence" | "signal_fence" => format!("__atomic_{rest}"),
+            "flag_test_and_set" => "__atomic_test_and_set".to_string(),
+            "flag_clear" => "__atomic_clear".to_string(),
+            "compare_exchange_strong" | "compare_exchange_weak" => "__atomic_compare_exchange_n".to_string(),
+            _ if rest.starts_with("fetch_") => format!("__atomic_{rest}"),
+            _ => return Ok(None),
+        };
+        // A program may have functions of such names with another meaning, and no header.
+        if rest.starts_with("compare_exchange") && args.len() < 3 {
+            return Ok(None);
+        }
+        self.atomic(&as_builtin, args, span)
+    }
+}

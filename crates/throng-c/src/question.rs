@@ -1,0 +1,68 @@
+//! What is asked about a C program.
+
+use crate::goto::Violation;
+
+/// What is asked, and how threads start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Question {
+    /// Ask about assertions also where one of the other kinds of failure is asked for.
+    pub assertions: bool,
+    /// Labels that must not be reached.
+    pub error_labels: Vec<String>,
+    /// Labels and functions in which two threads must not be at the same time; `A,B` for several that exclude one another.
+    pub exclusive: Vec<String>,
+    /// No data race.
+    pub race: bool,
+    /// No signed overflow, no division by zero, no shift that is too far.
+    pub overflow: bool,
+    /// No misuse of locks.
+    pub locks: bool,
+    /// No deadlock.
+    pub deadlock: bool,
+    /// Functions that any number of threads call, instead of one thread in `main`.
+    pub entries: Vec<String>,
+    /// A wait for a condition variable ends with a signal only.
+    pub no_spurious: bool,
+    /// Statements without calls, and conditions, are one step.
+    pub whole_statements: bool,
+}
+
+impl Question {
+    /// The violations that are asked for. Assertions are, unless another kind of failure is asked for by itself.
+    pub fn violations(&self) -> Vec<Violation> {
+        let kinds = [
+            (self.race, Violation::Race),
+            (self.overflow, Violation::Overflow),
+            (self.locks, Violation::Locks),
+        ];
+        let alone = self.deadlock || kinds.iter().any(|k| k.0);
+        let mut asked = Vec::new();
+        if self.assertions || !alone || !self.error_labels.is_empty() {
+            asked.push(Violation::Assertion);
+        }
+        asked.extend((0..self.exclusive.len() as u32).map(Violation::Exclusion));
+        asked.extend(kinds.iter().filter(|k| k.0).map(|k| k.1));
+        asked
+    }
+
+    /// Whether waits for condition variables are modelled with their signals: a thread that waits for a signal that never comes is
+    /// part of a deadlock.
+    pub fn exact_waits(&self) -> bool {
+        self.no_spurious || self.deadlock
+    }
+
+    /// What a violation is called in reports.
+    pub fn name(&self, what: Violation) -> String {
+        match what {
+            Violation::Assertion => "assertions".into(),
+            Violation::Exclusion(n) => {
+                let place = self.exclusive.get(n as usize).map_or("", String::as_str);
+                format!("mutex {place}")
+            }
+            Violation::Race => "race".into(),
+            Violation::Overflow => "overflow".into(),
+            Violation::Locks => "locks".into(),
+        }
+    }
+}

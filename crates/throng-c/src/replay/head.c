@@ -1,0 +1,47 @@
+/* Written by throng: the program below is forced through one schedule, with the inputs of that run.
+   Compile it with: cc -pthread -w THIS_FILE */
+#define __throng_words(x) #x
+#define __throng_prefix(x) __throng_words(x)
+#define __throng_symbol(name) __asm__(__throng_prefix(__USER_LABEL_PREFIX__) name)
+extern int __throng_print(int, const char *, ...) __throng_symbol("dprintf");
+extern void __throng_abort(void) __throng_symbol("abort");
+extern void __throng_quit(int) __throng_symbol("_exit");
+extern int __throng_sleep(unsigned) __throng_symbol("usleep");
+extern void *__throng_calloc(unsigned long, unsigned long) __throng_symbol("calloc");
+extern int __throng_pthread_create(unsigned long *, void *, void *(*)(void *), void *) __throng_symbol("pthread_create");
+extern int __throng_pthread_join(unsigned long, void **) __throng_symbol("pthread_join");
+extern void __throng_pthread_exit(void *) __throng_symbol("pthread_exit");
+void __throng_turn(int site, int kind);
+void __throng_maybe(int site, int kind);
+void __throng_read(int site, void *from, unsigned long size);
+long long __throng_input(int site);
+void __throng_open(int site, void *to, unsigned long size);
+void __throng_scan(int site, void *to, unsigned long size);
+void __throng_begin(int site);
+void __throng_end(void);
+void __throng_failed(const char *what);
+void __throng_assert(int holds);
+void __throng_assume(int holds);
+void __throng_park(void);
+int __throng_create(int site, void *handle, unsigned long size, void *function, void *argument);
+int __throng_join(int site, unsigned long number, void **result);
+void __throng_exit(void *result);
+unsigned long __throng_self(void);
+void *__throng_malloc(int site, unsigned long size);
+int __throng_lock(int site, const volatile void *lock, int waits);
+int __throng_unlock(int site, const volatile void *lock);
+int __throng_read_lock(int site, const volatile void *lock, int waits);
+int __throng_write_lock(int site, const volatile void *lock, int waits);
+int __throng_reset(int site, const volatile void *lock, int value);
+int __throng_wait(int site, const volatile void *lock, int steps);
+int __throng_sem_post(int site, const volatile void *sem);
+int __throng_sem_wait(int site, const volatile void *sem, int waits);
+int __throng_sem_value(int site, const volatile void *sem, int *to);
+int __throng_barrier(int site, const volatile void *barrier);
+int __throng_once(int site, const volatile void *once, void (*function)(void));
+int __throng_enter(int site, int place);
+void __throng_leave(int site, int place);
+int __throng_pass(int site);
+/* An inline function of C99 need not exist otherwise. */
+#define inline
+/* ---- the program ---- */

@@ -1,0 +1,682 @@
+//! The user's code with a turnstile before every access that other threads can see.
+//!
+//! Expressions that access memory are spliced apart with the statement expressions of GNU C: `x++` becomes a turn, a read, a turn, a write.
+//! What is an access is what the goto program says, passage by passage.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use lang_c::ast::*;
+use lang_c::span::{Node, Span};
+
+use crate::goto::{Instr, PRIVATE, Program};
+use crate::question::Question;
+
+/// How a passage accesses memory. Numbers are those of the turnstile.
+pub(super) const READ: u8 = 0;
+pub(super) const WRITE: u8 = 1;
+pub(super) const OTHER: u8 = 2;
+
+/// The passages of the program at which threads can be seen.
+pub(super) struct Sites {
+    numbers: HashMap<(usize, usize), usize>,
+    kinds: Vec<[bool; 3]>,
+}
+
+impl Sites {
+    pub(super) fn of(program: &Program) -> Sites {
+        // Number 0 is no site.
+        let mut sites = Sites { numbers: HashMap::new(), kinds: vec![[false; 3]] };
+        for t in &program.templates {
+            for (pc, i) in t.code.iter().enumerate() {
+                let span = program.origins[t.origins[pc] as usize].span;
+                let n = sites.number(span);
+                if let Some(kind) = kind(i) {
+                    sites.kinds[n][kind as usize] = true;
+                }
+            }
+        }
+        sites
+    }
+
+    pub(super) fn number(&mut self, span: (usize, usize)) -> usize {
+        let next = self.kinds.len();
+        let n = *self.numbers.entry(span).or_insert(next);
+        if n == next {
+            self.kinds.push([false; 3]);
+        }
+        n
+    }
+
+    fn at(&self, span: Span) -> Option<(usize, [bool; 3])> {
+        let n = *self.numbers.get(&(span.start, span.end))?;
+        Some((n, self.kinds[n]))
+    }
+}
+
+/// How an instruction can be seen.
+pub(super) fn kind(i: &Instr) -> Option<u8> {
+    use crate::goto::Expr;
+    let private = |a: &Expr| matches!(a, Expr::Const(a) if a >> 32 >= PRIVATE);
+    match i {
+        Instr::Load(_, a, _) if !private(a) => Some(READ),
+        Instr::Store(a, ..) if !private(a) => Some(WRITE),
+        Instr::AtomicBegin
+        | Instr::Spawn(..)
+        | Instr::Join(..)
+        | Instr::Alloc(..)
+        | Instr::Free(_)
+        | Instr::Halt => Some(OTHER),
+        _ => None,
+    }
+}
+
+/// Text in place of a passage.
+type Edits = Vec<(usize, usize, String)>;
+
+pub(super) struct Rewriter<'a> {
+    text: &'a str,
+    sites: &'a Sites,
+    question: &'a Question,
+    /// Functions with a body, and whether they return nothing.
+    defined: HashMap<String, bool>,
+    declared: HashSet<String>,
+    /// Declarations that leave so many variables open.
+    opened: HashMap<(usize, usize), usize>,
+    fresh: usize,
+    /// Passages that ask for an input.
+    pub(super) inputs: BTreeSet<usize>,
+}
+
+fn name_of(d: &Declarator) -> Option<&str> {
+    match &d.kind.node {
+        DeclaratorKind::Identifier(n) => Some(&n.node.name),
+        DeclaratorKind::Declarator(inner) => name_of(&inner.node),
+        DeclaratorKind::Abstract => None,
+    }
+}
+
+impl<'a> Rewriter<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        unit: &TranslationUnit,
+        program: &Program,
+        sites: &'a Sites,
+        question: &'a Question,
+    ) -> Rewriter<'a> {
+        let (mut defined, mut declared) = (HashMap::new(), HashSet::new());
+        for item in &unit.0 {
+            match &item.node {
+                ExternalDeclaration::FunctionDefinition(f) => {
+                    let pointer = f
+                        .node
+                        .declarator
+                        .node
+                        .derived
+                        .iter()
+                        .any(|d| matches!(d.node, DerivedDeclarator::Pointer(_)));
+                    let void = f.node.specifiers.iter().any(
+                        |s| matches!(&s.node, DeclarationSpecifier::TypeSpecifier(t) if t.node == TypeSpecifier::Void),
+                    );
+                    if let Some(name) = name_of(&f.node.declarator.node) {
+                        defined.insert(name.to_string(), void && !pointer);
+                        declared.insert(name.to_string());
+                    }
+                }
+                ExternalDeclaration::Declaration(d) => {
+                    let names = d.node.declarators.iter().filter_map(|i| name_of(&i.node.declarator.node));
+                    declared.extend(names.map(str::to_string));
+                }
+                ExternalDeclaration::StaticAssert(_) => {}
+            }
+        }
+        let mut opened: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut seen: HashSet<(u32, u32)> = HashSet::new();
+        for t in &program.templates {
+            for (pc, i) in t.code.iter().enumerate() {
+                // Once for each place that a declaration is inlined at.
+                if matches!(i, Instr::Any(_)) && seen.insert((t.origins[pc], pc as u32)) {
+                    let origin = &program.origins[t.origins[pc] as usize];
+                    *opened.entry(origin.span).or_default() += 1;
+                }
+            }
+        }
+        Rewriter { text, sites, question, defined, declared, opened, fresh: 0, inputs: BTreeSet::new() }
+    }
+
+    /// The whole text, rewritten, from an offset on.
+    pub(super) fn unit(&mut self, unit: &TranslationUnit, from: usize) -> String {
+        let mut edits = Vec::new();
+        for item in &unit.0 {
+            if let ExternalDeclaration::FunctionDefinition(f) = &item.node {
+                let declarator = &f.node.declarator.node;
+                if name_of(declarator) == Some("main")
+                    && let DeclaratorKind::Identifier(n) = &declarator.kind.node
+                {
+                    edits.push((n.span.start, n.span.end, "__throng_main".into()));
+                }
+                let name = name_of(declarator).unwrap_or_default().to_string();
+                // Its meaning is not its body.
+                let body = &f.node.statement;
+                if !matches!(&*name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end") {
+                    self.statement(body, &mut edits);
+                }
+            }
+        }
+        self.splice(from, self.text.len(), edits)
+    }
+
+    fn splice(&self, from: usize, to: usize, mut edits: Edits) -> String {
+        edits.sort_by_key(|e| (e.0, e.1));
+        let mut out = String::new();
+        let mut at = from;
+        for (start, end, with) in edits {
+            if start < at || end > to {
+                continue;
+            }
+            out.push_str(&self.text[at..start]);
+            out.push_str(&with);
+            at = end;
+        }
+        out.push_str(&self.text[at..to]);
+        out
+    }
+
+    fn raw(&self, span: Span) -> &'a str {
+        &self.text[span.start..span.end]
+    }
+
+    fn name(&mut self) -> String {
+        self.fresh += 1;
+        format!("__throng_{}", self.fresh)
+    }
+
+    fn statement(&mut self, s: &Node<Statement>, edits: &mut Edits) {
+        match &s.node {
+            Statement::Labeled(l) => self.labeled(&l.node, edits),
+            Statement::Compound(items) => items.iter().for_each(|i| match &i.node {
+                BlockItem::Declaration(d) => self.declaration(d, edits),
+                BlockItem::Statement(s) => self.statement(s, edits),
+                BlockItem::StaticAssert(_) => {}
+            }),
+            Statement::Expression(Some(e)) => self.expression(e, edits),
+            Statement::If(i) => {
+                self.expression(&i.node.condition, edits);
+                self.statement(&i.node.then_statement, edits);
+                i.node.else_statement.iter().for_each(|s| self.statement(s, edits));
+            }
+            Statement::Switch(w) => {
+                self.expression(&w.node.expression, edits);
+                self.statement(&w.node.statement, edits);
+            }
+            Statement::While(w) => {
+                self.expression(&w.node.expression, edits);
+                self.statement(&w.node.statement, edits);
+            }
+            Statement::DoWhile(w) => {
+                self.statement(&w.node.statement, edits);
+                self.expression(&w.node.expression, edits);
+            }
+            Statement::For(f) => {
+                match &f.node.initializer.node {
+                    ForInitializer::Expression(e) => self.expression(e, edits),
+                    ForInitializer::Declaration(d) => self.initial_values(&d.node, edits),
+                    _ => {}
+                }
+                f.node.condition.iter().chain(&f.node.step).for_each(|e| self.expression(e, edits));
+                self.statement(&f.node.statement, edits);
+            }
+            Statement::Return(Some(e)) => self.expression(e, edits),
+            Statement::Expression(None)
+            | Statement::Return(None)
+            | Statement::Goto(_)
+            | Statement::Continue
+            | Statement::Break
+            | Statement::Asm(_) => {}
+        }
+    }
+
+    fn labeled(&mut self, l: &LabeledStatement, edits: &mut Edits) {
+        if let Label::Identifier(n) = &l.label.node {
+            let label = &n.node.name;
+            let site = self.sites.at(l.label.span).map_or(0, |s| s.0);
+            let mut extra = String::new();
+            for (place, names) in self.question.exclusive.iter().enumerate() {
+                if names.split(',').any(|n| n.trim() == label) {
+                    extra += &format!("__throng_enter({site}, {place}); __throng_leave({site}, {place}); ");
+                }
+            }
+            if self.question.error_labels.contains(label) {
+                extra += &format!("__throng_failed(\"label {label} is reached\"); ");
+            }
+            if !extra.is_empty() {
+                let at = l.statement.span.start;
+                edits.push((at, at, format!("; {extra}")));
+            }
+            if label.starts_with("__CPROVER_ASYNC")
+                && let Statement::Expression(Some(e)) = &l.statement.node
+                && let Expression::Call(c) = &e.node
+            {
+                let site = self.sites.at(l.statement.span).map_or(0, |s| s.0);
+                let argument = match c.node.arguments.first() {
+                    Some(a) => format!("(void *)(unsigned long)({})", self.value(a)),
+                    None => "0".into(),
+                };
+                let callee = self.raw(c.node.callee.span);
+                let text = format!("__throng_create({site}, 0, 0, (void *)({callee}), {argument})");
+                edits.push((e.span.start, e.span.end, text));
+                return;
+            }
+        }
+        self.statement(&l.statement, edits);
+    }
+
+    fn declaration(&mut self, d: &Node<Declaration>, edits: &mut Edits) {
+        self.initial_values(&d.node, edits);
+        let span = (d.span.start, d.span.end);
+        let open: Vec<&str> = d
+            .node
+            .declarators
+            .iter()
+            .filter(|i| i.node.initializer.is_none())
+            .filter_map(|i| name_of(&i.node.declarator.node))
+            .collect();
+        let Some(&count) = self.opened.get(&span).filter(|_| !open.is_empty()) else { return };
+        // Each place that it is inlined at opens all of its scalars.
+        if count % open.len() == 0
+            && let Some((site, _)) = self.sites.at(d.span)
+        {
+            self.inputs.insert(site);
+            let each = open.iter().map(|n| format!(" __throng_open({site}, &{n}, sizeof {n});"));
+            edits.push((d.span.end, d.span.end, each.collect()));
+        }
+    }
+
+    fn initial_values(&mut self, d: &Declaration, edits: &mut Edits) {
+        let fixed = d.specifiers.iter().any(|s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static));
+        for i in d.declarators.iter().filter(|_| !fixed) {
+            if let Some(init) = &i.node.initializer {
+                self.initializer(&init.node, edits);
+            }
+        }
+    }
+
+    fn initializer(&mut self, i: &Initializer, edits: &mut Edits) {
+        match i {
+            Initializer::Expression(e) => self.expression(e, edits),
+            Initializer::List(items) => {
+                items.iter().for_each(|i| self.initializer(&i.node.initializer.node, edits))
+            }
+        }
+    }
+
+    fn expression(&mut self, e: &Node<Expression>, edits: &mut Edits) {
+        let text = self.value(e);
+        if text != self.raw(e.span) {
+            edits.push((e.span.start, e.span.end, text));
+        }
+    }
+
+    /// Whether a turn is taken somewhere inside.
+    fn is_seen(&mut self, e: &Node<Expression>) -> bool {
+        let fresh = self.fresh;
+        let text = self.value(e);
+        self.fresh = fresh;
+        text != self.raw(e.span)
+    }
+
+    fn kinds(&self, span: Span) -> (usize, bool, bool, bool) {
+        self.sites.at(span).map_or((0, false, false, false), |(n, [r, w, o])| (n, r, w, o))
+    }
+
+    /// An expression as a value.
+    fn value(&mut self, e: &Node<Expression>) -> String {
+        let (site, reads, writes, other) = self.kinds(e.span);
+        match &e.node {
+            Expression::Identifier(_) | Expression::Member(_) => self.place_value(e, site, reads),
+            Expression::BinaryOperator(b) => match b.node.operator.node {
+                BinaryOperator::Index => self.place_value(e, site, reads),
+                BinaryOperator::Assign if writes => {
+                    let (a, v) = (self.name(), self.name());
+                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
+                    let turn = if reads {
+                        format!("__throng_pass({site});")
+                    } else {
+                        format!("__throng_turn({site}, 1);")
+                    };
+                    format!(
+                        "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); {turn} *{a} = {v}; {v}; }})"
+                    )
+                }
+                BinaryOperator::Assign => {
+                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
+                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
+                }
+                ref op if compound(op).is_some() => {
+                    let op = compound(op).unwrap_or("+");
+                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
+                    if !reads && !writes && !other {
+                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
+                    }
+                    let v = self.name();
+                    let update = self.update(site, other, &l, op, &v, false);
+                    format!("({{ __auto_type {v} = ({r}); {update} }})")
+                }
+                BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
+                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
+                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
+                }
+                _ => {
+                    let both = self.is_seen(&b.node.lhs) && self.is_seen(&b.node.rhs);
+                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
+                    if !both {
+                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
+                    }
+                    // From left to right.
+                    let (x, y) = (self.name(), self.name());
+                    let op = self.text[b.node.lhs.span.end..b.node.rhs.span.start].to_string();
+                    let op = op.trim().trim_matches(['(', ')']).trim();
+                    format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {x} {op} {y}; }})")
+                }
+            },
+            Expression::UnaryOperator(u) => match u.node.operator.node {
+                UnaryOperator::Indirection => self.place_value(e, site, reads),
+                UnaryOperator::Address => {
+                    let inner = self.place(&u.node.operand);
+                    self.around(e.span, &[(u.node.operand.span, inner)])
+                }
+                UnaryOperator::PostIncrement
+                | UnaryOperator::PostDecrement
+                | UnaryOperator::PreIncrement
+                | UnaryOperator::PreDecrement => {
+                    let inner = self.place(&u.node.operand);
+                    if !reads && !writes && !other {
+                        return self.around(e.span, &[(u.node.operand.span, inner)]);
+                    }
+                    use UnaryOperator as U;
+                    let op = match u.node.operator.node {
+                        U::PostIncrement | U::PreIncrement => "+",
+                        _ => "-",
+                    };
+                    let post = matches!(u.node.operator.node, U::PostIncrement | U::PostDecrement);
+                    format!("({{ {} }})", self.update(site, other, &inner, op, "1", post))
+                }
+                _ => {
+                    let inner = self.value(&u.node.operand);
+                    self.around(e.span, &[(u.node.operand.span, inner)])
+                }
+            },
+            Expression::Cast(c) => {
+                let inner = self.value(&c.node.expression);
+                self.around(e.span, &[(c.node.expression.span, inner)])
+            }
+            Expression::Conditional(c) => {
+                let condition = self.value(&c.node.condition);
+                let otherwise = self.value(&c.node.else_expression);
+                if self.raw(c.node.then_expression.span) == crate::preprocess::SAME {
+                    return format!("(({condition}) ?: ({otherwise}))");
+                }
+                let then = self.value(&c.node.then_expression);
+                let parts = [
+                    (c.node.condition.span, condition),
+                    (c.node.then_expression.span, then),
+                    (c.node.else_expression.span, otherwise),
+                ];
+                self.around(e.span, &parts)
+            }
+            Expression::Comma(list) => {
+                let parts: Vec<(Span, String)> = list.iter().map(|e| (e.span, self.value(e))).collect();
+                self.around(e.span, &parts)
+            }
+            Expression::Statement(s) => {
+                let mut edits = Vec::new();
+                self.statement(s, &mut edits);
+                self.splice(e.span.start, e.span.end, edits)
+            }
+            Expression::Call(c) => self.call(e, &c.node),
+            Expression::CompoundLiteral(c) => {
+                let mut edits = Vec::new();
+                for i in &c.node.initializer_list {
+                    self.initializer(&i.node.initializer.node, &mut edits);
+                }
+                self.splice(e.span.start, e.span.end, edits)
+            }
+            _ => self.raw(e.span).to_string(),
+        }
+    }
+
+    /// The text of an expression with parts replaced, in brackets where they were changed.
+    fn around(&self, span: Span, parts: &[(Span, String)]) -> String {
+        let edits = parts.iter().filter_map(|(inner, text)| {
+            (text != self.raw(*inner)).then(|| (inner.start, inner.end, format!("({text})")))
+        });
+        self.splice(span.start, span.end, edits.collect())
+    }
+
+    fn place_value(&mut self, e: &Node<Expression>, site: usize, reads: bool) -> String {
+        let place = self.place(e);
+        if !reads {
+            return place;
+        }
+        let a = self.name();
+        format!(
+            "({{ __auto_type {a} = &({place}); __throng_read({site}, (void *){a}, sizeof *{a}); *{a}; }})"
+        )
+    }
+
+    /// An expression as a place: its own access takes no turn.
+    fn place(&mut self, e: &Node<Expression>) -> String {
+        match &e.node {
+            Expression::Member(m) => {
+                let inner = match m.node.operator.node {
+                    MemberOperator::Direct => self.place(&m.node.expression),
+                    MemberOperator::Indirect => self.value(&m.node.expression),
+                };
+                self.around(e.span, &[(m.node.expression.span, inner)])
+            }
+            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
+                let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
+                self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
+            }
+            Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Indirection => {
+                let inner = self.value(&u.node.operand);
+                self.around(e.span, &[(u.node.operand.span, inner)])
+            }
+            Expression::Identifier(_) | Expression::StringLiteral(_) => self.raw(e.span).to_string(),
+            _ => self.value(e),
+        }
+    }
+
+    /// `place op= v`, with the old or the new value as its value.
+    fn update(&mut self, site: usize, atomic: bool, place: &str, op: &str, v: &str, post: bool) -> String {
+        let (a, o, n) = (self.name(), self.name(), self.name());
+        let value = if post { &o } else { &n };
+        let (first, second) = match atomic {
+            true => (format!("__throng_turn({site}, 2);"), String::new()),
+            false => (
+                format!("__throng_read({site}, (void *){a}, sizeof *{a});"),
+                format!("__throng_turn({site}, 1);"),
+            ),
+        };
+        format!(
+            "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; __typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
+        )
+    }
+
+    fn call(&mut self, e: &Node<Expression>, c: &CallExpression) -> String {
+        let Expression::Identifier(callee) = &c.callee.node else {
+            let f = self.value(&c.callee);
+            let mut parts = vec![(c.callee.span, f)];
+            let texts: Vec<String> = c.arguments.iter().map(|a| self.value(a)).collect();
+            parts.extend(c.arguments.iter().map(|a| a.span).zip(texts));
+            return self.around(e.span, &parts);
+        };
+        let name = callee.node.name.clone();
+        let site = self.sites.at(e.span).map_or(0, |s| s.0);
+        let seen: Vec<bool> = c.arguments.iter().map(|a| self.is_seen(a)).collect();
+        let mut before = String::new();
+        let mut arguments = Vec::new();
+        for (a, seen) in c.arguments.iter().zip(&seen) {
+            let text = self.value(a);
+            if *seen {
+                let n = self.name();
+                before += &format!("__auto_type {n} = ({text}); ");
+                arguments.push(n);
+            } else {
+                arguments.push(text);
+            }
+        }
+        let call = self.called(&name, &arguments, e, site);
+        if before.is_empty() { call } else { format!("({{ {before}{call}; }})") }
+    }
+
+    fn called(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
+        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
+        let defined = self.defined.get(name).copied();
+        let special = matches!(
+            name,
+            "__VERIFIER_error"
+                | "reach_error"
+                | "__VERIFIER_atomic_begin"
+                | "__VERIFIER_atomic_end"
+                | "__CPROVER_atomic_begin"
+                | "__CPROVER_atomic_end"
+        );
+        if let Some(void) = defined.filter(|_| !special) {
+            let call = format!("{name}({})", args.join(", "));
+            let inside = |names: &String| names.split(',').any(|n| n.trim() == name);
+            let place = self.question.exclusive.iter().position(inside);
+            let (enter, leave) = match place {
+                _ if name.starts_with("__VERIFIER_atomic_") => {
+                    (format!("__throng_begin({site});"), "__throng_end();".to_string())
+                }
+                Some(p) => (format!("__throng_enter({site}, {p});"), format!("__throng_leave({site}, {p});")),
+                None => return call,
+            };
+            if void {
+                return format!("({{ {enter} {call}; {leave} }})");
+            }
+            let r = self.name();
+            return format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})");
+        }
+        match name {
+            "reach_error" | "__VERIFIER_error" => return format!("__throng_failed(\"{name} is called\")"),
+            "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
+                return format!("__throng_assert(!!({}))", arg(0));
+            }
+            "__VERIFIER_assume" | "__CPROVER_assume" | "assume" | "__builtin_assume" => {
+                return format!("__throng_assume(!!({}))", arg(0));
+            }
+            "abort" | "exit" | "_exit" | "_Exit" => return "__throng_park()".into(),
+            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" => return format!("__throng_begin({site})"),
+            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" => return "__throng_end()".into(),
+            "malloc" | "alloca" | "__builtin_alloca" | "__builtin_malloc" => {
+                return format!("__throng_malloc({site}, {})", arg(0));
+            }
+            "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
+            "free" => return format!("(__throng_pass({site}), (void)({}))", arg(0)),
+            "memset" | "__builtin_memset" => {
+                return format!("({{ __throng_pass({site}); __builtin_memset({}); }})", args.join(", "));
+            }
+            "strcpy" => {
+                return format!("({{ __throng_pass({site}); __builtin_strcpy({}); }})", args.join(", "));
+            }
+            "__assert_fail" | "__assert_rtn" | "__assert" | "__builtin_expect" | "__builtin_unreachable" => {
+                return format!("{name}({})", args.join(", "));
+            }
+            _ => {}
+        }
+        if let Some(text) = self.library(name, args, site) {
+            return text;
+        }
+        if name.starts_with("__atomic_") || name.starts_with("__sync_") || name.starts_with("atomic_") {
+            // A read of another operand may come first, and a write of the result last.
+            let main = match self.kinds(e.span) {
+                (_, _, _, true) => 2,
+                (_, true, true, false) if name.contains("load") => 0,
+                (_, _, true, false) => 1,
+                _ => 0,
+            };
+            let first = if main > 0 { format!("__throng_maybe({site}, 0); ") } else { String::new() };
+            let last = if main != 1 { format!("__throng_maybe({site}, 1); ") } else { String::new() };
+            return format!("({{ {first}__throng_turn({site}, {main}); {last}{name}({}); }})", args.join(", "));
+        }
+        if name.trim_start_matches("__isoc99_").ends_with("scanf") {
+            self.inputs.insert(site);
+            let from = if name.trim_start_matches("__isoc99_") == "scanf" { 1 } else { 2 };
+            let each = args.iter().skip(from).map(|a| {
+                format!("__throng_scan({site}, {a}, sizeof *({a})); ")
+            });
+            return format!("({{ {}(int)__throng_input({site}); }})", each.collect::<String>());
+        }
+        // Not defined: an input.
+        self.inputs.insert(site);
+        let effects: String =
+            args.iter().filter(|a| a.starts_with("__throng_")).map(|a| format!("(void){a}, ")).collect();
+        let raw = self.raw(e.span);
+        let ty = if self.declared.contains(name) { format!("__typeof__({raw})") } else { "int".into() };
+        format!("({effects}({ty})__throng_input({site}))")
+    }
+
+    /// Threads, locks and their like.
+    fn library(&mut self, name: &str, args: &[String], site: usize) -> Option<String> {
+        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
+        let lock = arg(0);
+        let short = name.strip_prefix("pthread_").or(Some(name).filter(|n| n.starts_with("sem_")))?;
+        let steps = if self.question.exact_waits() { 3 } else { 2 };
+        Some(match short {
+            "create" => {
+                let null = matches!(arg(0).replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
+                let size = if null { "0".into() } else { format!("sizeof *({})", arg(0)) };
+                format!(
+                    "__throng_create({site}, (void *)({}), {size}, (void *)({}), (void *)({}))",
+                    arg(0),
+                    arg(2),
+                    arg(3)
+                )
+            }
+            "join" => format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1)),
+            "exit" => format!("__throng_exit((void *)({}))", arg(0)),
+            "self" => "__throng_self()".into(),
+            "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
+            "mutex_lock" | "spin_lock" => format!("__throng_lock({site}, {lock}, 1)"),
+            "mutex_trylock" | "spin_trylock" => format!("__throng_lock({site}, {lock}, 0)"),
+            "mutex_unlock" | "spin_unlock" | "rwlock_unlock" => format!("__throng_unlock({site}, {lock})"),
+            "mutex_init" | "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
+            "rwlock_rdlock" => format!("__throng_read_lock({site}, {lock}, 1)"),
+            "rwlock_tryrdlock" => format!("__throng_read_lock({site}, {lock}, 0)"),
+            "rwlock_wrlock" => format!("__throng_write_lock({site}, {lock}, 1)"),
+            "rwlock_trywrlock" => format!("__throng_write_lock({site}, {lock}, 0)"),
+            "cond_wait" => format!("__throng_wait({site}, {}, {steps})", arg(1)),
+            "cond_timedwait" => {
+                self.inputs.insert(site);
+                format!("(__throng_wait({site}, {}, {steps}), (int)__throng_input({site}) * 110)", arg(1))
+            }
+            "barrier_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
+            "barrier_wait" => format!("__throng_barrier({site}, {lock})"),
+            "once" => format!("__throng_once({site}, {lock}, {})", arg(1)),
+            "sem_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
+            "sem_post" => format!("__throng_sem_post({site}, {lock})"),
+            "sem_wait" => format!("__throng_sem_wait({site}, {lock}, 1)"),
+            "sem_trywait" => format!("__throng_sem_wait({site}, {lock}, 0)"),
+            "sem_getvalue" => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
+            _ => format!("__throng_pass({site})"),
+        })
+    }
+}
+
+fn compound(op: &BinaryOperator) -> Option<&'static str> {
+    use BinaryOperator as B;
+    Some(match op {
+        B::AssignMultiply => "*",
+        B::AssignDivide => "/",
+        B::AssignModulo => "%",
+        B::AssignPlus => "+",
+        B::AssignMinus => "-",
+        B::AssignShiftLeft => "<<",
+        B::AssignShiftRight => ">>",
+        B::AssignBitwiseAnd => "&",
+        B::AssignBitwiseXor => "^",
+        B::AssignBitwiseOr => "|",
+        _ => return None,
+    })
+}

@@ -1,0 +1,308 @@
+//! The interpreter against the compiled program: the same schedule, forced by a turnstile, gives the same values after every step;
+//! and runs into violations, replayed, end in them. Needs a C compiler, and passes over what there is no compiler for.
+#![allow(clippy::print_stdout)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use throng_c::replay::{Ends, Run, write};
+use throng_c::{Loaded, Options, load};
+
+mod search;
+use search::{Found, search};
+
+/// How a program ended: by `abort`, with a status, or not in time.
+#[derive(PartialEq, Eq, Debug)]
+enum Ended {
+    Aborted,
+    Status(i32, String),
+    Hangs,
+    NotCompiled(String),
+}
+
+fn has_compiler() -> bool {
+    let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        println!("ignored: there is no C compiler");
+    }
+    found.is_ok()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("throng-compiled-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn compile_and_run(folder: &Path, text: &str) -> Ended {
+    let (source, program) = (folder.join("replay.c"), folder.join("replay"));
+    std::fs::write(&source, text).unwrap();
+    let compiled =
+        Command::new("cc").args(["-pthread", "-w", "-o"]).arg(&program).arg(&source).output().unwrap();
+    if !compiled.status.success() {
+        return Ended::NotCompiled(String::from_utf8_lossy(&compiled.stderr).into_owned());
+    }
+    let mut child = Command::new(&program).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if begun.elapsed() > Duration::from_secs(20) => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return Ended::Hangs;
+            }
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    let said = child.wait_with_output().unwrap();
+    use std::os::unix::process::ExitStatusExt as _;
+    match status.signal() {
+        Some(6) => Ended::Aborted,
+        _ => {
+            let said = [said.stdout, said.stderr].concat();
+            Ended::Status(status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
+        }
+    }
+}
+
+fn load_text(folder: &Path, text: &str, options: &Options) -> Loaded {
+    let path = folder.join("program.c");
+    std::fs::write(&path, text).unwrap();
+    load(&path, options).unwrap_or_else(|why| panic!("{text}\nrefused: {:?}", why.diagnostics))
+}
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+}
+
+const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "*p"];
+
+fn expression(r: &mut Random, depth: usize) -> String {
+    if depth == 0 || r.below(3) == 0 {
+        return match r.below(4) {
+            0 => r.below(7).to_string(),
+            1 => r.one(&["i", "j"]).into(),
+            2 => format!("a[{} & 3]", r.one(&["i", "j", "x", "u"])),
+            _ => r.one(&VARIABLES).into(),
+        };
+    }
+    let (a, b) = (expression(r, depth - 1), expression(r, depth - 1));
+    let op = r.one(&["+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", "&&", "||"]);
+    match r.below(8) {
+        0 => format!("(({a}) ? ({b}) : {})", r.below(5)),
+        1 => format!("(short)({a})"),
+        2 => format!("(!({a}) + ~({b}))"),
+        _ => format!("({a} {op} {b})"),
+    }
+}
+
+fn statement(r: &mut Random, depth: usize) -> String {
+    let v = r.one(&VARIABLES);
+    match r.below(13) {
+        0 | 1 => format!("{v} = {};", expression(r, 2)),
+        2 => format!("{v}{};", r.one(&["++", "--"])),
+        3 => format!("{v} {} {};", r.one(&["+=", "-=", "^=", "|="]), expression(r, 1)),
+        4 => format!("i = {};", expression(r, 2)),
+        5 => format!("j = {v}++ + --x;"),
+        6 => format!("a[{} & 3] = {};", r.one(&["i", "y"]), expression(r, 1)),
+        7 if depth > 0 => {
+            format!(
+                "if ({}) {{ {} }} else {{ {} }}",
+                expression(r, 2),
+                statement(r, depth - 1),
+                statement(r, depth - 1)
+            )
+        }
+        8 if depth > 0 => {
+            format!("for (int k = 0; k < 2; k++) {{ {} }}", statement(r, depth - 1))
+        }
+        9 => format!("pthread_mutex_lock(&m); {} pthread_mutex_unlock(&m);", statement(r, 0)),
+        10 => format!("at{};", r.one(&["++", " += 3", " = x"])),
+        11 => r
+            .one(&[
+                "__sync_fetch_and_add(&x, 2);",
+                "i = __sync_bool_compare_and_swap(&x, j, i);",
+                "atomic_fetch_add(&at, 1);",
+                "__VERIFIER_atomic_begin(); x++; y = x; __VERIFIER_atomic_end();",
+            ])
+            .into(),
+        _ => format!("{v} = f({}, {});", expression(r, 1), expression(r, 1)),
+    }
+}
+
+/// A program with two or three threads that compute with variables of several types.
+fn program(seed: u64) -> String {
+    let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let mut text = String::from(
+        "#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
+         int x = 1, y; signed char b = 3; unsigned u = 7; long l; short z; struct { int p; unsigned char q; } s; int a[4] = { 4, 3, 2, 1 };\n\
+         int *p = &y; _Atomic int at; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+         int f(int c, unsigned d) { if (c > 2) return c - d; x = c; return x + y; }\n",
+    );
+    let threads = 1 + r.below(2);
+    for t in 0..threads {
+        let body: Vec<String> = (0..3 + r.below(3)).map(|_| statement(r, 1)).collect();
+        _ = writeln!(text, "void *t{t}(void *v) {{ int i = 0, j = {t}; {} return 0; }}", body.join(" "));
+    }
+    text.push_str("int main(void) { int i = 1, j = 2; pthread_t h[2];");
+    for t in 0..threads {
+        _ = write!(text, " pthread_create(&h[{t}], 0, t{t}, 0);");
+    }
+    for _ in 0..3 {
+        _ = write!(text, " {}", statement(r, 1));
+    }
+    for t in 0..threads {
+        _ = write!(text, " pthread_join(h[{t}], 0);");
+    }
+    text.push_str(" x = x + 1; return 0; }\n");
+    text
+}
+
+#[test]
+fn random_programs_do_the_same_when_compiled() {
+    if !has_compiler() {
+        return;
+    }
+    let count = std::env::var("PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(8u64);
+    let schedules = std::env::var("SCHEDULES").ok().and_then(|n| n.parse().ok()).unwrap_or(2u64);
+    let folder = folder("random");
+    let mut steps = 0;
+    for seed in 0..count {
+        let text = program(seed);
+        let loaded = load_text(&folder, &text, &Options::default());
+        for schedule in 0..schedules {
+            let mut random = Random(seed * 1000 + schedule + 17);
+            let run = Run::random(&loaded.program, 400, |n| random.below(n));
+            steps += run.moves.len();
+            let replay = write(&loaded, &run, Ends::AfterTheLastStep).unwrap();
+            let ended = compile_and_run(&folder, &replay);
+            assert_eq!(
+                ended,
+                Ended::Status(0, String::new()),
+                "program {seed}, schedule {schedule}:\n{text}"
+            );
+        }
+    }
+    println!("{count} programs, {} schedules, {steps} steps compared", count * schedules);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a run into a violation does when it is compiled.
+fn replayed(folder: &Path, loaded: &Loaded, threads: u32, time: Duration) -> Option<Ended> {
+    let model = loaded.model();
+    let problem = loaded.problem_of(model.clone());
+    for threads in 1..=threads {
+        if let Found::Unsafe(_, trace) = search(&problem, threads, 2_000_000, time) {
+            let run = Run::of(&model, &trace).expect("threads can be told apart");
+            return Some(compile_and_run(folder, &write(loaded, &run, Ends::Aborts).unwrap()));
+        }
+    }
+    None
+}
+
+#[test]
+fn runs_into_violations_end_in_them_when_compiled() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("small");
+    let two = "int main() { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, f, 0); pthread_join(s, 0); \
+               pthread_join(t, 0); assert(x == 2); return 0; }";
+    let head = "#include <pthread.h>\n#include <assert.h>\n#include <stdlib.h>\n#include <semaphore.h>\nint __VERIFIER_nondet_int(void); int x;";
+    let cases = [
+        format!("{head} void *f(void *p) {{ x++; return 0; }} {two}"),
+        format!("{head} void *f(void *p) {{ int y = x; x = y + 1; return 0; }} {two}"),
+        format!(
+            "{head} struct {{ int n; }} *q; void *f(void *p) {{ q->n = q->n + 1; x = q->n; return 0; }} {}",
+            two.replace("pthread_t s, t;", "pthread_t s, t; q = malloc(4); q->n = 0;")
+        ),
+        format!(
+            "{head} sem_t e; void *f(void *p) {{ sem_wait(&e); x += 1; sem_post(&e); return 0; }} {}",
+            two.replace("pthread_t s, t;", "pthread_t s, t; sem_init(&e, 0, 2);")
+        ),
+        // An input, an uninitialised variable, and a wait that wakes up for no reason.
+        format!(
+            "{head} int main() {{ int n = __VERIFIER_nondet_int(), k; if (n > 7) assert(n != 41); if (k == 5) assert(n != 3); return 0; }}"
+        ),
+        format!(
+            "{head} pthread_mutex_t m; pthread_cond_t c; void *f(void *p) {{ pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); x = 7; \
+                 pthread_mutex_unlock(&m); return 0; }} {two}"
+        ),
+    ];
+    for text in &cases {
+        let loaded = load_text(&folder, text, &Options::default());
+        let ended = replayed(&folder, &loaded, 3, Duration::from_secs(60));
+        assert_eq!(ended, Some(Ended::Aborted), "{text}");
+    }
+    // Questions other than assertions.
+    let mut options = Options::default();
+    options.question.race = true;
+    let loaded = load_text(&folder, &cases[0], &options);
+    assert_eq!(replayed(&folder, &loaded, 3, Duration::from_secs(60)), Some(Ended::Aborted));
+    let mut options = Options::default();
+    options.question.entries = vec!["enter".into()];
+    options.question.exclusive = vec!["critical".into()];
+    let text = "int locked; void critical(void) { } void enter(void) { while (locked) { } locked = 1; critical(); locked = 0; }";
+    let loaded = load_text(&folder, text, &options);
+    assert_eq!(replayed(&folder, &loaded, 2, Duration::from_secs(60)), Some(Ended::Aborted));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+#[ignore = "takes minutes and needs the corpus: run by name"]
+fn unsafe_programs_of_the_corpus_fail_when_replayed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus2");
+    let Ok(manifest) = std::fs::read_to_string(root.join("MANIFEST.csv")) else {
+        println!("ignored: there is no corpus");
+        return;
+    };
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let seconds = std::env::var("SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(3);
+    let folder = folder("corpus");
+    let (mut found, mut failed, mut wrong) = (0, 0, Vec::new());
+    for line in manifest.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() < 6 || fields[1] != "c" || fields[3] != "unsafe" || !fields[0].contains(&only) {
+            continue;
+        }
+        let path = root.join(fields[0]);
+        let mut options = Options::default();
+        options.question.race = fields[2] == "no-data-race";
+        for flag in fields[5].split_whitespace() {
+            match flag.strip_prefix("-D") {
+                Some(d) => options.defines.push(d.into()),
+                None => options.more.push(path.with_file_name(flag)),
+            }
+        }
+        let Ok(loaded) = load(&path, &options) else { continue };
+        let Some(ended) = replayed(&folder, &loaded, 4, Duration::from_secs(seconds)) else {
+            println!("not found: {}", fields[0]);
+            continue;
+        };
+        found += 1;
+        match ended {
+            Ended::Aborted => failed += 1,
+            ended => {
+                let text = format!("{ended:?}");
+                println!("{}: {}", fields[0], &text[..text.len().min(600)]);
+                wrong.push(fields[0].to_string());
+            }
+        }
+    }
+    println!("{found} runs found, {failed} replays fail as they should");
+    std::fs::remove_dir_all(folder).unwrap();
+    assert!(wrong.is_empty(), "replays that do not end in the violation: {wrong:?}");
+}

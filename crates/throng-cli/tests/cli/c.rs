@@ -1,0 +1,179 @@
+//! C programs: the examples answer as their first lines say, runs are replayed, and every command takes C.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use throng_dev::harness::{Scratch, throng};
+
+fn root() -> PathBuf {
+    PathBuf::from(throng_dev::ROOT)
+}
+
+fn run(args: &[&str]) -> Output {
+    throng().current_dir(root()).args(args).output().unwrap()
+}
+
+fn out(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+fn err(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// The preprocessor comes with a compiler.
+fn has_compiler() -> bool {
+    let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        eprintln!("skipped: there is no C compiler");
+    }
+    found.is_ok()
+}
+
+/// The command of an example's first line, and what it says.
+fn examples() -> Vec<(Vec<String>, String)> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(root().join("examples/c")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    let first = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let line = text.lines().next().unwrap().strip_prefix("// throng ").unwrap();
+        let (command, verdict) = line.split_once(" : ").unwrap();
+        (command.split(' ').map(str::to_string).collect(), verdict.to_string())
+    };
+    files.iter().map(first).collect()
+}
+
+#[test]
+fn examples_answer_as_their_first_lines_say() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-examples");
+    let replay = scratch.0.join("bug.c");
+    let mut broken = 0;
+    for (command, verdict) in examples() {
+        let mut args: Vec<&str> = command.iter().map(String::as_str).collect();
+        args.extend(["--timeout", "60", "--replay", replay.to_str().unwrap(), "--replay-run"]);
+        let ran = run(&args);
+        let (said, noted) = (out(&ran), err(&ran));
+        assert_eq!(said.split_whitespace().next(), Some(&*verdict), "{command:?}\n{said}{noted}");
+        assert!(said.contains("assumes: sequential consistency"), "{said}");
+        if verdict == "UNSAFE" {
+            assert_eq!(ran.status.code(), Some(10));
+            assert!(noted.contains("SIGABRT"), "{command:?}: the replay does not fail\n{noted}");
+            broken += 1;
+        } else {
+            assert_eq!(ran.status.code(), Some(0));
+            assert!(noted.contains("no replay was written"), "{noted}");
+        }
+    }
+    assert_eq!(broken, 8, "each of the eight has a broken version");
+}
+
+#[test]
+fn properties_other_than_assertions() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-properties");
+    let file = scratch.0.join("a.c");
+    let name = file.to_str().unwrap();
+    let check = |text: &str, more: &[&str]| {
+        fs::write(&file, text).unwrap();
+        let ran = run(&[&["check", name, "--timeout", "30"], more].concat());
+        (out(&ran).lines().next().unwrap_or_default().to_string(), err(&ran))
+    };
+    let two = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }";
+    let locks = |f: &str, g: &str| {
+        format!("#include <pthread.h>\npthread_mutex_t a, b; pthread_cond_t c; int x; void *f(void *p) {{ {f} return 0; }} void *g(void *p) {{ {g} return 0; }} {two}")
+    };
+    let lock = |l: &str| format!("pthread_mutex_lock(&{l});");
+    let unlock = |l: &str| format!("pthread_mutex_unlock(&{l});");
+    let nest = |l: &str, m: &str| [lock(l), lock(m), unlock(m), unlock(l)].concat();
+    let inverted = locks(&nest("a", "b"), &nest("b", "a"));
+    assert!(check(&inverted, &["--deadlock"]).0.starts_with("UNSAFE  deadlock"));
+    let ordered = locks(&nest("a", "b"), &nest("a", "b"));
+    assert!(check(&ordered, &["--deadlock"]).0.starts_with("SAFE  deadlock"));
+    // A signal that comes before the wait is lost, and nothing else wakes the thread.
+    let lost = locks(
+        &[lock("a"), "pthread_cond_wait(&c, &a);".into(), unlock("a")].concat(),
+        "pthread_cond_signal(&c);",
+    );
+    assert!(check(&lost, &["--deadlock"]).0.starts_with("UNSAFE  deadlock"));
+    let guarded = locks(
+        &[lock("a"), "while (!x) pthread_cond_wait(&c, &a);".into(), unlock("a")].concat(),
+        &[lock("a"), "x = 1; pthread_cond_signal(&c);".into(), unlock("a")].concat(),
+    );
+    assert!(check(&guarded, &["--deadlock"]).0.starts_with("SAFE  deadlock"));
+    // Races.
+    assert!(check(&locks("x = 1;", "x = 1;"), &["--race"]).0.starts_with("UNSAFE  race"));
+    assert!(check(&locks("int y = x;", "int y = x;"), &["--race"]).0.starts_with("SAFE  race"));
+    assert!(check(&locks("x = 1;", "__atomic_load_n(&x, 5);"), &["--race"]).0.starts_with("UNSAFE  race"));
+    let held = [lock("a"), "x++;".into(), unlock("a")].concat();
+    assert!(check(&locks(&held, &held), &["--race"]).0.starts_with("SAFE  race"));
+    // Locks.
+    let (said, noted) = check(&locks(&unlock("a"), ""), &[]);
+    assert!(said.starts_with("SAFE") && noted.contains("warning: line 2: a lock is released"), "{said}\n{noted}");
+    assert!(check(&locks(&unlock("a"), ""), &["--locks"]).0.starts_with("UNSAFE  locks"));
+    assert!(check(&locks(&lock("a"), "pthread_mutex_destroy(&a);"), &["--locks"]).0.starts_with("UNSAFE  locks"));
+    assert!(check(&inverted, &["--locks"]).0.starts_with("SAFE  locks"));
+    // Overflow.
+    let count = |from: &str| format!("int main(void) {{ int n = {from}; n = n + 1; return n; }}");
+    assert!(check(&count("2147483647"), &["--overflow"]).0.starts_with("UNSAFE  overflow"));
+    assert!(check(&count("2147483646"), &["--overflow"]).0.starts_with("SAFE  overflow"));
+    assert!(check("int x; int main(void) { return 3 / x; }", &["--overflow"]).0.starts_with("UNSAFE  overflow"));
+    // Nothing is asked.
+    assert!(check("int main(void) { return 0; }", &[]).1.contains("nothing is asserted"));
+    // Labels and functions.
+    let text = "int l; void in(void) { } void w(void) { while (l) { } l = 1; HERE: in(); l = 0; }";
+    for more in [["--mutex", "HERE"], ["--mutex", "in"], ["--error-label", "HERE"]] {
+        let (said, noted) = check(text, &[&["--entry", "w"], &more[..]].concat());
+        assert!(said.starts_with("UNSAFE"), "{more:?}: {said}{noted}");
+    }
+    let (said, noted) = check(text, &["--entry", "w", "--mutex", "THERE"]);
+    assert!(said.is_empty() && noted.contains("no label and no function `THERE`"), "{noted}");
+}
+
+#[test]
+fn assumptions_are_part_of_the_document() {
+    if !has_compiler() {
+        return;
+    }
+    let ran = run(&["check", "examples/c/refcount.c", "--json"]);
+    let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(document["assumptions"][0], "sequential consistency");
+    assert!(document["scope"].as_str().unwrap().contains("at most 2"), "{document}");
+    let race_free = run(&["check", "examples/c/spinlock.c", "--entry", "worker", "--race", "--assertions", "--json"]);
+    let document: Value = serde_json::from_slice(&race_free.stdout).unwrap();
+    assert!(document["assumptions"][0].as_str().unwrap().contains("without data races"), "{document}");
+}
+
+#[test]
+fn other_commands_take_c() {
+    if !has_compiler() {
+        return;
+    }
+    let example = "examples/c/refcount-broken.c";
+    let ran = run(&["simulate", example, "--seed", "3", "--steps", "30"]);
+    assert!(ran.status.success() && out(&ran).contains("atomic_fetch_sub"), "{}{}", out(&ran), err(&ran));
+    let ran = run(&["reach", example, "--threads", "2", "--timeout", "60"]);
+    assert!(ran.status.success() && out(&ran).contains("freed"), "{}{}", out(&ran), err(&ran));
+    let ran = run(&["translate", example, "--to", "dot"]);
+    assert!(out(&ran).starts_with("digraph program {") && out(&ran).contains("atomic_load"), "{}", err(&ran));
+    let ran = run(&["translate", example, "--to", "goto"]);
+    assert!(out(&ran).contains("thread user(unused.0):"), "{}", out(&ran));
+    // Options for C are not for other languages.
+    let ran = run(&["check", "examples/spinlock.bp", "--entry", "f"]);
+    assert!(ran.status.code() == Some(2) && err(&ran).contains("`--entry` is for C"), "{}", err(&ran));
+    let scratch = Scratch::new("c-sarif");
+    let (page, log) = (scratch.0.join("p.html"), scratch.0.join("l.sarif"));
+    run(&["check", example, "--html", page.to_str().unwrap(), "--sarif", log.to_str().unwrap()]);
+    let log: Value = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("refcount-broken.c"), "{place}");
+    assert_eq!(place["region"]["startLine"], 13, "{place}");
+    assert!(fs::read_to_string(page).unwrap().contains("refcount-broken.c"));
+}
