@@ -95,6 +95,21 @@ fn places_of_all_routines_are_merged_and_each_group_has_its_own_part() {
     assert_eq!(proof(&problem(&groups(30))).len(), 30);
 }
 
+/// Bad configurations with several threads are answered by one part.
+#[test]
+fn two_threads_at_a_label_are_ruled_out_together() {
+    let text = "decl lock := 0, noise := 0;
+                void f() begin lock := 1 constrain !lock; C: noise := *; lock := 0; end
+                void g() begin lock := 1 constrain !lock; C: skip; lock := 0; end
+                void main() begin while * do if noise then f(); else g(); fi; od end";
+    let job = job(text).never_two_at("C");
+    let problem = &job.prepare().expect("a question").problem;
+    assert!(problem.targets[0].configs.len() > 1);
+    let found = verdict(problem);
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(problem, &problem.targets[0], &found).expect("evidence");
+}
+
 /// What a value depends on is kept once it turns out to be needed, also through parameters and results.
 #[test]
 fn variables_are_added_until_there_is_a_proof() {
