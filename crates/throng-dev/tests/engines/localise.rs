@@ -124,6 +124,21 @@ fn variables_are_added_until_there_is_a_proof() {
     check(&problem, &problem.targets[0], &found).expect("evidence");
 }
 
+/// A model that could not list all cases of a statement proves nothing any more: leaving many variables open must not lead there.
+#[test]
+fn statements_that_link_many_variables_are_left_alone() {
+    let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
+    let zeros = names.iter().map(|x| format!("{x} := 0")).collect::<Vec<_>>().join(", ");
+    let sum = names.join(" ^ ");
+    let text = format!(
+        "decl ok := 1, noise := 0; decl {zeros};
+         void main() begin while * do noise := {sum}; x0 := !x0; assert(ok); od end"
+    );
+    let problem = problem(&text);
+    assert!(matches!(verdict(&problem), Verdict::Unknown(Unknown::Inconclusive(_))));
+    problem.complete().expect("nothing was left out");
+}
+
 #[test]
 fn a_violation_is_never_ruled_out_and_other_models_are_refused() {
     let broken = driver(3).replacen("lock := 1 constrain !lock", "lock := 1", 1);

@@ -124,6 +124,10 @@ impl Search<'_> {
     ) -> Result<LocalProof, Unknown> {
         loop {
             self.limits.check()?;
+            if self.dependences.is_too_wide(&kept) {
+                kept = self.more(&kept)?;
+                continue;
+            }
             let places = Places {
                 dependences: &self.dependences,
                 states: self.states,
@@ -137,10 +141,14 @@ impl Search<'_> {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
                 return Ok(LocalProof { map, at, proof });
             }
-            kept = self.dependences.grown(&kept).ok_or_else(|| {
-                Unknown::Inconclusive("the variables that the property depends on do not rule it out".into())
-            })?;
+            kept = self.more(&kept)?;
         }
+    }
+
+    /// These variables and more.
+    fn more(&self, kept: &Variables) -> Result<Variables, Unknown> {
+        let why = "no proof was found with the variables that the property depends on";
+        self.dependences.grown(kept).ok_or_else(|| Unknown::Inconclusive(why.into()))
     }
 
     fn place(&self, point: u32) -> Local {
