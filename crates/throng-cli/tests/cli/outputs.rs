@@ -207,9 +207,17 @@ fn numbers_of_jobs_and_limits_at_the_edge() {
         ("--memory", "0", "memory limit"),
         ("--memory", "1", "memory limit"),
     ] {
-        for engine in
-            ["auto", "explicit", "symbolic", "karp-miller", "backward", "views", "equations", "guided"]
-        {
+        for engine in [
+            "auto",
+            "explicit",
+            "symbolic",
+            "karp-miller",
+            "backward",
+            "views",
+            "localise",
+            "equations",
+            "guided",
+        ] {
             let mut args = vec!["check", &lock, option, value, "--engine", engine];
             if engine == "symbolic" {
                 args.extend(["--threads", "3"]);

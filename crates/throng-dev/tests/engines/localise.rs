@@ -95,6 +95,21 @@ fn places_of_all_routines_are_merged_and_each_group_has_its_own_part() {
     assert_eq!(proof(&problem(&groups(30))).len(), 30);
 }
 
+/// Bad configurations with several threads are answered by one part.
+#[test]
+fn two_threads_at_a_label_are_ruled_out_together() {
+    let text = "decl lock := 0, noise := 0;
+                void f() begin lock := 1 constrain !lock; C: noise := *; lock := 0; end
+                void g() begin lock := 1 constrain !lock; C: skip; lock := 0; end
+                void main() begin while * do if noise then f(); else g(); fi; od end";
+    let job = job(text).never_two_at("C");
+    let problem = &job.prepare().expect("a question").problem;
+    assert!(problem.targets[0].configs.len() > 1);
+    let found = verdict(problem);
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(problem, &problem.targets[0], &found).expect("evidence");
+}
+
 /// What a value depends on is kept once it turns out to be needed, also through parameters and results.
 #[test]
 fn variables_are_added_until_there_is_a_proof() {
@@ -107,6 +122,21 @@ fn variables_are_added_until_there_is_a_proof() {
     let found = verdict(&problem);
     assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
     check(&problem, &problem.targets[0], &found).expect("evidence");
+}
+
+/// A model that could not list all cases of a statement proves nothing any more: leaving many variables open must not lead there.
+#[test]
+fn statements_that_link_many_variables_are_left_alone() {
+    let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
+    let zeros = names.iter().map(|x| format!("{x} := 0")).collect::<Vec<_>>().join(", ");
+    let sum = names.join(" ^ ");
+    let text = format!(
+        "decl ok := 1, noise := 0; decl {zeros};
+         void main() begin while * do noise := {sum}; x0 := !x0; assert(ok); od end"
+    );
+    let problem = problem(&text);
+    assert!(matches!(verdict(&problem), Verdict::Unknown(Unknown::Inconclusive(_))));
+    problem.complete().expect("nothing was left out");
 }
 
 #[test]

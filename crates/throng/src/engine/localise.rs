@@ -78,11 +78,13 @@ struct Search<'a> {
 impl Search<'_> {
     /// A proof for each bad configuration of the target.
     fn prove(&self, target: &Target, statistics: &mut Statistics) -> Result<Vec<LocalProof>, Unknown> {
-        // Those at the same places are answered by the same part.
+        // A part is about all bad configurations at its places: those at one place are answered together, and those with several threads all of them.
+        let single = target.configs.iter().all(|bad| bad.threads.size() < 2);
         let mut by_places: BTreeMap<Vec<u32>, (Variables, Vec<Config>)> = BTreeMap::new();
         for bad in &target.configs {
             let kept = self.dependences.of_property(self.states, bad);
-            let (all, configs) = by_places.entry(self.places(bad)).or_default();
+            let places = if single { self.places(bad) } else { Vec::new() };
+            let (all, configs) = by_places.entry(places).or_default();
             all.extend(kept);
             configs.push(bad.clone());
         }
@@ -122,6 +124,10 @@ impl Search<'_> {
     ) -> Result<LocalProof, Unknown> {
         loop {
             self.limits.check()?;
+            if self.dependences.is_too_wide(&kept) {
+                kept = self.more(&kept)?;
+                continue;
+            }
             let places = Places {
                 dependences: &self.dependences,
                 states: self.states,
@@ -135,10 +141,14 @@ impl Search<'_> {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
                 return Ok(LocalProof { map, at, proof });
             }
-            kept = self.dependences.grown(&kept).ok_or_else(|| {
-                Unknown::Inconclusive("the variables that the property depends on do not rule it out".into())
-            })?;
+            kept = self.more(&kept)?;
         }
+    }
+
+    /// These variables and more.
+    fn more(&self, kept: &Variables) -> Result<Variables, Unknown> {
+        let why = "no proof was found with the variables that the property depends on";
+        self.dependences.grown(kept).ok_or_else(|| Unknown::Inconclusive(why.into()))
     }
 
     fn place(&self, point: u32) -> Local {

@@ -67,6 +67,9 @@ pub(super) fn variable(program: &Program, edge: &Edge, v: &Var) -> Option<Variab
     }
 }
 
+/// More variables that are left open than this are not read in one statement.
+const MOST_OPEN: usize = 10;
+
 /// What an edge reads and writes.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Access {
@@ -164,6 +167,18 @@ impl<'a> Dependences<'a> {
             common = each().flatten().copied().collect();
         }
         common.into_iter().map(Variable::Shared).collect()
+    }
+
+    /// Whether a statement reads many variables that are left open: then it has too many cases to list, and a model that has once given up on a
+    /// statement proves nothing any more, to no engine.
+    pub(super) fn is_too_wide(&self, kept: &Variables) -> bool {
+        self.accesses.iter().any(|access| {
+            let reads = access.tests.iter().chain(access.assigns.iter().flat_map(|a| &a.1));
+            let mut open: Vec<&Variable> = reads.filter(|v| !kept.contains(v)).collect();
+            open.sort_unstable();
+            open.dedup();
+            open.len() > MOST_OPEN
+        })
     }
 
     /// More variables: what the values of those that are kept depend on; if that is nothing new, the conditions on the way. None if there are no more.
