@@ -4,6 +4,7 @@ mod bench;
 mod checkpoint;
 mod commands;
 mod docs;
+mod editors;
 mod explain;
 mod honest;
 mod integers;
