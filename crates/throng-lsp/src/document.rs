@@ -10,7 +10,7 @@ use crate::position::Text;
 use crate::verdict::{Asked, is_c};
 use throng::{Format, Input, Job, SourceDiagnostic};
 use throng_lang::bp::ast::ASYNC;
-use throng_lang::bp::lexer::{Lexer, Tok};
+use throng_lang::bp::lexer::{CONTEXTUAL, Lexer, Tok};
 use throng_lang::bp::{self, parser};
 use throng_lang::source::{Diagnostic, Severity};
 
@@ -277,23 +277,6 @@ impl Document {
 
 /// Whether a word can be the name of anything.
 fn is_name(word: &str) -> bool {
-    // Words that are keywords in some places.
-    const CONTEXTUAL: [&str; 14] = [
-        "atomic",
-        "wait",
-        "signal",
-        "broadcast",
-        "dead",
-        "print",
-        "sync",
-        "dfs",
-        "thread_local",
-        "call",
-        "const",
-        "enum",
-        "for",
-        "in",
-    ];
     let mut lexer = Lexer::new(word);
     let token = lexer.token();
     token.tok == Tok::Ident
@@ -318,17 +301,23 @@ fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
     };
     let input = match Input::edited(path, text) {
         Ok(input) => input,
-        Err(throng::Error::Refused(found)) => return own(found),
-        Err(other) => return vec![Diagnostic::whole("E799", other.to_string())],
+        Err(why) => return own(refused(why)),
     };
     let mut found: Vec<SourceDiagnostic> = input.warnings().collect();
     let job = Job::new(&input).question(Asked::default().question());
     match job.prepare() {
         Ok(prepared) => found.extend(prepared.warnings.iter().cloned()),
-        Err(throng::Error::Refused(more)) => found.extend(more),
-        Err(other) => return vec![Diagnostic::whole("E799", other.to_string())],
+        Err(why) => found.extend(refused(why)),
     }
     own(found)
+}
+
+/// Messages about the input or the question; what else can go wrong, a check says.
+fn refused(why: throng::Error) -> Vec<SourceDiagnostic> {
+    match why {
+        throng::Error::Refused(found) => found,
+        _ => Vec::new(),
+    }
 }
 
 /// What a file is written in, according to its name.

@@ -6,6 +6,7 @@ mod checkpoint;
 mod ci;
 mod commands;
 mod docs;
+mod editors;
 mod explain;
 mod honest;
 mod integers;

@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+mod editor;
 mod growth;
 mod limits;
 mod numbers;

@@ -14,6 +14,19 @@ use std::collections::VecDeque;
 use crate::bp::ast::Origin;
 use crate::source::{Diagnostic, Span};
 
+/// Words that can never be names.
+pub const RESERVED: [&str; 31] = [
+    "T", "F", "true", "false", "begin", "end", "decl", "void", "bool", "goto", "if", "then", "else", "elsif",
+    "fi", "while", "do", "od", "skip", "assume", "assert", "return", "constrain", "start_thread",
+    "end_thread", "atomic_begin", "atomic_end", "schoose", "enforce", "abortif", "_",
+];
+
+/// Words that are keywords where they are expected, and names elsewhere.
+pub const CONTEXTUAL: [&str; 14] = [
+    "atomic", "wait", "signal", "broadcast", "dead", "print", "sync", "dfs", "thread_local", "call", "const",
+    "enum", "for", "in",
+];
+
 /// The kinds of tokens. Synonyms (`&` and `&&`, `T` and `true`) are one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "each variant is the word or sign `Tok::symbol` gives")]
@@ -487,6 +500,21 @@ mod tests {
     #[test]
     fn names_hold_dollars_hashes_and_joined_dashes_and_dots() {
         assert_eq!(words("$main c$$f a#1 a-b a.b b$"), ["$main", "c$$f", "a#1", "a-b", "a.b", "b$"]);
+    }
+
+    #[test]
+    fn the_reserved_words_are_those_that_are_no_names() {
+        for word in RESERVED {
+            assert_ne!(super::word(word), Tok::Ident, "{word}");
+        }
+        for word in CONTEXTUAL {
+            assert_eq!(super::word(word), Tok::Ident, "{word}");
+        }
+        // As many as `word` knows: every arm of its match is a list of string literals.
+        let source = include_str!("lexer.rs");
+        let body = source.split("fn word(text: &str) -> Tok {").nth(1).expect("it exists");
+        let body = body.split("_ => Tok::Ident").next().expect("its end");
+        assert_eq!(body.matches('"').count() / 2, RESERVED.len());
     }
 
     #[test]

@@ -1,0 +1,1 @@
+au BufRead,BufNewFile *.bp,*.nbp setfiletype bp
