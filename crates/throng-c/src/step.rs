@@ -150,7 +150,15 @@ pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> 
     let live = &t.live[0];
     let registers =
         live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
-    Thread { template: template as u32, pc: 0, id, registers: registers.collect(), private, held: Vec::new(), stopped: false }
+    Thread {
+        template: template as u32,
+        pc: 0,
+        id,
+        registers: registers.collect(),
+        private,
+        held: Vec::new(),
+        stopped: false,
+    }
 }
 
 /// The value of a register that a thread will read, for people.

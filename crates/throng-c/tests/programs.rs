@@ -275,7 +275,10 @@ fn no_text_makes_the_reader_panic() {
         format!("{PRELUDE}int x; void *f(void *p) {{ x++; return 0; }} {TWO}"),
         "struct s { int a[2]; char c; } g = { { 1, 2 }, 'x' }; int main() { struct s l = g; for (int i = 0; i < 2; i++) l.a[i] += g.c; return l.a[1] ?: 3; }".into(),
     ];
-    let pieces = ["(", ")", "{", "}", ";", "*", "&", "x", "int", "=", "[", "]", "0", "sizeof", "\"", "'", "if", "#", ",", "struct s", "\u{e9}", "?", ":"];
+    let pieces = [
+        "(", ")", "{", "}", ";", "*", "&", "x", "int", "=", "[", "]", "0", "sizeof", "\"", "'", "if", "#",
+        ",", "struct s", "\u{e9}", "?", ":",
+    ];
     let mut seed = 1u64;
     let mut below = |n: usize| {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -64,8 +64,8 @@ pub fn check(
     watch: &dyn Watch,
 ) -> Result<Outcome, Error> {
     if is_c(path) {
-        let options =
-            throng_c::Options { error_labels: asked.error_labels.clone(), ..throng_c::Options::default() };
+        let mut options = throng_c::Options::default();
+        options.question.error_labels.clone_from(&asked.error_labels);
         let loaded = throng_c::load(path, &options)?;
         let mut problem = loaded.problem();
         problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);

@@ -20,7 +20,14 @@ impl<'a> Lower<'a> {
     }
 
     /// `old = *p; *p = old op v` in one step: the old and the new value.
-    pub(super) fn modify(&mut self, p: &Expr, i: Int, op: Option<BinOp>, v: Expr, negate: bool) -> (Expr, Expr) {
+    pub(super) fn modify(
+        &mut self,
+        p: &Expr,
+        i: Int,
+        op: Option<BinOp>,
+        v: Expr,
+        negate: bool,
+    ) -> (Expr, Expr) {
         self.emit(Instr::AtomicBegin);
         let old = self.load_as(Access::Atomic, p, 0, i);
         let mut new = match op {
@@ -39,7 +46,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Compares and exchanges in one step: whether it did, and the old value. `into`: where the old value goes if not.
-    pub(super) fn exchange(&mut self, p: &Expr, i: Int, expected: Expr, new: Expr, into: Option<&Expr>) -> (Expr, Expr) {
+    pub(super) fn exchange(
+        &mut self,
+        p: &Expr,
+        i: Int,
+        expected: Expr,
+        new: Expr,
+        into: Option<&Expr>,
+    ) -> (Expr, Expr) {
         let done = self.register(INT, None);
         let (same, other, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
@@ -188,7 +202,12 @@ impl<'a> Lower<'a> {
     }
 
     /// The functions of `<stdatomic.h>`, where they are not macros.
-    pub(super) fn standard_atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+    pub(super) fn standard_atomic(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Option<Option<Value>>> {
         let rest = name["atomic_".len()..].trim_end_matches("_explicit");
         let as_builtin = match rest {
             "load" => "__atomic_load_n".to_string(),

@@ -155,7 +155,8 @@ impl<'a> Lower<'a> {
             "scanf" | "fscanf" | "sscanf" | "__isoc99_scanf" | "__isoc99_sscanf" | "__isoc99_fscanf" => {
                 self.scan(args, if name.ends_with("c99_scanf") || name == "scanf" { 1 } else { 2 }, span)?
             }
-            "memcpy" | "memmove" | "strncpy" | "strcat" | "sprintf" | "snprintf" | "read" | "fgets" | "gets" => {
+            "memcpy" | "memmove" | "strncpy" | "strcat" | "sprintf" | "snprintf" | "read" | "fgets"
+            | "gets" => {
                 return unsupported(span, format!("`{name}`"));
             }
             _ if name.starts_with("pthread_") => return self.pthread(&name["pthread_".len()..], args, span),
@@ -194,7 +195,12 @@ impl<'a> Lower<'a> {
     }
 
     /// If the condition is false, what `otherwise` writes.
-    pub(super) fn check(&mut self, args: Args<'a>, span: Span, otherwise: impl FnOnce(&mut Self)) -> Result<()> {
+    pub(super) fn check(
+        &mut self,
+        args: Args<'a>,
+        span: Span,
+        otherwise: impl FnOnce(&mut Self),
+    ) -> Result<()> {
         let Some(c) = args.first() else { return wrong(span, "an argument is missing") };
         if self.dry {
             return Ok(());

@@ -100,7 +100,12 @@ impl<'a> Lower<'a> {
         self.emit(Instr::AtomicEnd);
     }
 
-    pub(super) fn pthread(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+    pub(super) fn pthread(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Option<Option<Value>>> {
         let ok = || Self::int_value(Expr::Const(0));
         if self.dry {
             return Ok(Some(match name {
@@ -540,7 +545,12 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    pub(super) fn semaphore(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
+    pub(super) fn semaphore(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Option<Option<Value>>> {
         let ok = || Self::int_value(Expr::Const(0));
         if self.dry {
             return Ok(Some(Self::int_value(Expr::SelfId)));

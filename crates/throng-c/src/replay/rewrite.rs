@@ -598,14 +598,15 @@ impl<'a> Rewriter<'a> {
             };
             let first = if main > 0 { format!("__throng_maybe({site}, 0); ") } else { String::new() };
             let last = if main != 1 { format!("__throng_maybe({site}, 1); ") } else { String::new() };
-            return format!("({{ {first}__throng_turn({site}, {main}); {last}{name}({}); }})", args.join(", "));
+            return format!(
+                "({{ {first}__throng_turn({site}, {main}); {last}{name}({}); }})",
+                args.join(", ")
+            );
         }
         if name.trim_start_matches("__isoc99_").ends_with("scanf") {
             self.inputs.insert(site);
             let from = if name.trim_start_matches("__isoc99_") == "scanf" { 1 } else { 2 };
-            let each = args.iter().skip(from).map(|a| {
-                format!("__throng_scan({site}, {a}, sizeof *({a})); ")
-            });
+            let each = args.iter().skip(from).map(|a| format!("__throng_scan({site}, {a}, sizeof *({a})); "));
             return format!("({{ {}(int)__throng_input({site}); }})", each.collect::<String>());
         }
         // Not defined: an input.

@@ -88,7 +88,9 @@ fn properties_other_than_assertions() {
     };
     let two = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }";
     let locks = |f: &str, g: &str| {
-        format!("#include <pthread.h>\npthread_mutex_t a, b; pthread_cond_t c; int x; void *f(void *p) {{ {f} return 0; }} void *g(void *p) {{ {g} return 0; }} {two}")
+        format!(
+            "#include <pthread.h>\npthread_mutex_t a, b; pthread_cond_t c; int x; void *f(void *p) {{ {f} return 0; }} void *g(void *p) {{ {g} return 0; }} {two}"
+        )
     };
     let lock = |l: &str| format!("pthread_mutex_lock(&{l});");
     let unlock = |l: &str| format!("pthread_mutex_unlock(&{l});");
@@ -116,15 +118,22 @@ fn properties_other_than_assertions() {
     assert!(check(&locks(&held, &held), &["--race"]).0.starts_with("SAFE  race"));
     // Locks.
     let (said, noted) = check(&locks(&unlock("a"), ""), &[]);
-    assert!(said.starts_with("SAFE") && noted.contains("warning: line 2: a lock is released"), "{said}\n{noted}");
+    assert!(
+        said.starts_with("SAFE") && noted.contains("warning: line 2: a lock is released"),
+        "{said}\n{noted}"
+    );
     assert!(check(&locks(&unlock("a"), ""), &["--locks"]).0.starts_with("UNSAFE  locks"));
-    assert!(check(&locks(&lock("a"), "pthread_mutex_destroy(&a);"), &["--locks"]).0.starts_with("UNSAFE  locks"));
+    assert!(
+        check(&locks(&lock("a"), "pthread_mutex_destroy(&a);"), &["--locks"]).0.starts_with("UNSAFE  locks")
+    );
     assert!(check(&inverted, &["--locks"]).0.starts_with("SAFE  locks"));
     // Overflow.
     let count = |from: &str| format!("int main(void) {{ int n = {from}; n = n + 1; return n; }}");
     assert!(check(&count("2147483647"), &["--overflow"]).0.starts_with("UNSAFE  overflow"));
     assert!(check(&count("2147483646"), &["--overflow"]).0.starts_with("SAFE  overflow"));
-    assert!(check("int x; int main(void) { return 3 / x; }", &["--overflow"]).0.starts_with("UNSAFE  overflow"));
+    assert!(
+        check("int x; int main(void) { return 3 / x; }", &["--overflow"]).0.starts_with("UNSAFE  overflow")
+    );
     // Nothing is asked.
     assert!(check("int main(void) { return 0; }", &[]).1.contains("nothing is asserted"));
     // Labels and functions.
@@ -146,7 +155,8 @@ fn assumptions_are_part_of_the_document() {
     let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!(document["assumptions"][0], "sequential consistency");
     assert!(document["scope"].as_str().unwrap().contains("at most 2"), "{document}");
-    let race_free = run(&["check", "examples/c/spinlock.c", "--entry", "worker", "--race", "--assertions", "--json"]);
+    let race_free =
+        run(&["check", "examples/c/spinlock.c", "--entry", "worker", "--race", "--assertions", "--json"]);
     let document: Value = serde_json::from_slice(&race_free.stdout).unwrap();
     assert!(document["assumptions"][0].as_str().unwrap().contains("without data races"), "{document}");
 }
