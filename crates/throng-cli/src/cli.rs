@@ -163,7 +163,7 @@ struct CertifyArgs {
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -377,9 +377,21 @@ struct QuestionArgs {
     /// Programs: no thread may reach this label. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     error_label: Vec<String>,
-    /// Programs: no two threads may be at this label, no thread being inside an atomic section. May be repeated
-    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    /// Programs: no two threads may be at this label, no thread being inside an atomic section. `A|B`: at these labels or lines;
+    /// `A,B`: no thread at A while another is at B. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
     mutex: Vec<String>,
+    /// Programs: `L=2`, at most two threads may be at label L (or `A|B=2`), no thread being inside an atomic section. May be repeated
+    #[arg(long, value_name = "BOUND", help_heading = "Question")]
+    at_most: Vec<String>,
+    /// Programs: `L & x, M & !y`, no thread may be at label (or line) L and see x true while another is at M and sees y false; any number of
+    /// threads, each with its condition on local and shared variables. May be repeated
+    #[arg(long, value_name = "THREADS", help_heading = "Question")]
+    never: Vec<String>,
+    /// Programs: no two threads may be about to access this shared variable, one of them to write it, no thread being inside an atomic
+    /// section. May be repeated
+    #[arg(long, value_name = "VAR", help_heading = "Question")]
+    race: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -397,6 +409,12 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     mutex: Vec<String>,
     #[arg(long, hide = true)]
+    at_most: Vec<String>,
+    #[arg(long, hide = true)]
+    never: Vec<String>,
+    #[arg(long, hide = true)]
+    race: Vec<String>,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -407,6 +425,9 @@ impl PropertyArgs {
             ("--prop", self.prop.is_some()),
             ("--error-label", !self.error_label.is_empty()),
             ("--mutex", !self.mutex.is_empty()),
+            ("--at-most", !self.at_most.is_empty()),
+            ("--never", !self.never.is_empty()),
+            ("--race", !self.race.is_empty()),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -507,6 +528,9 @@ impl QuestionArgs {
             prop: self.prop.clone(),
             error_labels: self.error_label.clone(),
             mutex: self.mutex.clone(),
+            at_most: self.at_most.clone(),
+            never: self.never.clone(),
+            races: self.race.clone(),
             invariants: self.invariant.clone(),
             ..self.start.question()
         }

@@ -10,6 +10,7 @@ use crate::bp::Jit;
 use crate::configuration::{parse_config, parse_target, read_prop};
 use crate::load::{Format, Input, Loaded, Reading, read_source};
 use crate::pnml;
+use crate::property::{Annotation, Part, Together, annotations};
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use throng_model::Model;
@@ -28,8 +29,14 @@ pub struct Question {
     pub prop: Option<PathBuf>,
     /// `--error-label`: labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// `--mutex`: labels that no two threads may be at.
+    /// `--mutex`: places that no two threads may be at, see [`Together::exclusion`].
     pub mutex: Vec<String>,
+    /// `--at-most`: places, and how many threads may be there, see [`Together::at_most`].
+    pub at_most: Vec<String>,
+    /// `--never`: threads that must not be there at once, see [`Together::never`].
+    pub never: Vec<String>,
+    /// `--race`: shared variables that no two threads may be about to access, one of them to write.
+    pub races: Vec<String>,
     /// `--invariant`: expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
@@ -49,13 +56,16 @@ pub enum Names {
 }
 
 /// Options of the command line, and the methods of the library that ask for the same.
-const METHODS: [(&str, &str); 7] = [
+const METHODS: [(&str, &str); 10] = [
     ("--initial", "start"),
     ("--threads", "threads"),
     ("--target", "never"),
     ("--prop", "properties"),
     ("--error-label", "never_at"),
     ("--mutex", "never_two_at"),
+    ("--at-most", "at_most"),
+    ("--never", "never_together"),
+    ("--race", "no_race"),
     ("--invariant", "always"),
 ];
 
@@ -130,7 +140,63 @@ fn wrong(
 impl Question {
     /// How to read a program that is asked this: where values of threads' variables are asked for, none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
-        Reading { exact_copies: reading.exact_copies || !self.targets.is_empty(), ..reading }
+        let condition = |text: &String| Together::never(text).is_ok_and(|t| t.has_conditions());
+        let of_threads = !self.targets.is_empty() || self.never.iter().any(condition);
+        Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
+    }
+
+    /// This question and what the input asks itself, in comments `//@ mutex L`: properties are added, a start or a bound only where this question
+    /// leaves it open.
+    pub fn with_annotations(&self, loaded: &Loaded) -> Result<Question, Vec<SourceDiagnostic>> {
+        let (mut question, mut complaints) = (self.clone(), Vec::new());
+        let Input::Program(_) = loaded.input else { return Ok(question) };
+        let (mut initial, mut threads) = (None, None);
+        for Annotation { word, value } in annotations(&loaded.source.text) {
+            let mut wrong = |part: &Part, message: String| {
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ error-label L`, \
+                            `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
+                let why = Diagnostic::error("E615", part.span, message).hint(hint);
+                complaints.push(SourceDiagnostic::whole(&loaded.source, why));
+            };
+            if value.text.is_empty() {
+                wrong(&word, format!("`//@ {}` does not say what is asked", word.text));
+                continue;
+            }
+            let list = match word.text.as_str() {
+                "mutex" => &mut question.mutex,
+                "at-most" => &mut question.at_most,
+                "never" => &mut question.never,
+                "race" => &mut question.races,
+                "error-label" => &mut question.error_labels,
+                "invariant" => &mut question.invariants,
+                "target" => &mut question.targets,
+                "initial" if initial.is_none() => {
+                    initial = Some(value.text);
+                    continue;
+                }
+                "threads" if threads.is_none() => {
+                    match value.text.parse() {
+                        Ok(n) => threads = Some(n),
+                        Err(_) => wrong(&value, format!("`{}` is not a number of threads", value.text)),
+                    }
+                    continue;
+                }
+                "initial" | "threads" => {
+                    wrong(&word, format!("`//@ {}` is said twice", word.text));
+                    continue;
+                }
+                other => {
+                    wrong(&word, format!("`//@ {other}` is no question"));
+                    continue;
+                }
+            };
+            if !list.contains(&value.text) {
+                list.push(value.text);
+            }
+        }
+        question.initial = question.initial.or(initial);
+        question.threads = question.threads.or(threads);
+        if complaints.is_empty() { Ok(question) } else { Err(complaints) }
     }
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
@@ -139,7 +205,9 @@ impl Question {
         let respelled = |list: Vec<SourceDiagnostic>| -> Vec<SourceDiagnostic> {
             list.into_iter().map(|about| self.names.respell(about)).collect()
         };
-        let mut posed = self.pose_with_options(loaded, path).map_err(respelled)?;
+        let all = self.with_annotations(loaded)?;
+        let mut posed =
+            all.pose_with_options(loaded, path).map_err(|list| respelled(in_place(list, loaded)))?;
         posed.warnings = respelled(posed.warnings);
         if let Input::Program(_) = loaded.input {
             posed.problem.initial_text = self.names.spell(&posed.problem.initial_text);
@@ -179,6 +247,9 @@ impl Question {
             Input::System(_) => vec![
                 ("--error-label", first(&self.error_labels), "labels are for programs; use --target 's|l,l'"),
                 ("--mutex", first(&self.mutex), "labels are for programs; use --target 's|l,l'"),
+                ("--at-most", first(&self.at_most), "labels are for programs; use --target 's|l,l'"),
+                ("--never", first(&self.never), "labels are for programs; use --target 's|l,l'"),
+                ("--race", first(&self.races), "variables are for programs; use --target 's|l,l'"),
                 ("--invariant", first(&self.invariants), "expressions are for programs; use --target 's|'"),
             ],
         };
@@ -290,8 +361,31 @@ impl Question {
         for label in &self.error_labels {
             at_label("--error-label", label, program.error_label(label));
         }
-        for label in &self.mutex {
-            at_label("--mutex", label, program.mutex(label));
+        type Reader = fn(&str) -> Result<Together, Diagnostic>;
+        let together: [(&str, &[String], Reader); 3] = [
+            ("mutex", &self.mutex, Together::exclusion),
+            ("at-most", &self.at_most, Together::at_most),
+            ("never", &self.never, Together::never),
+        ];
+        for (word, texts, read) in together {
+            for text in texts {
+                let name = format!("{word} {}", one_line(text));
+                match read(text).and_then(|asked| program.together(name, text, &asked)) {
+                    Ok(target) => {
+                        if target.configs.is_empty() {
+                            warnings.push(SourceDiagnostic::whole(&loaded.source, impossible(&target.name)));
+                        }
+                        targets.push(target);
+                    }
+                    Err(why) => complaints.push(SourceDiagnostic::option(&format!("--{word}"), text, why)),
+                }
+            }
+        }
+        for name in &self.races {
+            match program.race(name.trim()) {
+                Ok(target) => targets.push(target),
+                Err(why) => complaints.push(SourceDiagnostic::option("--race", name, why)),
+            }
         }
         for text in &self.invariants {
             match program.invariant_text(text) {
@@ -420,6 +514,30 @@ fn nothing_asserted() -> Diagnostic {
     let message = "there is nothing to check: control reaches no assertion in this program";
     Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
         .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR")
+}
+
+/// Errors about what the input asks itself point there.
+fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded) -> Vec<SourceDiagnostic> {
+    let asked = annotations(&loaded.source.text);
+    let moved = |about: SourceDiagnostic| {
+        let SourceDiagnostic { source, diagnostic } = about;
+        let word = source.name.strip_prefix("--").unwrap_or_default();
+        match asked.iter().find(|a| a.word.text == word && a.value.text == source.text) {
+            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.span.start)),
+            None => SourceDiagnostic { source, diagnostic },
+        }
+    };
+    list.into_iter().map(moved).collect()
+}
+
+/// A text with single blanks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn impossible(name: &str) -> Diagnostic {
+    let message = format!("`{name}` can only be violated in code that control cannot reach");
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W610", message) }
 }
 
 fn unreachable(label: &str) -> Diagnostic {

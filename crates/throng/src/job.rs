@@ -48,8 +48,14 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Outcome, Error> {
 pub enum Property {
     /// Programs: no thread reaches this label.
     NeverAt(String),
-    /// Programs: no two threads are at this label, no thread being inside an atomic section.
+    /// Programs: no two threads are at this label, no thread being inside an atomic section. `A|B`: no two are at these; `A, B`: none is at A while another is at B.
     NeverTwoAt(String),
+    /// Programs: `L=2`, at most two threads are at L, no thread being inside an atomic section.
+    AtMost(String),
+    /// Programs: `L & x, M & !y`, no thread is at L and sees x true while another is at M and sees y false.
+    NeverTogether(String),
+    /// Programs: no two threads are about to access this shared variable, one of them to write it, no thread being inside an atomic section.
+    NoRace(String),
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
@@ -194,6 +200,9 @@ impl<'a> Job<'a> {
         match property {
             Property::NeverAt(label) => question.error_labels.push(label),
             Property::NeverTwoAt(label) => question.mutex.push(label),
+            Property::AtMost(text) => question.at_most.push(text),
+            Property::NeverTogether(text) => question.never.push(text),
+            Property::NoRace(name) => question.races.push(name),
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
         }
@@ -208,6 +217,21 @@ impl<'a> Job<'a> {
     /// No two threads are at this label.
     pub fn never_two_at(self, label: &str) -> Job<'a> {
         self.property(Property::NeverTwoAt(label.into()))
+    }
+
+    /// `L=2`: at most two threads are at label L.
+    pub fn at_most(self, bound: &str) -> Job<'a> {
+        self.property(Property::AtMost(bound.into()))
+    }
+
+    /// `L & x, M & !y`: no thread is at L and sees x true while another is at M and sees y false.
+    pub fn never_together(self, threads: &str) -> Job<'a> {
+        self.property(Property::NeverTogether(threads.into()))
+    }
+
+    /// No two threads are about to access this shared variable, one of them to write it.
+    pub fn no_race(self, variable: &str) -> Job<'a> {
+        self.property(Property::NoRace(variable.into()))
     }
 
     /// This expression over the shared variables always holds.
@@ -276,7 +300,8 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        let exact = listing || question.reading(*input.reading()).exact_copies;
+        let asked = question.with_annotations(input.loaded())?;
+        let exact = listing || asked.reading(*input.reading()).exact_copies;
         let input = if exact { input.with_exact_copies()? } else { input.clone() };
         let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
         let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
@@ -348,8 +373,9 @@ impl<'a> Job<'a> {
 
     /// Whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
-        let Question { targets, prop, error_labels, mutex, invariants, .. } = &self.question;
-        let lists = [targets, error_labels, mutex, invariants];
+        let Question { targets, prop, error_labels, mutex, at_most, never, races, invariants, .. } =
+            &self.question;
+        let lists = [targets, error_labels, mutex, at_most, never, races, invariants];
         let asks = prop.is_some() || lists.iter().any(|list| !list.is_empty());
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }

@@ -10,6 +10,7 @@ use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::Job;
 use throng::report::text;
 use throng_c::{Loaded, Options, load};
+use throng_lang::question::Question;
 use throng_model::problem::{Bound, Problem};
 
 /// Whether a file is C.
@@ -20,10 +21,11 @@ pub(super) fn is_c(input: &InputArgs) -> bool {
 
 fn read(input: &InputArgs, question: &QuestionArgs, console: &Console) -> Result<(Loaded, Problem), Failure> {
     let question = question.question();
-    let others = [&question.targets, &question.mutex, &question.invariants];
+    let Question { targets, mutex, at_most, never, races, invariants, .. } = &question;
+    let others = [targets, mutex, at_most, never, races, invariants];
     if question.initial.is_some() || question.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "of C, the properties are assertions and --error-label; --initial, --target, --prop, --mutex and --invariant \
-                   are not for C yet";
+        let why = "of C, the properties are assertions and --error-label; --initial, --target, --prop, --mutex, --at-most, --never, --race \
+                   and --invariant are not for C yet";
         return Err(Failure::Other(why.into()));
     }
     if question.threads == Some(0) {

@@ -12,18 +12,16 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::encoding::StateCodec;
-use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
+use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
-use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::thread_state::{ThreadStates, choices, visible};
+use super::relation::{Direction, Env, Patience, solve, solve_other};
 use super::types::grouped;
 use super::{Options, ast};
-use crate::source::{Diagnostic, Span};
-use throng_model::problem::{Initial, Target};
+use throng_model::problem::Initial;
 use throng_model::{
-    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist,
-    Place, Predecessors, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
+    Predecessors, SetStates, Shared, Step, Traits, Transfers,
 };
 
 /// A program, ready to be explored.
@@ -38,12 +36,12 @@ pub struct Jit {
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
     /// Parents and children agree on all variables.
-    exact_copies: bool,
+    pub(super) exact_copies: bool,
     /// What to forget; none: nothing.
     forgotten: Option<Forgotten>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
-    gave_up: OnceLock<String>,
+    pub(super) gave_up: OnceLock<String>,
     pub(super) patience: Patience,
 }
 
@@ -156,139 +154,11 @@ impl Jit {
         }
     }
 
-    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts nothing.
-    pub fn assertions(&self) -> Option<Target> {
-        let mut configs = Vec::new();
-        let mut any = false;
-        for (i, point) in self.program.points.iter().enumerate() {
-            let Some(condition) = &point.assertion else { continue };
-            any = true;
-            let (free, slots) = (self.free_shared(), self.program.free_slots(i as u32));
-            let mut found = Vec::new();
-            self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
-            configs.extend(found.into_iter().map(|env| {
-                let l = Local(self.local.encode(i as u32, &env.local));
-                Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
-            }));
-        }
-        any.then(|| Target { name: "assertions".into(), configs })
-    }
-
-    /// A thread can execute the statement with this label (an `assert(0)` in front of it).
-    pub fn error_label(&self, label: &str) -> Result<Target, String> {
-        let configs = self.labelled(label)?.into_iter().map(|p| {
-            let inside = self.program.points[p as usize].inside;
-            Config::new(self.shared_word(inside, &self.free_shared()), Bag::one(self.free_local(p)))
-        });
-        Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
-    }
-
-    /// Two threads are at this label, no thread is inside an atomic section.
-    pub fn mutex(&self, label: &str) -> Result<Target, String> {
-        let points = self.labelled(label)?;
-        let shared = self.shared_word(false, &self.free_shared());
-        let mut configs = Vec::new();
-        for (i, &a) in points.iter().enumerate() {
-            for &b in &points[i..] {
-                let both = [self.free_local(a), self.free_local(b)].into_iter().collect();
-                configs.push(Config::new(shared, both));
-            }
-        }
-        Ok(Target { name: format!("mutex {label}"), configs })
-    }
-
-    /// The shared variables can falsify the expression, no thread is inside an atomic section.
-    pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
-        let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
-        let mut found = Vec::new();
-        if !solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found) {
-            self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
-        }
-        let configs =
-            found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
-        Target { name: format!("invariant {name}"), configs: configs.collect() }
-    }
-
-    /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
-    /// variables of threads are mentioned, the program must have been read with [`Options::exact_copies`].
-    pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
-        let whole = Span::new(0, text.len());
-        let asked = ThreadStates::parse(text)?;
-        if asked.mentions_locals() && !self.exact_copies {
-            let message = "the program was read in a way that forgets variables of threads";
-            return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
-        }
-        let mut shared = self.free_shared();
-        for value in &asked.shared {
-            let i = value.find(self.program.shared.iter().map(|v| v.name.as_str()))?;
-            shared[i] &= if value.value { ONE } else { ZERO };
-        }
-        let mut places = Vec::new();
-        for thread in &asked.threads {
-            places.push(match (self.labelled(&thread.place), thread.line()) {
-                (Ok(points), _) => points,
-                (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
-                    (0..self.program.points.len() as u32)
-                        .filter(|&p| self.program.info(p).line == line)
-                        .collect()
-                }
-                _ => return Err(thread.nowhere()),
-            });
-        }
-        let all = choices(&places).ok_or_else(|| {
-            Diagnostic::error("E611", whole, "there are too many ways to choose statements for these threads")
-        })?;
-        let mut configs = Vec::new();
-        for points in all {
-            let mut bag = Bag::new();
-            let mut possible = !shared.contains(&0);
-            for (thread, &point) in asked.threads.iter().zip(&points) {
-                let visible = visible(&self.program, point);
-                let mut slots = self.program.free_slots(point);
-                for value in &thread.values {
-                    let slot = visible[value.find(visible.iter().map(|v| v.0))?].1;
-                    slots[slot] &= if value.value { ONE } else { ZERO };
-                }
-                possible &= !slots[..self.program.used_slots(point)].contains(&0);
-                if possible {
-                    bag.insert(Local(self.local.encode(point, &slots)), 1);
-                }
-            }
-            let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
-            if possible && inside < 2 {
-                configs.push(Config::new(self.shared_word(inside == 1, &shared), bag));
-            }
-        }
-        configs.sort_unstable();
-        configs.dedup();
-        let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target { name: format!("state {name}"), configs })
-    }
-
-    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
-    fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
-        let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
-        let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
-        if written.clone().any(|l| l == label) {
-            return Ok((0..self.program.points.len() as u32).filter(has).collect());
-        }
-        let mut names: Vec<&str> = Vec::new();
-        while names.len() < 12
-            && let Some(name) = written.next()
-        {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        Err(format!("no label `{label}` in the program; its labels: {known}"))
-    }
-
-    fn free_shared(&self) -> Cube {
+    pub(super) fn free_shared(&self) -> Cube {
         std::iter::repeat_n(FREE, self.program.shared.len()).collect()
     }
 
-    fn free_local(&self, point: u32) -> Local {
+    pub(super) fn free_local(&self, point: u32) -> Local {
         Local(self.local.encode(point, &self.program.free_slots(point)))
     }
 

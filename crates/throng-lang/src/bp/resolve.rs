@@ -20,15 +20,21 @@ pub fn resolve(tree: &ast::Program, text: &str) -> (Resolved, Vec<Diagnostic>) {
 }
 
 /// Resolves an expression over the shared variables alone (`--invariant`).
-pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, Diagnostic> {
+pub fn resolve_shared(
+    e: &ast::Expr,
+    variables: &[Variable],
+    only_shared: bool,
+) -> Result<Expr<u32>, Diagnostic> {
     let mut error = None;
     let resolved = lower_expr(e, &mut |name, primed, span| {
-        let found = shared.iter().position(|v| v.name == name);
+        let found = variables.iter().position(|v| v.name == name);
         if primed || found.is_none() {
             let message = if primed {
                 "a prime has no meaning here".into()
-            } else {
+            } else if only_shared {
                 format!("no shared variable `{name}`")
+            } else {
+                format!("there is no variable `{name}` here")
             };
             error.get_or_insert(Diagnostic::error("E608", span, message));
         }
