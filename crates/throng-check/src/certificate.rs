@@ -155,6 +155,8 @@ pub enum Property {
     Invariant(String),
     /// Threads are in these states, see [`throng_lang::bp::thread_state`], no other thread is inside an atomic section.
     State(String),
+    /// No thread can move, and some thread has not ended.
+    Deadlock,
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
 }
@@ -170,6 +172,7 @@ impl Property {
         let label = label.or_else(|| after("race ").map(Property::Race));
         let label = label.or_else(|| after("invariant ").map(Property::Invariant));
         let label = label.or_else(|| after("state ").map(Property::State));
+        let label = label.or_else(|| (name == "deadlock").then_some(Property::Deadlock));
         label.or_else(|| (name == "assertions").then_some(Property::Assertions))
     }
 }

@@ -163,7 +163,7 @@ struct CertifyArgs {
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "at_most", "never", "race", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -392,6 +392,9 @@ struct QuestionArgs {
     /// section. May be repeated
     #[arg(long, value_name = "VAR", help_heading = "Question")]
     race: Vec<String>,
+    /// No configuration may be reached in which no thread can move although some thread has not ended
+    #[arg(long, help_heading = "Question")]
+    deadlock: bool,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -415,6 +418,8 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     race: Vec<String>,
     #[arg(long, hide = true)]
+    deadlock: bool,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -428,6 +433,7 @@ impl PropertyArgs {
             ("--at-most", !self.at_most.is_empty()),
             ("--never", !self.never.is_empty()),
             ("--race", !self.race.is_empty()),
+            ("--deadlock", self.deadlock),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -531,6 +537,7 @@ impl QuestionArgs {
             at_most: self.at_most.clone(),
             never: self.never.clone(),
             races: self.race.clone(),
+            deadlock: self.deadlock,
             invariants: self.invariant.clone(),
             ..self.start.question()
         }

@@ -37,6 +37,8 @@ pub struct Question {
     pub never: Vec<String>,
     /// `--race`: shared variables that no two threads may be about to access, one of them to write.
     pub races: Vec<String>,
+    /// `--deadlock`: no configuration may be reached in which no thread can move although some thread has not ended.
+    pub deadlock: bool,
     /// `--invariant`: expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
@@ -56,7 +58,7 @@ pub enum Names {
 }
 
 /// Options of the command line, and the methods of the library that ask for the same.
-const METHODS: [(&str, &str); 10] = [
+const METHODS: [(&str, &str); 11] = [
     ("--initial", "start"),
     ("--threads", "threads"),
     ("--target", "never"),
@@ -66,6 +68,7 @@ const METHODS: [(&str, &str); 10] = [
     ("--at-most", "at_most"),
     ("--never", "never_together"),
     ("--race", "no_race"),
+    ("--deadlock", "no_deadlock"),
     ("--invariant", "always"),
 ];
 
@@ -153,11 +156,18 @@ impl Question {
         let (mut initial, mut threads) = (None, None);
         for Annotation { word, value } in annotations(&loaded.source.text) {
             let mut wrong = |part: &Part, message: String| {
-                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ error-label L`, \
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
                 let why = Diagnostic::error("E615", part.span, message).hint(hint);
                 complaints.push(SourceDiagnostic::whole(&loaded.source, why));
             };
+            if word.text == "deadlock" {
+                question.deadlock = true;
+                if !value.text.is_empty() {
+                    wrong(&value, "nothing follows `//@ deadlock`".into());
+                }
+                continue;
+            }
             if value.text.is_empty() {
                 wrong(&word, format!("`//@ {}` does not say what is asked", word.text));
                 continue;
@@ -399,6 +409,7 @@ impl Question {
                 Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
             }
         }
+        targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && complaints.is_empty() {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted()));
@@ -490,6 +501,7 @@ impl Question {
         if targets.is_empty() {
             targets = system.targets.clone();
         }
+        targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && !self.may_lack_target {
             let message = match loaded.format {
                 Format::Spec => "there is nothing to check: no target is given".to_string(),
@@ -513,7 +525,7 @@ fn beside(loaded: &Loaded, path: &Path) -> PathBuf {
 fn nothing_asserted() -> Diagnostic {
     let message = "there is nothing to check: control reaches no assertion in this program";
     Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
-        .hint("ask with --error-label LABEL, --mutex LABEL or --invariant EXPR")
+        .hint("ask with --error-label LABEL, --mutex LABEL, --invariant EXPR or --deadlock")
 }
 
 /// Errors about what the input asks itself point there.
@@ -598,6 +610,11 @@ fn contest_properties(
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
         match property.query {
+            // That name is taken.
+            Ok(query) if query.target.is_deadlock() => {
+                let name = format!("property {}", query.target.name);
+                targets.push(Target { name, ..query.target });
+            }
             Ok(query) => targets.push(query.target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);

@@ -60,6 +60,7 @@ pub(super) fn initial_text(document: &Document) -> String {
 pub(super) fn property_text(document: &Document, property: &Property) -> String {
     let configs = match property {
         Property::Assertions => return "assertions".into(),
+        Property::Deadlock => return "deadlock".into(),
         Property::ErrorLabel(label) => return printable(&format!("error label {label}")),
         Property::Mutex(label) => return printable(&format!("mutex {label}")),
         Property::AtMost(text) => return printable(&format!("at-most {text}")),

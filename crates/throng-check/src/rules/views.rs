@@ -143,8 +143,16 @@ impl<'a> Closed<'a> {
         group.all.iter().map(|n| self.locals[n as usize])
     }
 
+    /// Whether two local states may occur together with a shared state.
+    pub(super) fn pair(&self, group: &Group, a: Local, b: Local) -> bool {
+        match (self.numbers.get(&a), self.numbers.get(&b)) {
+            (Some(&a), Some(&b)) => group.pair(a, b),
+            _ => false,
+        }
+    }
+
     /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
-    fn each_possible_step(
+    pub(super) fn each_possible_step(
         &self,
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {

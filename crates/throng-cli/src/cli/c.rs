@@ -23,8 +23,12 @@ fn read(input: &InputArgs, question: &QuestionArgs, console: &Console) -> Result
     let question = question.question();
     let Question { targets, mutex, at_most, never, races, invariants, .. } = &question;
     let others = [targets, mutex, at_most, never, races, invariants];
-    if question.initial.is_some() || question.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "of C, the properties are assertions and --error-label; --initial, --target, --prop, --mutex, --at-most, --never, --race \
+    if question.initial.is_some()
+        || question.prop.is_some()
+        || question.deadlock
+        || others.iter().any(|list| !list.is_empty())
+    {
+        let why = "of C, the properties are assertions and --error-label; --initial, --target, --prop, --mutex, --at-most, --never, --race, --deadlock \
                    and --invariant are not for C yet";
         return Err(Failure::Other(why.into()));
     }

@@ -15,7 +15,7 @@ use super::encoding::StateCodec;
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
-use super::relation::{Direction, Env, Patience, solve, solve_other};
+use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
 use super::types::grouped;
 use super::{Options, ast};
 use throng_model::problem::Initial;
@@ -478,6 +478,10 @@ impl Model for Jit {
         Some(self)
     }
 
+    fn has_ended(&self, l: Local) -> bool {
+        self.is_ended(self.local.head(l.0))
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
     }
@@ -673,6 +677,29 @@ impl SetStates for Jit {
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.forward(s, l, true, out);
+        self.complete()
+    }
+
+    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
+            return self.complete();
+        }
+        let mut found = Vec::new();
+        for &id in &self.program.points[point as usize].edges {
+            let effect = &self.program.edges[id as usize].effect;
+            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
+            env.new.resize(effect.assigns.len(), FREE);
+            self.note(solve(effect, env, Direction::Forward, &[], &self.patience, &mut found), point);
+        }
+        if let Some(condition) = &self.program.points[point as usize].assertion {
+            self.note(solve_guard(condition, false, shared, local, &mut found), point);
+        }
+        let part = |env: Env| {
+            (self.shared_word(flag == 1, &env.shared), Local(self.local.encode(point, &env.local)))
+        };
+        out.extend(found.into_iter().map(part));
         self.complete()
     }
 

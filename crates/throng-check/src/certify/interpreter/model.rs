@@ -282,6 +282,10 @@ impl Model for Interpreter {
         Some(self)
     }
 
+    fn has_ended(&self, l: Local) -> bool {
+        self.spot(self.local_cube(l).0).is_none()
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
     }
@@ -448,6 +452,23 @@ impl SetStates for Interpreter {
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.post(s, l, out)
+    }
+
+    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared_cube(s);
+        let (at, local) = self.local_cube(l);
+        let Some(_) = self.spot(at).filter(|spot| spot.inside == flag) else { return self.complete() };
+        let part = |v: Values| (self.shared_word(flag, &v.shared), self.local_word(at, &v.local));
+        for &id in &self.control.out[at as usize] {
+            let m = &self.control.moves[id as usize];
+            let plan = self.plan(m);
+            let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
+            values.new.resize(plan.assigns.len(), FREE);
+            out.extend(self.solve(values, &|v| self.act(m, &plan, v, false)).into_iter().map(part));
+        }
+        let values = Values { shared, local, ..Values::default() };
+        out.extend(self.violating(at, values).into_iter().map(part));
+        self.complete()
     }
 
     fn obey(&self, _: Option<throng_model::Over>) {}

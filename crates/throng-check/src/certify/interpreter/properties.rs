@@ -30,35 +30,11 @@ impl Interpreter {
         };
         Ok(match property {
             Property::Assertions => {
-                let mut found = Vec::new();
-                for (i, spot) in self.control.spots.iter().enumerate() {
-                    let (function, node) = spot.top();
-                    let node = &self.program().functions[function].nodes[node];
-                    let mut conditions: Vec<&Expr<Ref>> = node.check.iter().collect();
-                    if let Kind::Assert { condition, .. } = &node.kind {
-                        conditions.push(condition);
-                    }
-                    if conditions.is_empty() {
-                        continue;
-                    }
-                    let fails = |values: &mut Values| {
-                        let slot = |r: &Ref| match r.name {
-                            Name::Shared(i) => Slot::Shared(i as usize),
-                            Name::ThreadLocal(i) => Slot::Local(i as usize),
-                            Name::Local(i) => Slot::Local(spot.base + i as usize),
-                            // Refused in assertions.
-                            Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
-                        };
-                        for condition in &conditions {
-                            if eval(condition, &|r| values.read(slot(r)))? & ZERO != 0 {
-                                return Ok(true);
-                            }
-                        }
-                        Ok(false)
-                    };
-                    found.extend(self.solve(free(i as u32), &fails).iter().map(|v| one(i as u32, v)));
-                }
-                found
+                let spots = 0..self.control.spots.len() as u32;
+                spots
+                    .flat_map(|i| self.violating(i, free(i)).into_iter().map(move |v| (i, v)))
+                    .map(|(i, v)| one(i, &v))
+                    .collect()
             }
             Property::ErrorLabel(label) => {
                 self.labelled(label)?.into_iter().map(|p| one(p, &free(p))).collect()
@@ -77,8 +53,39 @@ impl Interpreter {
                 found.iter().map(|v| Config::new(self.shared_word(false, &v.shared), Bag::new())).collect()
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
+            Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
             Property::Covers(_) => return Err("a program's targets are given as text".into()),
         })
+    }
+
+    /// The values with which the statement at a place can violate an assertion, or leave a range or an array.
+    pub(super) fn violating(&self, at: u32, values: Values) -> Vec<Values> {
+        let spot = &self.control.spots[at as usize];
+        let (function, node) = spot.top();
+        let node = &self.program().functions[function].nodes[node];
+        let mut conditions: Vec<&Expr<Ref>> = node.check.iter().collect();
+        if let Kind::Assert { condition, .. } = &node.kind {
+            conditions.push(condition);
+        }
+        if conditions.is_empty() {
+            return Vec::new();
+        }
+        let slot = |r: &Ref| match r.name {
+            Name::Shared(i) => Slot::Shared(i as usize),
+            Name::ThreadLocal(i) => Slot::Local(i as usize),
+            Name::Local(i) => Slot::Local(spot.base + i as usize),
+            // Refused in assertions.
+            Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
+        };
+        let fails = |values: &mut Values| {
+            for condition in &conditions {
+                if eval(condition, &|r| values.read(slot(r)))? & ZERO != 0 {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        self.solve(values, &fails)
     }
 
     /// The configurations in which threads are in these states.
