@@ -95,11 +95,14 @@ enum Command {
 }
 
 /// Options of `throng check`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = CHECK_NOTES)]
 struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
+    /// Further inputs: each is checked, limits are for each, and a first line sums up
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     #[command(flatten)]
@@ -446,7 +449,7 @@ impl PropertyArgs {
 }
 
 /// How to search, and when to stop.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct SearchArgs {
     /// The engine that searches
     #[arg(long, value_parser = engine_parser(), default_value_t = Engine::Auto, help_heading = "Limits")]
@@ -559,7 +562,10 @@ impl SearchArgs {
 }
 
 fn limits(timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
-    let mut limits = Limits::none();
+    within(Limits::none(), timeout, mebibytes)
+}
+
+fn within(mut limits: Limits, timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
     if let Some(timeout) = timeout {
         limits = limits.timeout(timeout);
     }

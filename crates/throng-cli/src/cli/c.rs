@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::check::settings;
+use super::check::{Print, settings};
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
 use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
@@ -11,6 +11,7 @@ use throng::Job;
 use throng::report::text;
 use throng_c::{Loaded, Options, load};
 use throng_lang::question::Question;
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 
 /// Whether a file is C.
@@ -52,10 +53,13 @@ fn read(input: &InputArgs, question: &QuestionArgs, console: &Console) -> Result
 }
 
 /// `throng check x.c`
-pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+pub(super) fn check(
+    args: &CheckArgs,
+    console: &Console,
+    limits: &Limits,
+    print: Print<'_>,
+) -> Result<u8, Failure> {
     let began = Instant::now();
-    let limits = args.search.limits();
-    console.begin(&limits, super::check::last_words(args));
     let given = [
         args.certificate.is_some(),
         args.checkpoint.is_some(),
@@ -75,7 +79,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
     if args.no_check {
         job = job.unchecked();
     }
-    let mut outcome = job.check(args.search.engine, &limits)?;
+    let mut outcome = job.check(args.search.engine, limits)?;
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     console.note("note: assuming sequential consistency, and that signed integers wrap");
@@ -84,7 +88,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
         quiet: console.output.quiet,
         verbose: console.output.verbose,
     };
-    let printed = console.print(&if args.json { outcome.json() } else { outcome.text(options) });
+    let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     [Some(printed), html, sarif].into_iter().flatten().try_for_each(|written| written)?;
