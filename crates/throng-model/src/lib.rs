@@ -90,7 +90,7 @@ pub enum Bystanders {
     Stay,
     /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the others.
     Transfer,
-    /// If a thread waits ([`Transfers::woken`]), exactly one such thread is woken; else nothing happens.
+    /// If a thread waits ([`Transfers::woken`]) for what the step signals ([`Transfers::wakes`]), exactly one such thread is woken; else nothing happens.
     WakeOne,
 }
 
@@ -212,6 +212,16 @@ pub trait Transfers {
 
     /// Where a thread at `l` goes when it is woken, if it waits.
     fn woken(&self, l: Local) -> Option<Local>;
+
+    /// The condition that a thread at `l` waits for, if it waits; there may be one only.
+    fn waits_for(&self, _l: Local) -> u32 {
+        0
+    }
+
+    /// The condition whose waiting threads a step with [`Bystanders::WakeOne`] wakes.
+    fn wakes(&self, _step: &Step) -> u32 {
+        0
+    }
 }
 
 /// The steps into a state, and where bystanders came from.

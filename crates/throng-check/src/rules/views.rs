@@ -394,7 +394,7 @@ impl<'a> Closed<'a> {
         match step.others {
             Bystanders::Stay => fates.push(Some(l)),
             Bystanders::Transfer => self.model.bystander(step, l, &mut fates)?,
-            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l)]),
+            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken_by(step, l)]),
         }
         Ok(fates.into_iter().flatten().collect())
     }

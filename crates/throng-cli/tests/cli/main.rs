@@ -10,6 +10,7 @@ mod integers;
 mod outputs;
 mod page;
 mod papers;
+mod questions;
 mod schemas;
 mod setup;
 mod translate;

@@ -498,7 +498,8 @@ impl Model for Jit {
 impl Transfers for Jit {
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         let Some(others) = self.others_of(step) else {
-            out.push(Some(self.woken(l).unwrap_or(l)));
+            let woken = self.woken(l).filter(|_| self.waits_for(l) == self.wakes(step));
+            out.push(Some(woken.unwrap_or(l)));
             return Ok(());
         };
         let Some((view, point, slots)) = self.taking_part(others, l) else {
@@ -534,6 +535,14 @@ impl Transfers for Jit {
         let woken = self.program.points[point as usize].woken?;
         Some(Local(self.local.encode(woken, &self.local.decode(l.0).1)))
     }
+
+    fn waits_for(&self, l: Local) -> u32 {
+        self.program.points.get(self.local.head(l.0) as usize).map_or(0, |p| p.condition)
+    }
+
+    fn wakes(&self, step: &Step) -> u32 {
+        self.program.edges[step.edge.0 as usize].condition
+    }
 }
 
 impl Predecessors for Jit {
@@ -552,8 +561,12 @@ impl Predecessors for Jit {
         self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
         // The child has the parent's variables.
         self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        if !self.index.woken[at].is_empty() {
-            self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+        for &id in &self.index.wakers {
+            let condition = self.program.edges[id as usize].condition;
+            let waits = |&w: &u32| self.program.points[w as usize].condition == condition;
+            if self.index.woken[at].iter().any(waits) {
+                self.backward_anywhere(id, flag, &shared, &mut steps);
+            }
         }
         for &id in &self.index.passive {
             let others = self.program.edges[id as usize].effect.others.as_deref();
@@ -575,10 +588,12 @@ impl Predecessors for Jit {
 
     fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
         let Some(others) = self.others_of(step) else {
-            if self.woken(l).is_none() {
+            if self.woken(l).is_none() || self.waits_for(l) != self.wakes(step) {
                 out.push(l);
             }
-            self.woken_back(l, out);
+            let mut origins = Vec::new();
+            self.woken_back(l, &mut origins);
+            out.extend(origins.into_iter().filter(|&w| self.waits_for(w) == self.wakes(step)));
             return Ok(());
         };
         let Some((view, point, slots)) = self.taking_part(others, l) else {
