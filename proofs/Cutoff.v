@@ -56,7 +56,7 @@ Definition rest_listed (sys : system) (rest : proof) (listed : pairs) : bool :=
   | Downward_ D => check_downward sys [] D
       && forallb (fun e => forallb (fun m => forallb (has_pair listed (fst e)) (support (fst m) ++ PS.elements (snd m))) (snd e)) (PM.elements D)
   | Invariants_ (Some V) [] _ => check_views sys V
-      && forallb (fun e => forallb (fun g => has_pair listed (fst e) (fst g)) (PM.elements (snd e))) (PM.elements V)
+      && forallb (fun e => forallb (has_pair listed (fst e)) (PS.elements (Views.states (snd e)))) (PM.elements V)
   | _ => false
   end.
 Record cutoff := {
@@ -126,8 +126,7 @@ Proof.
     destruct (PS.mem l (snd d)) eqn:E; [right; apply elements_mem, E|]. left. apply support_In.
     rewrite below_iff in Bd. specialize (Bd l E). apply cnt_In in I. apply cnt_In. lia.
   - destruct (check_views_sound Any sys V H1 c R) as (g & F & [T _]). apply PM.elements_correct in F. specialize (H2 _ F). simpl in H2.
-    rewrite forallb_forall in H2. rewrite Forall_forall in T. specialize (T l I). unfold single in T. rewrite PM.mem_find in T.
-    destruct (PM.find l g) as [row|] eqn:G; [|discriminate]. apply PM.elements_correct in G. exact (H2 _ G).
+    rewrite forallb_forall in H2. rewrite Forall_forall in T. specialize (T l I). apply H2, elements_mem, states_mem, T.
 Qed.
 Lemma occurs_covers sys s l : occurs (reachable Any sys) s l -> forall ts, In (one s l) ts -> reaches Any sys ts.
 Proof.

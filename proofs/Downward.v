@@ -70,24 +70,51 @@ Definition post (r : rule) (m : ideal) : list ideal :=
   else [].
 Definition nonblocking (r : rule) : bool := forallb (fun e => match snd e with [] => false | _ => true end) (PM.elements (moves r)).
 
-(* First the one with the same counts, then all of them. *)
-Definition has (D : downward) (X : PM.t (PM.t (list ideal))) (s : positive) (n : ideal) : bool :=
-  (match PM.find s X with None => false | Some ix => existsb (ideal_leb n) (lookup ix (bag_key (fst n))) end)
-  || existsb (ideal_leb n) (lookup D s).
+(* Ideals of one shared state by their counts, by each local state that they have, and all of them, with how many there are. *)
+Definition listing := (N * list ideal)%type.
+Definition count_all (ms : list ideal) : listing := (N.of_nat (length ms), ms).
+Definition by_local (ms : list ideal) : PM.t listing :=
+  PM.map (fun l => count_all (map snd l))
+    (group fst (flat_map (fun m : ideal => map (fun x => (x, m)) (support (fst m) ++ PS.elements (snd m))) ms)).
+Record ideals := { same : PM.t (list ideal); with_local : PM.t listing; every : listing }.
+Definition index_ideals (ms : list ideal) : ideals :=
+  {| same := group (fun m : ideal => bag_key (fst m)) ms; with_local := by_local ms; every := count_all ms |}.
+(* What holds n has each of its local states: those with the rarest are candidates. *)
+Definition candidates (ix : ideals) (n : ideal) : list ideal :=
+  snd (fold_right (fun x (best : listing) => match PM.find x (with_local ix) with
+      | None => (0%N, [])
+      | Some l => if N.leb (fst best) (fst l) then best else l
+      end) (every ix) (support (fst n) ++ PS.elements (snd n))).
+(* First one with the same counts, then the candidates. *)
+Definition has (X : PM.t ideals) (s : positive) (n : ideal) : bool :=
+  match PM.find s X with
+  | None => false
+  | Some ix => existsb (ideal_leb n) (lookup (same ix) (bag_key (fst n))) || existsb (ideal_leb n) (candidates ix n)
+  end.
 Definition check_downward (sys : system) (targets : list counted) (D : downward) : bool :=
-  let X := PM.map (group (fun m : ideal => bag_key (fst m))) D in
+  let X := PM.map index_ideals D in
   forallb nonblocking (rules sys)
   && forallb (fun t => negb (existsb (fun m => belowb m (snd t)) (lookup D (fst t)))) targets
-  && forallb (fun f => has D X (at_shared f) (fixed f, fold_right PS.add PS.empty (any f))) (families sys)
-  && forallb (fun r => forallb (fun m => forallb (fun n => (Pos.eqb (src r) (dst r) && ideal_leb n m) || has D X (dst r) n) (post r m))
+  && forallb (fun f => has X (at_shared f) (fixed f, fold_right PS.add PS.empty (any f))) (families sys)
+  && forallb (fun r => forallb (fun m => forallb (fun n => (Pos.eqb (src r) (dst r) && ideal_leb n m) || has X (dst r) n) (post r m))
        (lookup D (src r))) (rules sys).
 
-Lemma has_In D s n : has D (PM.map (group (fun m : ideal => bag_key (fst m))) D) s n = true ->
-  exists m, In m (lookup D s) /\ ideal_leb n m = true.
+Lemma candidates_In ms n m : In m (candidates (index_ideals ms) n) -> In m ms.
 Proof.
-  unfold has. rewrite find_map. intros H. apply orb_true_iff in H as [H|H]; [|apply existsb_exists in H; exact H].
-  destruct (PM.find s D) as [l|] eqn:F; simpl in H; [|discriminate].
-  apply existsb_exists in H as (m & I & L). apply group_iff in I as [I _]. exists m. unfold lookup. rewrite F. auto.
+  unfold candidates. set (xs := support (fst n) ++ _). generalize xs. intros l. induction l as [|x l IH]; [exact id|].
+  cbn [fold_right]. destruct (PM.find x (with_local (index_ideals ms))) as [found|] eqn:F; [|intros []].
+  destruct (N.leb _ _); [exact IH|]. intros I. simpl in F. unfold by_local in F. rewrite find_map in F.
+  destruct (PM.find x (group _ _)) as [g|] eqn:G; [|discriminate]. injection F as <-. simpl in I.
+  apply in_map_iff in I as (p & <- & I). set (ps := flat_map _ ms) in *.
+  assert (J : In p (lookup (group fst ps) x)) by (unfold lookup; rewrite G; exact I).
+  apply group_iff in J as [J _]. apply in_flat_map in J as (m' & Im & J). apply in_map_iff in J as (y & <- & _). exact Im.
+Qed.
+Lemma has_In D s n : has (PM.map index_ideals D) s n = true -> exists m, In m (lookup D s) /\ ideal_leb n m = true.
+Proof.
+  unfold has, lookup at 2. rewrite find_map. destruct (PM.find s D) as [ms|]; simpl; [|discriminate].
+  intros H. apply orb_true_iff in H as [H|H]; apply existsb_exists in H as (m & I & L); exists m; split; auto.
+  - apply group_iff in I as [I _]. exact I.
+  - exact (candidates_In ms n m I).
 Qed.
 Lemma nonblocking_moved r ls : nonblocking r = true -> exists os, moved r ls os.
 Proof.

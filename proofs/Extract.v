@@ -4,4 +4,4 @@ Require Extraction.
 Require Import ExtrOcamlBasic.
 Extraction Language OCaml.
 Extraction "checker.ml" check check_cutoff add_pair push plus minus some no_threads many total leb support
-  System.PM.add System.PM.find System.PM.empty System.PS.add System.PS.empty System.PS.mem.
+  System.PM.add System.PM.find System.PM.empty System.PS.add System.PS.empty System.PS.mem System.PS.union.

@@ -43,14 +43,23 @@ Section Pairs.
 End Pairs.
 
 (* ---- views ---- *)
-(* For each shared state: the local states that may be there, and with each of them those that may be there as well. *)
-Definition partners := PM.t PS.t.
+(* For each shared state: a class for each local state that may be there, and with each class those that may be there as well. Many local states
+   have the same partners, and those of one class are looked at once. *)
+Record partners := { class_of : PM.t positive; rows : PM.t PS.t }.
 Definition views := PM.t partners.
-Definition row (g : partners) (a : positive) : PS.t := match PM.find a g with Some s => s | None => PS.empty end.
+Definition class_row (g : partners) (c : positive) : PS.t := match PM.find c (rows g) with Some s => s | None => PS.empty end.
+Definition row (g : partners) (a : positive) : PS.t := match PM.find a (class_of g) with Some c => class_row g c | None => PS.empty end.
 Definition pair (g : partners) (a b : positive) : bool := PS.mem b (row g a).
-Definition single (g : partners) (a : positive) : bool := PM.mem a g.
+Definition single (g : partners) (a : positive) : bool := PM.mem a (class_of g).
+Definition states (g : partners) : PS.t := fold_right PS.add PS.empty (map fst (PM.elements (class_of g))).
+Definition classes (g : partners) (l : list positive) : list positive :=
+  PS.elements (fold_right PS.add PS.empty (flat_map (fun a => match PM.find a (class_of g) with Some c => [c] | None => [] end) l)).
+(* Those of class c with members of class d: then all of class c are partners of class d. *)
 Definition symmetric (g : partners) : bool :=
-  forallb (fun e => forallb (fun b => pair g b (fst e)) (PS.elements (snd e))) (PM.elements g).
+  forallb (fun e => let s := class_row g (fst e) in
+    PS.subset s (states g)
+    && forallb (fun d => forallb (fun m => PS.mem (fst m) (class_row g d)) (snd e)) (classes g (PS.elements s)))
+    (PM.elements (group snd (PM.elements (class_of g)))).
 Definition together (g : partners) (b : bag) : bool :=
   let s := support b in
   forallb (fun a => single g a && (N.leb (many b a) 1 || pair g a a) && forallb (fun c => Pos.eqb a c || pair g a c) s) s.
@@ -61,10 +70,28 @@ Definition Together (g : partners) (l : list positive) :=
   Forall (fun a => single g a = true) l /\ ForallOrdPairs (fun a b => pair g a b = true) l.
 Definition built (V : views) (c : config) := exists g, PM.find (fst c) V = Some g /\ Together g (snd c).
 
+Lemma subset_mem s t x : PS.subset s t = true -> PS.mem x s = true -> PS.mem x t = true.
+Proof. intros H M. apply PS.subset_spec in H. apply PS.mem_spec, H, PS.mem_spec, M. Qed.
+Lemma states_mem g x : PS.mem x (states g) = true <-> single g x = true.
+Proof.
+  unfold states, single. rewrite mem_adds, PM.mem_find, in_map_iff. split.
+  - intros [([y c] & E & I)|M]; [|rewrite PS.mem_spec in M; destruct (PS.empty_spec M)]. simpl in E. subst y.
+    rewrite (PM.elements_complete _ _ _ I). reflexivity.
+  - destruct (PM.find x (class_of g)) as [c|] eqn:F; [|discriminate]. intros _. left. exists (x, c). split; [auto | apply PM.elements_correct, F].
+Qed.
+Lemma classes_In g l a c : In a l -> PM.find a (class_of g) = Some c -> In c (classes g l).
+Proof.
+  intros I F. unfold classes. apply elements_mem, mem_adds. left. apply in_flat_map. exists a. split; [exact I|]. rewrite F. left; auto.
+Qed.
 Lemma symmetric_pair g a b : symmetric g = true -> pair g a b = true -> pair g b a = true.
 Proof.
-  unfold symmetric. rewrite forallb_forall. intros H M. unfold pair, row in M. destruct (PM.find a g) as [s|] eqn:F; [|discriminate].
-  apply PM.elements_correct in F. specialize (H _ F). rewrite forallb_forall in H. apply H, elements_mem, M.
+  unfold symmetric, pair, row. rewrite forallb_forall. intros H M. destruct (PM.find a (class_of g)) as [c|] eqn:F; [|rewrite PS.mem_spec in M; destruct (PS.empty_spec M)].
+  assert (I : In (a, c) (lookup (group snd (PM.elements (class_of g))) c)) by (apply group_iff; split; [apply PM.elements_correct, F | auto]).
+  unfold lookup in I. destruct (PM.find c (group snd (PM.elements (class_of g)))) as [l|] eqn:G; [|destruct I].
+  apply PM.elements_correct in G. specialize (H _ G). simpl in H. apply andb_true_iff in H as [H1 H2]. rewrite forallb_forall in H2.
+  assert (S := subset_mem _ _ _ H1 M). apply states_mem in S. unfold single in S. rewrite PM.mem_find in S.
+  destruct (PM.find b (class_of g)) as [d|] eqn:Fb; [|discriminate]. apply elements_mem in M.
+  specialize (H2 d (classes_In g _ b d M Fb)). rewrite forallb_forall in H2. exact (H2 _ I).
 Qed.
 Section Symmetric.
   Variables (g : partners).
@@ -96,13 +123,17 @@ Lemma Together_app g l l' : Together g (l ++ l') <->
 Proof. unfold Together. rewrite Forall_app, pairs_app. tauto. Qed.
 
 (* ---- the check ---- *)
-Definition states (g : partners) : PS.t := fold_right (fun e s => PS.add (fst e) s) PS.empty (PM.elements g).
 (* Those that may be there with all that is taken. *)
 Definition bystanders (g : partners) (taken : bag) : PS.t :=
   match support taken with
   | [] => states g
   | t :: ts => fold_right (fun u s => PS.inter (row g u) s) (row g t) ts
   end.
+(* What b is with, and what it becomes: bystanders that were there together have to be allowed together, class by class. *)
+Definition check_bystanders (g h : partners) (r : rule) (by_ : PS.t) : bool :=
+  let arrivals := flat_map (fun b => match PM.find b (class_of g) with Some c => map (fun y => (c, y)) (present (fates r b)) | None => [] end) (PS.elements by_) in
+  forallb (fun e => let others := image r (PS.inter (class_row g (fst e)) by_) in
+    forallb (fun d => PS.subset others (class_row h d)) (classes h (map snd (snd e)))) (PM.elements (group fst arrivals)).
 Definition check_views_step (V : views) (r : rule) : bool :=
   match PM.find (src r) V with
   | None => true
@@ -118,8 +149,7 @@ Definition check_views_step (V : views) (r : rule) : bool :=
         && forallb (single h) (PS.elements others)
         && forallb (fun a => PS.subset others (row h a)) (support arrived)
         && ((Pos.eqb (src r) (dst r) && stays r)
-            || forallb (fun b => let with_b := image r (PS.inter (row g b) by_) in
-                 forallb (fun y => PS.subset with_b (row h y)) (present (fates r b))) (PS.elements by_))
+            || check_bystanders g h r by_)
       end
     else true
   end.
@@ -135,21 +165,23 @@ Definition check_views (sys : system) (V : views) : bool :=
 
 Lemma views_symmetric V s g : forallb (fun e => symmetric (snd e)) (PM.elements V) = true -> PM.find s V = Some g -> symmetric g = true.
 Proof. intros H F. rewrite forallb_forall in H. apply PM.elements_correct in F. exact (H _ F). Qed.
-Lemma subset_mem s t x : PS.subset s t = true -> PS.mem x s = true -> PS.mem x t = true.
-Proof. intros H M. apply PS.subset_spec in H. apply PS.mem_spec, H, PS.mem_spec, M. Qed.
 Lemma mem_inter x s t : PS.mem x (PS.inter s t) = true <-> PS.mem x s = true /\ PS.mem x t = true.
 Proof. rewrite !PS.mem_spec. apply PS.inter_spec. Qed.
-Lemma states_mem g x : single g x = true -> PS.mem x (states g) = true.
+Lemma check_bystanders_pair g h r by_ b m y : check_bystanders g h r by_ = true -> PS.mem b by_ = true -> single g b = true ->
+  In m (present (fates r b)) -> single h m = true -> PS.mem y (image r (PS.inter (row g b) by_)) = true -> pair h m y = true.
 Proof.
-  unfold single, states. rewrite PM.mem_find. destruct (PM.find x g) as [s|] eqn:F; [|discriminate]. intros _.
-  apply PM.elements_correct in F. induction (PM.elements g) as [|e es IH]; [destruct F|]. simpl. apply mem_add.
-  destruct F as [->|F]; auto.
+  unfold check_bystanders, single, pair, row. rewrite !PM.mem_find, forallb_forall. intros H Ib Sb Im Sm M.
+  destruct (PM.find b (class_of g)) as [c|] eqn:Fb; [|discriminate]. destruct (PM.find m (class_of h)) as [d|] eqn:Fm; [|discriminate].
+  set (arrivals := flat_map _ _) in H. assert (I : In (c, m) (lookup (group fst arrivals) c)).
+  { apply group_iff. split; [|auto]. apply in_flat_map. exists b. split; [apply elements_mem, Ib|]. rewrite Fb. apply in_map, Im. }
+  unfold lookup in I. destruct (PM.find c (group fst arrivals)) as [l|] eqn:G; [|destruct I]. apply PM.elements_correct in G.
+  specialize (H _ G). rewrite forallb_forall in H. apply (subset_mem _ _ _ (H d (classes_In h _ m d (in_map snd _ _ I) Fm)) M).
 Qed.
 Lemma bystanders_mem g taken rest b : Together g (threads taken ++ rest) -> In b rest -> PS.mem b (bystanders g taken) = true.
 Proof.
   intros T I. apply Together_app in T as (_ & [S _] & P). rewrite Forall_forall in S. specialize (S b I).
   assert (Q : forall a, In a (support taken) -> PS.mem b (row g a) = true) by (intros a Ia; apply (P a b); [apply support_In|]; auto).
-  unfold bystanders. destruct (support taken) as [|t ts]; [apply states_mem; exact S|].
+  unfold bystanders. destruct (support taken) as [|t ts]; [apply states_mem, S|].
   assert (Q' : forall a, In a ts -> PS.mem b (row g a) = true) by (intros a Ia; apply Q; right; auto).
   specialize (Q t (or_introl eq_refl)). clear - Q Q'. induction ts as [|u ts IH]; simpl; [exact Q|]. apply mem_inter. split; [apply Q'; left; auto|].
   apply IH. intros a Ia. apply Q'. right; auto.
@@ -175,14 +207,18 @@ Proof.
   - apply orb_true_iff in H4 as [H4|H4].
     + apply andb_true_iff in H4 as [E St]. apply Pos.eqb_eq in E. apply stays_moved in M; [|exact St]. subst os. rewrite present_Some.
       rewrite E, Fh in Fg. injection Fg as ->. apply Tr.
-    + rewrite forallb_forall in H4. destruct Tr as [_ Tr]. clear - H4 M Tr BI. induction M as [|a o rest os I M IH]; simpl; [constructor|].
-      inversion Tr; subst.
+    + destruct Tr as [Sr Tr]. clear - H2 H4 M Sr Tr BI K. induction M as [|a o rest os I M IH]; simpl; [constructor|].
+      inversion Tr; subst. inversion Sr; subst.
+      assert (K' : forall y, In y (present os) -> PS.mem y (image r (bystanders g (take r))) = true).
+      { intros y Iy. apply K. destruct o; [right|]; exact Iy. }
       assert (IH' : ForallOrdPairs (fun a b => pair h a b = true) (present os)) by (apply IH; auto; intros b Ib; apply BI; right; exact Ib).
       destruct o as [m|]; [|exact IH']. constructor; [|exact IH'].
       apply Forall_forall. intros y Iy. destruct (moved_In _ _ _ M y Iy) as (b & Ib & Jb).
-      assert (Ba := BI a (or_introl eq_refl)). apply elements_mem in Ba. specialize (H4 a Ba). rewrite forallb_forall in H4.
-      apply present_In in I. specialize (H4 m I). apply (subset_mem _ _ _ H4). apply (image_In r _ b); [|exact Jb].
-      apply mem_inter. split; [|apply BI; right; exact Ib]. rewrite Forall_forall in H1. apply (H1 b Ib).
+      apply (check_bystanders_pair g h r (bystanders g (take r)) a); auto.
+      * apply BI. left; auto.
+      * apply present_In, I.
+      * apply H2, elements_mem, K. left; auto.
+      * apply (image_In r _ b); [|exact Jb]. apply mem_inter. split; [|apply BI; right; exact Ib]. rewrite Forall_forall in H1. apply (H1 b Ib).
   - intros a y Ia Iy. apply support_In in Ia. exact (subset_mem _ _ _ (H3 a Ia) (K y Iy)).
 Qed.
 Lemma views_start bd sys V c : forallb (fun e => symmetric (snd e)) (PM.elements V) = true ->

@@ -598,7 +598,7 @@ def together(group, threads):
     return all(a in group for a in want) and all(b in group[a] for a, b in combinations(want, 2))
 
 
-class Court:
+class Decoder:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
         self.names = {"shared": system.shared, "local": system.local}
@@ -823,10 +823,10 @@ class Court:
                     grows = value(r.dst, r.put) + value(None, r.spawn) > value(s, r.take)
                     grows |= any(count(f) > count(b) for b in by for f in fates[b])
                     need(not grows, "a vector grows: %s" % (r,))
-                everybody = set().union(*fates.values())
-                need(everybody <= set(after), "a view is missing: a bystander with %s" % r.dst)
+                fated = set().union(*fates.values())
+                need(fated <= set(after), "a view is missing: a bystander with %s" % r.dst)
                 for p in r.put + r.spawn:
-                    need(everybody <= after[p], "a view is missing: %s | %s with a bystander" % (r.dst, p))
+                    need(fated <= after[p], "a view is missing: %s | %s with a bystander" % (r.dst, p))
                 for b in by if r.src != r.dst or r.fates else ():
                     partners = set().union(*(fates[c] for c in by & group[b]))
                     for f in fates[b]:
@@ -890,7 +890,7 @@ class Court:
             waiting.extend(later)
         whole = [w for r in rules if r.src not in skipped for w in extend(r)]
         need("through" not in proof, "states are passed through once")
-        smaller = Court(self.system._replace(rules=whole), self.doc)
+        smaller = Decoder(self.system._replace(rules=whole), self.doc)
         images = lambda free: {image.get(l, l) for l in free} - {None}
         smaller.families = [(config(s, merge(c)), images(free)) for (s, c), free in self.families]
         smaller.safe([config(s, merge(c)) for s, c in bad], proof)
@@ -978,7 +978,7 @@ class Court:
             need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["basis"],
                  "%s does not hold all that is reachable" % kind)
             held = {(s, l) for s, group in self.views(body["views"]).items() for l in group}
-        need(held <= listed, "nobody says whether %s can be reached" % (held - listed))
+        need(held <= listed, "nothing is said about whether %s can be reached" % (held - listed))
         if more["needed"] is not None:
             s, l = more["needed"]["state"]
             need((self.state("shared", s), self.local(l)) in reached, "the needed state is not reached")
@@ -1029,10 +1029,10 @@ def check(path, certificate, options):
         asked = read_question(system, path, options, kind, about_cutoff)
         need(doc["targets"] or doc["cutoff"] is not None, "it answers nothing")
         need(doc["input"]["kind"] == kind, "the certificate is about another kind of input")
-        court = Court(system, doc)
+        decoder = Decoder(system, doc)
         if asked is not None:
-            court.answers(asked)
-        court.judge()
+            decoder.answers(asked)
+        decoder.judge()
         return 0, "VALID" if asked is not None else "VALID for the certificate's own question"
     except Invalid as why:
         return 10, "INVALID %s" % why

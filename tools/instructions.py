@@ -74,7 +74,7 @@ CASES = {
     "explicit": ("bp", crowd(40), ["check", "--engine", "explicit", "--threads", "4", "--no-check"]),
     "symbolic": ("bp", crowd(20), ["check", "--engine", "symbolic", "--threads", "4", "--no-check"]),
     "karp-miller": ("bp", flippers(9), ["check", "--engine", "karp-miller", "--initial", "1", "--no-check"]),
-    "karp-miller-net": (*scaling.kanban(2)[:2], ["check", "--engine", "karp-miller", "--no-contract", "--no-check"]),
+    "karp-miller-net": (*scaling.kanban(2)[:2], ["check", "--engine", "karp-miller", "--no-quotient", "--no-check"]),
     "backward": (*scaling.broadcast(400)[:2], ["check", "--engine", "backward", "--no-check"]),
     "views": (*scaling.mesh(16)[:2], ["check", "--engine", "views", "--no-check"]),
     "equations": (*scaling.ring(200)[:2], ["check", "--engine", "equations", "--no-check"]),

@@ -25,6 +25,12 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
 (** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec app l m =
@@ -1684,19 +1690,54 @@ let nonblocking r =
                     | [] -> false
                     | _ :: _ -> true) (PM.elements r.moves)
 
-(** val has :
-    downward -> ideal list PM.t PM.t -> positive -> ideal -> bool **)
+type listing = n * ideal list
 
-let has d x s n0 =
-  (||)
-    (match PM.find s x with
-     | Some ix -> existsb (ideal_leb n0) (lookup ix (bag_key (fst n0)))
-     | None -> false) (existsb (ideal_leb n0) (lookup d s))
+(** val count_all : ideal list -> listing **)
+
+let count_all ms =
+  ((N.of_nat (length ms)), ms)
+
+(** val by_local : ideal list -> listing PM.t **)
+
+let by_local ms =
+  PM.map (fun l -> count_all (map snd l))
+    (group fst
+      (flat_map (fun m ->
+        map (fun x -> (x, m)) (app (support (fst m)) (PS.elements (snd m))))
+        ms))
+
+type ideals = { same : ideal list PM.t; with_local : listing PM.t;
+                every : listing }
+
+(** val index_ideals : ideal list -> ideals **)
+
+let index_ideals ms =
+  { same = (group (fun m -> bag_key (fst m)) ms); with_local = (by_local ms);
+    every = (count_all ms) }
+
+(** val candidates : ideals -> ideal -> ideal list **)
+
+let candidates ix n0 =
+  snd
+    (fold_right (fun x best ->
+      match PM.find x ix.with_local with
+      | Some l -> if N.leb (fst best) (fst l) then best else l
+      | None -> (N0, [])) ix.every
+      (app (support (fst n0)) (PS.elements (snd n0))))
+
+(** val has : ideals PM.t -> positive -> ideal -> bool **)
+
+let has x s n0 =
+  match PM.find s x with
+  | Some ix ->
+    (||) (existsb (ideal_leb n0) (lookup ix.same (bag_key (fst n0))))
+      (existsb (ideal_leb n0) (candidates ix n0))
+  | None -> false
 
 (** val check_downward : system -> counted list -> downward -> bool **)
 
 let check_downward sys targets d =
-  let x = PM.map (group (fun m -> bag_key (fst m))) d in
+  let x = PM.map index_ideals d in
   (&&)
     ((&&)
       ((&&) (forallb nonblocking sys.rules)
@@ -1704,23 +1745,30 @@ let check_downward sys targets d =
           negb (existsb (fun m -> belowb m (snd t0)) (lookup d (fst t0))))
           targets))
       (forallb (fun f ->
-        has d x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
+        has x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
         sys.families))
     (forallb (fun r ->
       forallb (fun m ->
         forallb (fun n0 ->
           (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
-            (has d x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
+            (has x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
 
-type partners = PS.t PM.t
+type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
 type views = partners PM.t
+
+(** val class_row : partners -> positive -> PS.t **)
+
+let class_row g c =
+  match PM.find c g.rows with
+  | Some s -> s
+  | None -> PS.empty
 
 (** val row : partners -> positive -> PS.t **)
 
 let row g a =
-  match PM.find a g with
-  | Some s -> s
+  match PM.find a g.class_of with
+  | Some c -> class_row g c
   | None -> PS.empty
 
 (** val pair : partners -> positive -> positive -> bool **)
@@ -1731,13 +1779,33 @@ let pair g a b =
 (** val single : partners -> positive -> bool **)
 
 let single g a =
-  PM.mem a g
+  PM.mem a g.class_of
+
+(** val states : partners -> PS.t **)
+
+let states g =
+  fold_right PS.add PS.empty (map fst (PM.elements g.class_of))
+
+(** val classes : partners -> positive list -> positive list **)
+
+let classes g l =
+  PS.elements
+    (fold_right PS.add PS.empty
+      (flat_map (fun a ->
+        match PM.find a g.class_of with
+        | Some c -> c :: []
+        | None -> []) l))
 
 (** val symmetric : partners -> bool **)
 
 let symmetric g =
   forallb (fun e ->
-    forallb (fun b -> pair g b (fst e)) (PS.elements (snd e))) (PM.elements g)
+    let s = class_row g (fst e) in
+    (&&) (PS.subset s (states g))
+      (forallb (fun d ->
+        forallb (fun m -> PS.mem (fst m) (class_row g d)) (snd e))
+        (classes g (PS.elements s))))
+    (PM.elements (group snd (PM.elements g.class_of)))
 
 (** val together : partners -> bag -> bool **)
 
@@ -1754,17 +1822,26 @@ let builtb v c =
   | Some g -> together g (snd c)
   | None -> false
 
-(** val states : partners -> PS.t **)
-
-let states g =
-  fold_right (fun e s -> PS.add (fst e) s) PS.empty (PM.elements g)
-
 (** val bystanders : partners -> bag -> PS.t **)
 
 let bystanders g taken =
   match support taken with
   | [] -> states g
   | t0 :: ts -> fold_right (fun u s -> PS.inter (row g u) s) (row g t0) ts
+
+(** val check_bystanders : partners -> partners -> rule -> PS.t -> bool **)
+
+let check_bystanders g h r by_ =
+  let arrivals =
+    flat_map (fun b ->
+      match PM.find b g.class_of with
+      | Some c -> map (fun y -> (c, y)) (present (fates r b))
+      | None -> []) (PS.elements by_)
+  in
+  forallb (fun e ->
+    let others = image r (PS.inter (class_row g (fst e)) by_) in
+    forallb (fun d -> PS.subset others (class_row h d))
+      (classes h (map snd (snd e)))) (PM.elements (group fst arrivals))
 
 (** val check_views_step : views -> rule -> bool **)
 
@@ -1784,10 +1861,7 @@ let check_views_step v r =
                 (forallb (fun a -> PS.subset others (row h a))
                   (support arrived)))
               ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
-                (forallb (fun b ->
-                  let with_b = image r (PS.inter (row g b) by_) in
-                  forallb (fun y -> PS.subset with_b (row h y))
-                    (present (fates r b))) (PS.elements by_)))
+                (check_bystanders g h r by_))
           | None -> false)
     else true
   | None -> true
@@ -2166,8 +2240,8 @@ let rest_listed sys rest0 listed =
         | [] ->
           (&&) (check_views sys v)
             (forallb (fun e ->
-              forallb (fun g -> has_pair listed (fst e) (fst g))
-                (PM.elements (snd e))) (PM.elements v))
+              forallb (has_pair listed (fst e)) (PS.elements (states (snd e))))
+              (PM.elements v))
         | _ :: _ -> false)
      | None -> false)
 

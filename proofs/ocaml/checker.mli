@@ -11,6 +11,8 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
+val length : 'a1 list -> nat
+
 val app : 'a1 list -> 'a1 list -> 'a1 list
 
 type comparison =
@@ -758,13 +760,28 @@ val post : rule -> ideal -> ideal list
 
 val nonblocking : rule -> bool
 
-val has : downward -> ideal list PM.t PM.t -> positive -> ideal -> bool
+type listing = n * ideal list
+
+val count_all : ideal list -> listing
+
+val by_local : ideal list -> listing PM.t
+
+type ideals = { same : ideal list PM.t; with_local : listing PM.t;
+                every : listing }
+
+val index_ideals : ideal list -> ideals
+
+val candidates : ideals -> ideal -> ideal list
+
+val has : ideals PM.t -> positive -> ideal -> bool
 
 val check_downward : system -> counted list -> downward -> bool
 
-type partners = PS.t PM.t
+type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
 type views = partners PM.t
+
+val class_row : partners -> positive -> PS.t
 
 val row : partners -> positive -> PS.t
 
@@ -772,15 +789,19 @@ val pair : partners -> positive -> positive -> bool
 
 val single : partners -> positive -> bool
 
+val states : partners -> PS.t
+
+val classes : partners -> positive list -> positive list
+
 val symmetric : partners -> bool
 
 val together : partners -> bag -> bool
 
 val builtb : views -> counted -> bool
 
-val states : partners -> PS.t
-
 val bystanders : partners -> bag -> PS.t
+
+val check_bystanders : partners -> partners -> rule -> PS.t -> bool
 
 val check_views_step : views -> rule -> bool
 

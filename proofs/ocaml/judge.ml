@@ -48,17 +48,33 @@ let config d ((s, entries) : C.configuration) : Input.config = match threads d e
   | _ -> invalid "`any` counts only in downward sets"
 let configs d = C.map (fun c -> counted (config d c))
 
-let views d blocks =
-  let set = List.fold_left (fun s l -> K.PS.add (state l) s) in
-  List.fold_left (fun views (s, left, right) ->
+(* The sides of blocks that a state may be there with decide its class: states that face the same sides have the same partners. *)
+let group d blocks : K.partners =
+  let facing = Hashtbl.create 64 and sides = Hashtbl.create 64 in
+  let add i here there =
+    Hashtbl.replace sides i (List.fold_left (fun s l -> K.PS.add (state l) s) K.PS.empty there);
+    List.iter (fun a -> Hashtbl.replace facing a (i :: Option.value ~default:[] (Hashtbl.find_opt facing a))) here in
+  List.iteri (fun i (left, right) ->
     let left = List.map (local d) left in
     let right = match right with None -> left | Some right -> List.map (local d) right in
-    let s = state (shared d s) in
-    let group = Option.value ~default:K.PM.empty (K.PM.find s views) in
-    let add others group a =
-      let row = Option.value ~default:K.PS.empty (K.PM.find (state a) group) in
-      K.PM.add (state a) (set row others) group in
-    K.PM.add s (List.fold_left (add left) (List.fold_left (add right) group left) right) views) K.PM.empty blocks
+    add (2 * i) left right;
+    add ((2 * i) + 1) right left) blocks;
+  let known = Hashtbl.create 64 in
+  Hashtbl.fold (fun a faced (g : K.partners) ->
+    let next = Hashtbl.length known in
+    match Hashtbl.find_opt known faced with
+    | Some c -> { g with K.class_of = K.PM.add (state a) (state c) g.class_of }
+    | None ->
+      Hashtbl.replace known faced next;
+      let row = List.fold_left (fun s i -> K.PS.union (Hashtbl.find sides i) s) K.PS.empty faced in
+      { K.class_of = K.PM.add (state a) (state next) g.class_of; rows = K.PM.add (state next) row g.rows })
+    facing { K.class_of = K.PM.empty; rows = K.PM.empty }
+let views d blocks =
+  let groups = Hashtbl.create 64 in
+  List.iter (fun (s, left, right) ->
+    let s = shared d s in
+    Hashtbl.replace groups s ((left, right) :: Option.value ~default:[] (Hashtbl.find_opt groups s))) blocks;
+  Hashtbl.fold (fun s blocks views -> K.PM.add (state s) (group d blocks) views) groups K.PM.empty
 let vector d (w : C.weights) : K.vector =
   let all name pairs = List.fold_left (fun m (i, n) -> K.PM.add (state (name d i)) (integer n) m) K.PM.empty pairs in
   { of_shared = all shared w.shared; of_local = all local w.local }
@@ -118,6 +134,36 @@ let bound d : K.bound = match d.document.bound with
 (* What each target says is bad, as a set. *)
 let bad d (t : C.target) = List.sort_uniq compare (List.map (config d) t.covers)
 
+(* Which rule of docs/formats.md a piece of evidence breaks, for people: the proved functions are asked again with less of the question. *)
+let broken_proof bd (p : K.proof) (sys : K.system) =
+  let stands p rules = K.check_proof bd p { sys with K.rules } [] in
+  let forward = [ (p, [], "1: an initial configuration is missing"); (p, sys.rules, "2: it is not closed under steps") ] in
+  let rules, last = match p with
+    | K.Closed_ _ -> (forward, "3: a member is bad")
+    | K.Downward_ _ -> (forward, "3: a member covers a bad configuration")
+    | K.Invariants_ (v, vs, _) ->
+      let nothing = K.PM.empty in
+      ([ (K.Invariants_ (v, [], nothing), [], "1: a view of an initial configuration is missing");
+         (K.Invariants_ (v, [], nothing), sys.rules, "2: the views are not closed under steps");
+         (K.Invariants_ (v, vs, nothing), sys.rules, "3 or 4: a vector grows");
+         (p, sys.rules, "6 or 7: the basis is not closed under predecessors, or holds an initial configuration") ],
+       "5: a bad configuration is not ruled out") in
+  match List.find_opt (fun (p, rules, _) -> not (stands p rules)) rules with Some (_, _, why) -> why | None -> last
+let broken bd sys targets : K.evidence -> string = function
+  | K.Trace_ (start, later) ->
+    let ends = List.fold_left (fun _ (_, c) -> c) start later in
+    if not (K.check_trace bd sys [start] start []) then "1: it does not start in an initial configuration"
+    else if not (K.check_trace bd sys [ends] start later) then "2: a step is not possible"
+    else "3: it does not end in a bad configuration"
+  | K.Proof_ p -> broken_proof bd p sys
+  | K.Through_ (merging, kept, longest, p) ->
+    let inner = ref "1 or 2: the quotient cannot be taken" in
+    let stop sys _ = inner := "3: its proof breaks rule " ^ broken_proof K.Any p sys; false in
+    if bd = K.Any then ignore (K.check_quotient sys targets merging kept longest stop);
+    !inner
+let expect verdict bd sys targets place e =
+  if K.check bd sys targets e <> verdict then invalid "evidence %d breaks rule %s" place (broken bd sys targets e)
+
 (* Targets that share their evidence are checked once. *)
 let check_targets d sys =
   let bd = bound d in
@@ -126,11 +172,9 @@ let check_targets d sys =
     let is_run = match piece d t.by with C.Trace _ -> true | _ -> false in
     if is_run <> t.is_unsafe then invalid "this is no evidence for its verdict";
     let targets = List.map counted (bad d t) in
-    if is_run then (if K.check bd sys targets (evidence d (piece d t.by)) <> K.Unsafe then invalid "the trace is no run to a bad configuration")
+    if is_run then expect K.Unsafe bd sys targets t.by (evidence d (piece d t.by))
     else Hashtbl.replace together t.by (List.rev_append targets (Option.value ~default:[] (Hashtbl.find_opt together t.by)))) d.document.targets;
-  Hashtbl.iter (fun place targets ->
-    let e = piece d place in
-    if K.check bd sys targets (evidence d e) <> K.Safe then invalid "evidence %d (%s) does not stand" place (kind_of e)) together
+  Hashtbl.iter (fun place targets -> expect K.Safe bd sys targets place (evidence d (piece d place))) together
 
 (* Some true: the smallest. *)
 let check_cutoff d sys (c : C.cutoff) =

@@ -5,6 +5,7 @@
 //! how any version of the tool numbers states.
 
 mod compiled;
+mod complete;
 pub mod names;
 mod shrink;
 pub mod write;
@@ -256,6 +257,25 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The evidence.
         proof: Box<Evidence<C>>,
     },
+    /// Evidence about localised models of a program.
+    Localised {
+        /// The first part whose places are those of a bad configuration rules it out.
+        parts: Vec<LocalPart<C>>,
+    },
+}
+
+/// Evidence about one localised model.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalPart<C = Vec<Configuration>> {
+    /// A shared state in which exactly the variables that are kept have a value.
+    pub kept: u32,
+    /// Classes of places: the representative, with no values, and the members, in which exactly the variables that are kept have a value.
+    pub classes: Vec<(u32, Vec<u32>)>,
+    /// It is about bad configurations whose threads are all at these places.
+    pub at: Vec<u32>,
+    /// The evidence.
+    pub proof: Evidence<C>,
 }
 
 /// What states count in a linear function; those that are not listed count nothing.

@@ -68,6 +68,7 @@ impl Asked<'_> {
 
 /// What a valid certificate says.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Certified {
     /// What is true now.
     pub answers: Vec<CertifiedAnswer>,
@@ -83,6 +84,7 @@ pub struct Certified {
 
 /// An answer that was shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct CertifiedAnswer {
     /// The target as the question calls it, or else in words that say what was checked; never a name that the certificate gives.
     pub name: String,
@@ -100,6 +102,7 @@ pub struct CertifiedAnswer {
 
 /// A cutoff that was shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct CertifiedCutoff {
     /// So many threads show every reachable thread state.
     pub threads: u32,

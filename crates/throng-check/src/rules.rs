@@ -12,6 +12,7 @@ mod deadlock;
 mod flaw;
 mod forward;
 mod linear;
+mod localised;
 mod partial_order;
 pub(crate) mod run;
 mod sets;
@@ -76,6 +77,7 @@ fn check_safe(
             let (problem, target) = quotient(problem, target, map)?;
             check_safe(&problem, &target, proof, ticker)
         }
+        Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
     }
 }
 

@@ -12,11 +12,13 @@ pub mod console;
 mod cutoff;
 mod explain;
 pub mod files;
+mod lsp;
 mod meter;
 mod reach;
 mod setup;
 mod simulate;
 mod translate;
+mod vocabulary;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,8 +29,9 @@ use bench::BenchArgs;
 use console::{Console, Failure};
 use throng::{CutoffMethod, Engine, Settings};
 use throng_lang::load::{Format, Reading};
-use throng_lang::question::{Names, Question};
+use throng_lang::question::Question;
 use throng_model::limits::Limits;
+use vocabulary::OPTIONS;
 
 /// What `throng` alone says.
 const WELCOME: &str = "\
@@ -84,6 +87,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
+    Lsp(LspArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
     /// Write a small program with comments, to start from
@@ -127,11 +132,17 @@ struct CheckArgs {
     #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
     unfold: bool,
     /// Engines run alone: do not compose away or merge states first, for comparison
-    #[arg(long, hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
-    no_contract: bool,
+    #[arg(long, alias = "no-contract", hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    no_quotient: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+    /// Warn about statements outside atomic sections that use several shared variables: in the program that is modelled these may be several steps
+    #[arg(long, help_heading = "Output")]
+    lint: bool,
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -198,6 +209,12 @@ struct ReachArgs {
     /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Also write a web page with the thread states and the lines that no thread reaches
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
+    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    #[arg(long, help_heading = "Output")]
+    force: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -219,6 +236,9 @@ struct CutoffArgs {
     /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model, else dynamic)
     #[arg(long, value_enum, help_heading = "Question")]
     method: Option<MethodName>,
+    /// Also write a web page with what each number of threads brings
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// Print the cutoff without checking its evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
@@ -262,6 +282,9 @@ struct TranslateArgs {
     /// With `--to bp`: write numbers, enumerations and arrays as Boolean variables
     #[arg(long)]
     plain: bool,
+    /// With `--to dot`, of a program: write the graph of its thread states instead of its control-flow graph
+    #[arg(long)]
+    net: bool,
     /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -296,6 +319,20 @@ struct SimulateArgs {
     steps: usize,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Options of `throng lsp`.
+#[derive(Debug, Args)]
+struct LspArgs {
+    /// Give up a check after this many seconds
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "60")]
+    timeout: Duration,
+    /// Give up a check when the server uses more than this many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    memory: u64,
+    /// Standard input and output, which is the only way; editors ask for it
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 /// Options of `throng explain`.
@@ -370,7 +407,7 @@ struct StartArgs {
 struct QuestionArgs {
     #[command(flatten)]
     start: StartArgs,
-    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 y=0 | L: a=1, M`: is
+    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 n=3 | L: a=1, M`: is
     /// one with these shared values, a thread at label (or line) L with a = 1, and another at M? May be repeated
     #[arg(long, value_name = "STATE", help_heading = "Question")]
     target: Vec<String>,
@@ -514,6 +551,7 @@ impl InputArgs {
             from: self.from,
             init_free: self.init_free,
             keep_ended: self.no_slot_reuse,
+            vocabulary: &OPTIONS,
             ..Reading::default()
         }
     }
@@ -524,7 +562,7 @@ impl StartArgs {
         Question {
             initial: self.initial.clone(),
             threads: self.threads,
-            names: Names::Options,
+            vocabulary: &OPTIONS,
             ..Question::default()
         }
     }
@@ -587,7 +625,7 @@ fn engine_parser() -> impl clap::builder::TypedValueParser<Value = Engine> {
         let about = engine.description().replace("questions with a thread bound", "`--threads N`");
         PossibleValue::new(engine.name()).help(about)
     };
-    PossibleValuesParser::new(Engine::ALL.map(named)).try_map(|name| name.parse::<Engine>())
+    PossibleValuesParser::new(Engine::ALL.iter().copied().map(named)).try_map(|name| name.parse::<Engine>())
 }
 
 /// A number of seconds, as options take it.
@@ -659,9 +697,11 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
-            Command::Explain(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => {
-                OutputArgs::default()
-            }
+            Command::Lsp(_)
+            | Command::Explain(_)
+            | Command::Init(_)
+            | Command::Completions(_)
+            | Command::Man(_) => OutputArgs::default(),
         }
     }
 }
@@ -676,6 +716,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Lsp(args) => lsp::run(args),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),
             Command::Completions(args) => setup::completions(args, console),

@@ -4,6 +4,7 @@
 pub mod certificates;
 pub mod command;
 pub mod duality;
+pub mod editor;
 pub mod inputs;
 pub mod large;
 pub mod manifest;

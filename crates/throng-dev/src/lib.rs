@@ -2,18 +2,21 @@
 
 pub mod fuzz;
 pub mod harness;
+pub mod integers;
 pub mod interpreter;
 mod laws;
 mod naive;
 pub mod programs;
 mod random;
 pub mod reader_contract;
+mod rng;
 pub mod states;
 pub mod uncounted_symbolic;
 
 pub use laws::laws;
 pub use naive::naive;
-pub use random::{Knobs, Rng, Signals, random_configs, random_problem, random_table};
+pub use random::{Knobs, Signals, random_configs, random_problem, random_table};
+pub use rng::Rng;
 
 /// The root of the repository, where `examples/`, `docs/` and `tools/` are.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -4,42 +4,8 @@
 //! what it refuses (mostly an atomic section that a jump leaves) is thrown away and the dice are cast again. The same
 //! seed gives the same program for ever.
 
+use crate::Rng;
 use throng_lang::bp;
-
-/// A small random number generator (splitmix64).
-#[derive(Clone, Debug)]
-pub struct Rng(u64);
-
-impl Rng {
-    /// A generator; equal seeds give equal numbers.
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
-    /// The next number.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`, which is not 0.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() >> 16) as usize % n
-    }
-
-    /// True once in `n` times.
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    /// Some element.
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
 
 /// What may occur in a program, and how much of it.
 #[derive(Clone, Copy, Debug)]
@@ -98,10 +64,10 @@ impl Knobs {
         let on = |rng: &mut Rng, often: usize| !rng.one_in(often);
         let passive = rng.one_in(3);
         let mut knobs = Knobs {
-            shared: 1 + rng.below(3),
-            locals: rng.below(3),
-            functions: rng.below(3),
-            statements: 4 + rng.below(9),
+            shared: 1 + rng.index(3),
+            locals: rng.index(3),
+            functions: rng.index(3),
+            statements: 4 + rng.index(9),
             spawn: on(rng, 4),
             atomic: on(rng, 3),
             wake: rng.one_in(3),
@@ -112,7 +78,7 @@ impl Knobs {
             asserts: on(rng, 8),
         };
         // Now and then a few things only, so that they meet often.
-        match rng.below(6) {
+        match rng.index(6) {
             0 => {
                 (knobs.passive, knobs.blocking, knobs.spawn) = (true, true, true);
                 (knobs.locals, knobs.functions, knobs.atomic, knobs.wake) = (2, 0, false, false);
@@ -144,8 +110,8 @@ pub fn program(rng: &mut Rng, knobs: &Knobs) -> String {
 /// An expression over the given names, every operator in parentheses.
 pub fn expression(rng: &mut Rng, names: &[String], depth: usize) -> String {
     let any = rng.one_in(6);
-    match if depth == 0 { rng.below(4) } else { 2 + rng.below(9) } {
-        0 => ["0", "1", "F", "T", "false", "true"][rng.below(6)].into(),
+    match if depth == 0 { rng.index(4) } else { 2 + rng.index(9) } {
+        0 => ["0", "1", "F", "T", "false", "true"][rng.index(6)].into(),
         1 if any => "*".into(),
         1..=4 if !names.is_empty() => rng.pick(names).clone(),
         1..=4 => "*".into(),
@@ -220,7 +186,7 @@ impl<'r> Writer<'r> {
     }
 
     fn run(mut self) -> String {
-        let shared = 1 + self.rng.below(self.knobs.shared);
+        let shared = 1 + self.rng.index(self.knobs.shared);
         self.shared = ["s", "t", "u"][..shared.min(3)].iter().map(|s| s.to_string()).collect();
         for name in self.shared.clone() {
             let initial = self.initial();
@@ -237,9 +203,9 @@ impl<'r> Writer<'r> {
             parameters: usize::from(self.rng.one_in(12)),
             results: usize::from(self.rng.one_in(12)),
         });
-        let more = if self.knobs.functions == 0 { 0 } else { self.rng.below(self.knobs.functions + 1) };
+        let more = if self.knobs.functions == 0 { 0 } else { self.rng.index(self.knobs.functions + 1) };
         for name in ["f", "g"].into_iter().take(more) {
-            let (parameters, results) = (self.rng.below(3), self.rng.below(3));
+            let (parameters, results) = (self.rng.index(3), self.rng.index(3));
             self.functions.push(Signature { name, parameters, results });
         }
         let count = self.functions.len();
@@ -251,7 +217,7 @@ impl<'r> Writer<'r> {
     }
 
     fn initial(&mut self) -> &'static str {
-        ["", " := 0", " := 0", " := 1", " := *"][self.rng.below(5)]
+        ["", " := 0", " := 0", " := 1", " := *"][self.rng.index(5)]
     }
 
     fn line(&mut self, text: &str) {
@@ -264,7 +230,7 @@ impl<'r> Writer<'r> {
         self.labels.clear();
         self.numeric = (index == 0 && self.rng.one_in(10)).then(|| self.rng.one_in(2));
         let parameters: Vec<String> = ["p", "q"][..parameters].iter().map(|s| s.to_string()).collect();
-        let locals = if self.knobs.locals == 0 { 0 } else { self.rng.below(self.knobs.locals + 1) };
+        let locals = if self.knobs.locals == 0 { 0 } else { self.rng.index(self.knobs.locals + 1) };
         let mut locals: Vec<String> = ["a", "b"][..locals.min(2)].iter().map(|s| s.to_string()).collect();
         // Now and then a local hides a shared or a thread-local variable.
         if self.rng.one_in(15)
@@ -292,8 +258,8 @@ impl<'r> Writer<'r> {
         self.own.sort();
         self.own.dedup();
         if self.numeric.is_some() {
-            for _ in 0..self.rng.below(3) {
-                let (name, value) = (self.variable(), ["0", "1", "*"][self.rng.below(3)]);
+            for _ in 0..self.rng.index(3) {
+                let (name, value) = (self.variable(), ["0", "1", "*"][self.rng.index(3)]);
                 self.line(&format!("{name} := {value};"));
             }
         }
@@ -336,7 +302,7 @@ impl<'r> Writer<'r> {
         }
         let label = format!("L{}", self.labels.len());
         self.labels.push(label.clone());
-        match self.rng.below(8) {
+        match self.rng.index(8) {
             0 => format!("{label}: {label}: "),
             1 => {
                 self.labels.push(format!("M{label}"));
@@ -361,7 +327,7 @@ impl<'r> Writer<'r> {
     }
 
     fn plain(&mut self) -> String {
-        let depth = self.rng.below(3);
+        let depth = self.rng.index(3);
         let names = self.readable();
         expression(self.rng, &names, depth)
     }
@@ -378,7 +344,7 @@ impl<'r> Writer<'r> {
         if self.knobs.blocking && self.rng.one_in(2) {
             names.extend(self.passive_names().iter().map(|x| format!("{x}$")));
         }
-        let depth = self.rng.below(3);
+        let depth = self.rng.index(3);
         expression(self.rng, &names, depth)
     }
 
@@ -392,8 +358,8 @@ impl<'r> Writer<'r> {
             names.extend(names.clone().iter().map(|x| format!("'{x}")));
         }
         let mut parts = Vec::new();
-        for _ in 0..1 + self.rng.below(2) {
-            let depth = 1 + self.rng.below(2);
+        for _ in 0..1 + self.rng.index(2) {
+            let depth = 1 + self.rng.index(2);
             parts.push(expression(self.rng, &names, depth));
         }
         parts.join(" & ")
@@ -406,7 +372,7 @@ impl<'r> Writer<'r> {
         self.budget = self.budget.saturating_sub(1);
         let label = self.fresh_label(depth == 0);
         let nested = depth < 2 && self.budget > 0;
-        match self.rng.below(24) {
+        match self.rng.index(24) {
             0 | 1 if nested => self.if_(&label, depth, inside),
             2 if nested => self.while_(&label, depth, inside),
             3 if nested && self.knobs.atomic && !self.rng.one_in(3) => self.section(&label, depth, inside),
@@ -423,7 +389,7 @@ impl<'r> Writer<'r> {
                 self.line(&format!("{label}{text};"));
             }
             10 if !inside || self.rng.one_in(4) => {
-                let targets = vec![LABEL; 1 + self.rng.below(2)].join(", ");
+                let targets = vec![LABEL; 1 + self.rng.index(2)].join(", ");
                 self.line(&format!("{label}goto {targets};"));
             }
             11 if self.rng.one_in(2) => {
@@ -454,7 +420,7 @@ impl<'r> Writer<'r> {
 
     fn block(&mut self, depth: usize, inside: bool) {
         self.indent += 1;
-        for _ in 0..self.rng.below(3) {
+        for _ in 0..self.rng.index(3) {
             self.statement(depth, inside);
         }
         self.indent -= 1;
@@ -495,7 +461,7 @@ impl<'r> Writer<'r> {
     }
 
     fn start(&mut self, label: &str, depth: usize) {
-        let text = match self.rng.below(6) {
+        let text = match self.rng.index(6) {
             0 | 1 => format!("goto {LABEL}"),
             2 => LABEL.to_string(),
             3 if depth < 2 && self.budget > 0 => {
@@ -508,7 +474,7 @@ impl<'r> Writer<'r> {
                 return;
             }
             4 if self.knobs.calls && self.functions.len() > 1 => {
-                let callee = self.rng.below(self.functions.len());
+                let callee = self.rng.index(self.functions.len());
                 self.call_of(callee)
             }
             _ => self.simple(true),
@@ -528,7 +494,7 @@ impl<'r> Writer<'r> {
         if !self.knobs.calls || after == 0 {
             return None;
         }
-        let callee = self.current + 1 + self.rng.below(after);
+        let callee = self.current + 1 + self.rng.index(after);
         let results = self.functions[callee].results;
         let call = self.call_of(callee);
         if results == 0 || self.rng.one_in(5) {
@@ -554,10 +520,10 @@ impl<'r> Writer<'r> {
 
     /// A statement on one line; with `careful` one that does not end the thread or jump.
     fn simple(&mut self, careful: bool) -> String {
-        match self.rng.below(16) {
+        match self.rng.index(16) {
             0 => {
                 ["skip".to_string(), format!("dead {}", self.variable()), format!("print({})", self.plain())]
-                    [self.rng.below(3)]
+                    [self.rng.index(3)]
                 .clone()
             }
             1 | 2 => {
@@ -576,7 +542,7 @@ impl<'r> Writer<'r> {
             5..=7 => self.call().unwrap_or_else(|| self.assignment()),
             8 if self.knobs.wake && (!careful || self.rng.one_in(3)) => format!("wait{}", self.condition()),
             9 | 14 if self.knobs.wake => {
-                format!("{}{}", ["signal", "broadcast"][self.rng.below(2)], self.condition())
+                format!("{}{}", ["signal", "broadcast"][self.rng.index(2)], self.condition())
             }
             10 | 12 | 13 if self.knobs.passive => self.passive(),
             _ => self.assignment(),
@@ -585,11 +551,11 @@ impl<'r> Writer<'r> {
 
     /// The name of a condition, mostly none.
     fn condition(&mut self) -> &'static str {
-        ["", "(c)", "", "(d)"][self.rng.below(4)]
+        ["", "(c)", "", "(d)"][self.rng.index(4)]
     }
 
     fn assignment(&mut self) -> String {
-        let count = [1, 1, 2][self.rng.below(3)];
+        let count = [1, 1, 2][self.rng.index(3)];
         let targets = self.targets(count, true);
         let values: Vec<String> = (0..count).map(|_| self.plain()).collect();
         self.constrained(format!("{} := {}", targets.join(", "), values.join(", ")))
@@ -607,9 +573,9 @@ impl<'r> Writer<'r> {
         let x = self.rng.pick(&others).clone();
         let mut names = self.readable();
         names.extend(self.passive_names().iter().map(|x| format!("{x}$")));
-        let depth = self.rng.below(2);
+        let depth = self.rng.index(2);
         let theirs = expression(self.rng, &names, depth);
-        let text = match self.rng.below(3) {
+        let text = match self.rng.index(3) {
             0 => format!("{x}$ := {theirs}"),
             1 => format!("{x}, {x}$ := {}, {theirs}", self.plain()),
             _ => {

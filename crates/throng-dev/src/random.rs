@@ -2,47 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::Rng;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table};
 use throng_model::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
     Shared, Step, Traits, Transfers,
 };
-
-/// A small random number generator (splitmix64); the same seed gives the same numbers everywhere.
-#[derive(Clone, Debug)]
-pub struct Rng(u64);
-
-impl Rng {
-    /// A generator that starts from `seed`.
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
-    /// The next 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`; 0 if `n` is 0.
-    pub fn below(&mut self, n: u64) -> u64 {
-        if n == 0 { 0 } else { self.bits() % n }
-    }
-
-    /// True in `percent` of 100 cases.
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    /// A bag of up to `most` threads in `locals` states.
-    pub fn bag(&mut self, locals: u64, most: u64) -> Bag {
-        (0..self.below(most + 1)).map(|_| Local(self.below(locals))).collect()
-    }
-}
 
 /// What a random table may have, each in per cent of the steps.
 #[derive(Clone, Copy, Debug)]

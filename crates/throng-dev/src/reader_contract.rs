@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use throng::engine::explicit::Explicit;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng::report::story::tell;
 use throng_check::certificate::Document;
 use throng_check::certify;
@@ -182,15 +182,15 @@ pub fn probe_command(bytes: &[u8], format: Format) -> bool {
                     probe_translation(&loaded, &found.problem);
                 }
             }
-            Err(complaints) => judge_all(&complaints, true),
+            Err(diagnostics) => judge_all(&diagnostics, true),
         }
     }
     posed
 }
 
-fn judge_all(complaints: &[SourceDiagnostic], refused: bool) {
-    assert!(!refused || complaints.iter().any(|c| c.diagnostic.is_error()), "{complaints:?}");
-    for c in complaints {
+fn judge_all(diagnostics: &[SourceDiagnostic], refused: bool) {
+    assert!(!refused || diagnostics.iter().any(|c| c.diagnostic.is_error()), "{diagnostics:?}");
+    for c in diagnostics {
         judge(&c.source, std::slice::from_ref(&c.diagnostic), c.diagnostic.severity == Severity::Error);
     }
 }

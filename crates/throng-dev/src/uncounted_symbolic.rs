@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use throng::bdd::{Full, Renaming, Set, Space, Variables};
 use throng::engine::symbolic::watched;
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng_lang::bp::program::access::footprints;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, Var};
 use throng_lang::bp::program::live::live_slots;
@@ -37,7 +37,7 @@ pub struct Outcome {
     pub nodes: u64,
 }
 
-impl Engine for UncountedSymbolic {
+impl Algorithm for UncountedSymbolic {
     fn name(&self) -> &'static str {
         "plain"
     }
@@ -47,12 +47,10 @@ impl Engine for UncountedSymbolic {
             Ok(outcome) => {
                 let (hit, all) = (outcome.hit.iter().filter(|h| **h).count(), outcome.hit.len());
                 let why = format!("plain search hits {hit} of {all} targets, but gives no evidence");
-                let configurations = outcome.points;
-                let complete_up_to = problem.bound.threads().filter(|_| hit == 0);
-                (
-                    Unknown::Inconclusive(why),
-                    Statistics { configurations, complete_up_to, ..Statistics::default() },
-                )
+                let mut statistics = Statistics::default();
+                statistics.configurations = outcome.points;
+                statistics.complete_up_to = problem.bound.threads().filter(|_| hit == 0);
+                (Unknown::Inconclusive(why), statistics)
             }
             Err(why) => (why, Statistics::default()),
         };

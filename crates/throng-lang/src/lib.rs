@@ -11,5 +11,6 @@ pub mod source;
 pub mod spec;
 pub mod system;
 pub mod tts;
+pub mod vocabulary;
 pub mod write;
 pub(crate) mod xml;

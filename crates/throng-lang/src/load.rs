@@ -15,6 +15,7 @@ use super::bp;
 use super::configuration::shortened;
 use super::source::{Diagnostic, Source};
 use super::system::System;
+use super::vocabulary::Vocabulary;
 use super::{ntts, pnml, spec, tts};
 use throng_model::{Step, UNCOUNTABLE};
 
@@ -23,6 +24,7 @@ pub const LARGEST: u64 = 1 << 30;
 
 /// An input language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Format {
     /// Boolean program: `.bp`, `.nbp`.
     Bp,
@@ -37,7 +39,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What `--from` accepts.
+    /// The names of formats.
     pub const NAMES: [&'static str; 7] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"];
 
     /// What an input in this format is, with its article.
@@ -100,6 +102,8 @@ pub struct Reading {
     pub exact_copies: bool,
     /// Programs: values will be shown to people, see [`bp::Options::keep_dead`].
     pub keep_dead: bool,
+    /// How messages name these settings.
+    pub vocabulary: &'static Vocabulary,
 }
 
 impl Reading {
@@ -149,7 +153,7 @@ impl Rejected {
 
 /// Reads the file at `path`; `-` is standard input.
 pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
-    let format = format_of(path, reading.from)?;
+    let format = format_of(path, reading)?;
     read(read_source(path)?, format, reading)
 }
 
@@ -164,7 +168,10 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
         }
         Format::Tts => system(tts::read(text)),
         Format::Ntts => system(ntts::read(text)),
-        Format::Spec => counted(spec::read(text, spec::Options { init_free: reading.init_free })),
+        Format::Spec => counted(spec::read(
+            text,
+            spec::Options { init_free: reading.init_free, vocabulary: reading.vocabulary },
+        )),
         Format::Pnml => counted(pnml::read(text)),
     };
     match input {
@@ -207,15 +214,16 @@ fn uncountable(system: &System) -> Option<Diagnostic> {
 }
 
 /// The format that was asked for, or that the extension names.
-fn format_of(path: &Path, from: Option<Format>) -> Result<Format, Rejected> {
-    if let Some(format) = from {
+pub fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
+    if let Some(format) = reading.from {
         return Ok(format);
     }
+    let from = reading.vocabulary.from;
     let name = path.display().to_string();
     if is_stdin(path) {
         let message = "standard input has no extension that names its format";
         let why = Diagnostic::whole("E703", message)
-            .hint(format!("add `--from KIND`, KIND being one of {}", Format::NAMES.join(", ")));
+            .hint(format!("add `{from} KIND`, KIND being one of {}", Format::NAMES.join(", ")));
         return Err(Rejected::new("<stdin>", why));
     }
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
@@ -229,7 +237,7 @@ fn format_of(path: &Path, from: Option<Format>) -> Result<Format, Rejected> {
             }
         };
         let known = Format::NAMES.map(|n| format!(".{n}")).join(" ");
-        let hint = format!("known are {known}; `--from KIND` says what a file is");
+        let hint = format!("known are {known}; `{from} KIND` says what a file is");
         Rejected::new(&name, if looked.code == "E703" { looked.hint(hint) } else { looked })
     })
 }
@@ -315,10 +323,12 @@ mod tests {
             ("a.spec", Format::Spec),
             ("a.pnml", Format::Pnml),
         ] {
-            assert_eq!(format_of(Path::new(path), None).ok(), Some(format), "{path}");
+            assert_eq!(format_of(Path::new(path), &Reading::default()).ok(), Some(format), "{path}");
         }
-        assert_eq!(format_of(Path::new("-"), Some(Format::Spec)).ok(), Some(Format::Spec));
-        let code = |path: &str| format_of(Path::new(path), None).unwrap_err().diagnostics[0].code;
+        let spec = Reading { from: Some(Format::Spec), ..Reading::default() };
+        assert_eq!(format_of(Path::new("-"), &spec).ok(), Some(Format::Spec));
+        let code =
+            |path: &str| format_of(Path::new(path), &Reading::default()).unwrap_err().diagnostics[0].code;
         assert_eq!(code("-"), "E703");
         assert_eq!(code("no/such/file.xyz"), "E701");
         assert_eq!(code("."), "E702");

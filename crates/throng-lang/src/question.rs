@@ -1,7 +1,7 @@
 //! From what a user asks for to a [`Problem`]: where to start, what must not happen, for how many threads.
 //!
-//! Which options make sense depends on the input: labels and assertions belong to programs, `s|l,l` to
-//! systems. What does not fit is refused here, with the option underlined like any other input.
+//! What can be asked depends on the input: labels and assertions belong to programs, `s|l,l` to
+//! systems. What does not fit is refused here, with its text underlined like any other input.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,88 +13,39 @@ use crate::pnml;
 use crate::property::{Annotation, Part, Together, annotations};
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
+use crate::vocabulary::Vocabulary;
 use throng_model::Model;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
 /// What the user asks for; everything left open has a default.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// `--initial`: `K` or `any` for programs, `s|l,l/u,u` for systems.
+    /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems.
     pub initial: Option<String>,
-    /// `--threads`: the bound.
+    /// The bound on threads.
     pub threads: Option<u32>,
-    /// `--target`: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0` ([`crate::bp::thread_state`]).
+    /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0` ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
-    /// `--prop`: a file with targets.
+    /// A file with targets.
     pub prop: Option<PathBuf>,
-    /// `--error-label`: labels that no thread may reach.
+    /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// `--mutex`: places that no two threads may be at, see [`Together::exclusion`].
+    /// Places that no two threads may be at, see [`Together::exclusion`].
     pub mutex: Vec<String>,
-    /// `--at-most`: places, and how many threads may be there, see [`Together::at_most`].
+    /// Places, and how many threads may be there, see [`Together::at_most`].
     pub at_most: Vec<String>,
-    /// `--never`: threads that must not be there at once, see [`Together::never`].
+    /// Threads that must not be there at once, see [`Together::never`].
     pub never: Vec<String>,
-    /// `--race`: shared variables that no two threads may be about to access, one of them to write.
+    /// Shared variables that no two threads may be about to access, one of them to write.
     pub races: Vec<String>,
-    /// `--deadlock`: no configuration may be reached in which no thread can move although some thread has not ended.
+    /// No configuration may be reached in which no thread can move although some thread has not ended.
     pub deadlock: bool,
-    /// `--invariant`: expressions over the shared variables that must hold.
+    /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
     pub may_lack_target: bool,
     /// How messages name the parts of a question.
-    pub names: Names,
-}
-
-/// How messages name the parts of a question.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Names {
-    /// As the methods of the library do: `never_two_at`.
-    #[default]
-    Methods,
-    /// As the options of the command line do: `--mutex`.
-    Options,
-}
-
-/// Options of the command line, and the methods of the library that ask for the same.
-const METHODS: [(&str, &str); 11] = [
-    ("--initial", "start"),
-    ("--threads", "threads"),
-    ("--target", "never"),
-    ("--prop", "properties"),
-    ("--error-label", "never_at"),
-    ("--mutex", "never_two_at"),
-    ("--at-most", "at_most"),
-    ("--never", "never_together"),
-    ("--race", "no_race"),
-    ("--deadlock", "no_deadlock"),
-    ("--invariant", "always"),
-];
-
-impl Names {
-    /// A message that names options, in these names.
-    fn spell(self, text: &str) -> String {
-        match self {
-            Names::Options => text.to_string(),
-            Names::Methods => {
-                METHODS.iter().fold(text.to_string(), |t, (option, own)| t.replace(option, own))
-            }
-        }
-    }
-
-    /// The same for a whole diagnostic.
-    fn respell(self, about: SourceDiagnostic) -> SourceDiagnostic {
-        let SourceDiagnostic { source, mut diagnostic } = about;
-        let named = METHODS.iter().any(|(option, _)| source.name == *option);
-        let source = match self {
-            Names::Methods if named => Arc::new(Source::new(self.spell(&source.name), source.text.clone())),
-            _ => source,
-        };
-        diagnostic.message = self.spell(&diagnostic.message);
-        diagnostic.hint = diagnostic.hint.map(|hint| self.spell(&hint));
-        SourceDiagnostic { source, diagnostic }
-    }
+    pub vocabulary: &'static Vocabulary,
 }
 
 /// A diagnostic together with the text that it points into: the input, an option, or a file that an option names.
@@ -151,7 +102,7 @@ impl Question {
     /// This question and what the input asks itself, in comments `//@ mutex L`: properties are added, a start or a bound only where this question
     /// leaves it open.
     pub fn with_annotations(&self, loaded: &Loaded) -> Result<Question, Vec<SourceDiagnostic>> {
-        let (mut question, mut complaints) = (self.clone(), Vec::new());
+        let (mut question, mut diagnostics) = (self.clone(), Vec::new());
         let Input::Program(_) = loaded.input else { return Ok(question) };
         let (mut initial, mut threads) = (None, None);
         for Annotation { word, value } in annotations(&loaded.source.text) {
@@ -159,7 +110,7 @@ impl Question {
                 let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
                 let why = Diagnostic::error("E615", part.span, message).hint(hint);
-                complaints.push(SourceDiagnostic::whole(&loaded.source, why));
+                diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
             };
             if word.text == "deadlock" {
                 question.deadlock = true;
@@ -206,35 +157,27 @@ impl Question {
         }
         question.initial = question.initial.or(initial);
         question.threads = question.threads.or(threads);
-        if complaints.is_empty() { Ok(question) } else { Err(complaints) }
+        if diagnostics.is_empty() { Ok(question) } else { Err(diagnostics) }
     }
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
-        let respelled = |list: Vec<SourceDiagnostic>| -> Vec<SourceDiagnostic> {
-            list.into_iter().map(|about| self.names.respell(about)).collect()
-        };
         let all = self.with_annotations(loaded)?;
-        let mut posed =
-            all.pose_with_options(loaded, path).map_err(|list| respelled(in_place(list, loaded)))?;
-        posed.warnings = respelled(posed.warnings);
-        if let Input::Program(_) = loaded.input {
-            posed.problem.initial_text = self.names.spell(&posed.problem.initial_text);
-        }
-        Ok(posed)
+        let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
+        all.pose_all(loaded, path).map_err(complain)
     }
 
-    fn pose_with_options(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
-        let mut complaints = self.inapplicable(loaded);
+    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+        let mut diagnostics = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
                 Some("the bound counts all threads, initial ones included; without it, any number may run");
             let message = "a system without threads does nothing".to_string();
-            complaints.push(wrong("--threads", "0", "E604", message, hint));
+            diagnostics.push(wrong(self.vocabulary.threads, "0", "E604", message, hint));
         }
-        if !complaints.is_empty() {
-            return Err(complaints);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         let (mut warnings, mut left_out) = (Vec::new(), Vec::new());
         let problem = match &loaded.input {
@@ -248,19 +191,27 @@ impl Question {
     /// Options that say nothing about this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let given: Vec<(&str, Option<String>, &str)> = match loaded.input {
+        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, invariant, .. } = *self.vocabulary;
+        let labels = || format!("labels are for programs; use {target} 's|l,l'");
+        let given: Vec<(&str, Option<String>, String)> = match loaded.input {
             Input::Program(_) => vec![(
-                "--prop",
+                prop,
                 self.prop.as_ref().map(|p| p.display().to_string()),
-                "a program's properties are its assertions; add --error-label, --mutex or --invariant",
+                format!(
+                    "a program's properties are its assertions; add {error_label}, {mutex} or {invariant}"
+                ),
             )],
             Input::System(_) => vec![
-                ("--error-label", first(&self.error_labels), "labels are for programs; use --target 's|l,l'"),
-                ("--mutex", first(&self.mutex), "labels are for programs; use --target 's|l,l'"),
-                ("--at-most", first(&self.at_most), "labels are for programs; use --target 's|l,l'"),
-                ("--never", first(&self.never), "labels are for programs; use --target 's|l,l'"),
-                ("--race", first(&self.races), "variables are for programs; use --target 's|l,l'"),
-                ("--invariant", first(&self.invariants), "expressions are for programs; use --target 's|'"),
+                (error_label, first(&self.error_labels), labels()),
+                (mutex, first(&self.mutex), labels()),
+                (at_most, first(&self.at_most), labels()),
+                (never, first(&self.never), labels()),
+                (race, first(&self.races), format!("variables are for programs; use {target} 's|l,l'")),
+                (
+                    invariant,
+                    first(&self.invariants),
+                    format!("expressions are for programs; use {target} 's|'"),
+                ),
             ],
         };
         given
@@ -268,7 +219,7 @@ impl Question {
             .filter_map(|(option, value, hint)| {
                 let what = loaded.format.description();
                 let message = format!("`{option}` does not apply: {} is {what}", loaded.source.name);
-                Some(wrong(option, &value?, "E602", message, Some(hint)))
+                Some(wrong(option, &value?, "E602", message, Some(&hint)))
             })
             .collect()
     }
@@ -302,7 +253,7 @@ impl Question {
         }
         let message = format!("{least} threads exist at the start, but only {bound} are allowed");
         let hint = Some("the bound counts all threads, initial ones included");
-        Err(vec![wrong("--threads", &bound.to_string(), "E605", message, hint)])
+        Err(vec![wrong(self.vocabulary.threads, &bound.to_string(), "E605", message, hint)])
     }
 
     fn about_program(
@@ -315,7 +266,10 @@ impl Question {
         let targets = self.program_targets(program, loaded, warnings)?;
         let only_dead = self.initial.is_none() && count.is_some() && !program.traits().spawns;
         let initial_text = match count {
-            Some(_) if only_dead => "1 thread at the entry of main, because the program has `start_thread`, though control never gets there (--initial any: any number)".to_string(),
+            Some(_) if only_dead => format!(
+                "1 thread at the entry of main, because the program has `start_thread`, though control never gets there ({} any: any number)",
+                self.vocabulary.initial
+            ),
             None => "any number of threads at the entry of main".to_string(),
             Some(1) => "1 thread at the entry of main".to_string(),
             Some(n) => format!("{n} threads at the entry of main"),
@@ -341,9 +295,10 @@ impl Question {
                 Ok(n) if n > 0 && n < u32::MAX => Ok(Some(n)),
                 _ => {
                     let message = format!("`{word}` is not a number of initial threads");
+                    let initial = self.vocabulary.initial;
                     let hint =
-                        Some("programs start with `--initial K`, K being 1 or more, or `--initial any`");
-                    Err(wrong("--initial", text, "E603", message, hint))
+                        format!("programs start with `{initial} K`, K being 1 or more, or `{initial} any`");
+                    Err(wrong(initial, text, "E603", message, Some(&hint)))
                 }
             },
         }
@@ -358,7 +313,7 @@ impl Question {
         warnings: &mut Vec<SourceDiagnostic>,
     ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
         let mut targets: Vec<Target> = program.assertions().into_iter().collect();
-        let mut complaints = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut at_label = |option: &str, label: &str, found: Result<Target, String>| match found {
             Ok(target) => {
                 if target.configs.is_empty() {
@@ -366,18 +321,19 @@ impl Question {
                 }
                 targets.push(target);
             }
-            Err(why) => complaints.push(wrong(option, label, "E606", why, None)),
+            Err(why) => diagnostics.push(wrong(option, label, "E606", why, None)),
         };
         for label in &self.error_labels {
-            at_label("--error-label", label, program.error_label(label));
+            at_label(self.vocabulary.error_label, label, program.error_label(label));
         }
         type Reader = fn(&str) -> Result<Together, Diagnostic>;
-        let together: [(&str, &[String], Reader); 3] = [
-            ("mutex", &self.mutex, Together::exclusion),
-            ("at-most", &self.at_most, Together::at_most),
-            ("never", &self.never, Together::never),
+        let names = self.vocabulary;
+        let together: [(&str, &str, &[String], Reader); 3] = [
+            ("mutex", names.mutex, &self.mutex, Together::exclusion),
+            ("at-most", names.at_most, &self.at_most, Together::at_most),
+            ("never", names.never, &self.never, Together::never),
         ];
-        for (word, texts, read) in together {
+        for (word, option, texts, read) in together {
             for text in texts {
                 let name = format!("{word} {}", one_line(text));
                 match read(text).and_then(|asked| program.together(name, text, &asked)) {
@@ -387,36 +343,36 @@ impl Question {
                         }
                         targets.push(target);
                     }
-                    Err(why) => complaints.push(SourceDiagnostic::option(&format!("--{word}"), text, why)),
+                    Err(why) => diagnostics.push(SourceDiagnostic::option(option, text, why)),
                 }
             }
         }
         for name in &self.races {
             match program.race(name.trim()) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--race", name, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option(names.race, name, why)),
             }
         }
         for text in &self.invariants {
             match program.invariant_text(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--invariant", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option(self.vocabulary.invariant, text, why)),
             }
         }
         for text in &self.targets {
             match program.thread_states(text) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option(self.vocabulary.target, text, why)),
             }
         }
         targets.extend(self.deadlock.then(Target::deadlock));
-        if targets.is_empty() && complaints.is_empty() {
+        if targets.is_empty() && diagnostics.is_empty() {
             if !self.may_lack_target {
-                warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted()));
+                warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
             targets.push(Target { name: "assertions".into(), configs: Vec::new() });
         }
-        if complaints.is_empty() { Ok(targets) } else { Err(complaints) }
+        if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
 
     fn about_system(
@@ -448,7 +404,7 @@ impl Question {
                 let canonical = notation(&initial, shared, locals);
                 Ok((vec![initial], canonical))
             }
-            Err(why) => Err(SourceDiagnostic::option("--initial", text, why)),
+            Err(why) => Err(SourceDiagnostic::option(self.vocabulary.initial, text, why)),
         }
     }
 
@@ -462,7 +418,7 @@ impl Question {
         })
     }
 
-    /// What was asked for on the command line; else what the property file beside the input says; else the input itself.
+    /// What was asked for; else what the property file beside the input says; else the input itself.
     fn system_targets(
         &self,
         system: &System,
@@ -471,12 +427,12 @@ impl Question {
         warnings: &mut Vec<SourceDiagnostic>,
         left_out: &mut Vec<(String, String)>,
     ) -> Result<Vec<Target>, Vec<SourceDiagnostic>> {
-        let mut complaints = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut targets = Vec::new();
         for text in &self.targets {
             match parse_target(text, system.table.shared(), system.table.locals()) {
                 Ok(target) => targets.push(target),
-                Err(why) => complaints.push(SourceDiagnostic::option("--target", text, why)),
+                Err(why) => diagnostics.push(SourceDiagnostic::option(self.vocabulary.target, text, why)),
             }
         }
         let (beside, file) = (beside(loaded, path), self.property_file(loaded, path));
@@ -492,11 +448,11 @@ impl Question {
                     targets.extend(found);
                     warnings.extend(odd);
                 }
-                Err(found) => complaints.extend(found),
+                Err(found) => diagnostics.extend(found),
             }
         }
-        if !complaints.is_empty() {
-            return Err(complaints);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         if targets.is_empty() {
             targets = system.targets.clone();
@@ -510,7 +466,9 @@ impl Question {
                     beside.display()
                 ),
             };
-            let why = Diagnostic::whole("E601", message).hint("ask with --target 's|l,l' or --prop FILE");
+            let hint =
+                format!("ask with {} 's|l,l' or {} FILE", self.vocabulary.target, self.vocabulary.prop);
+            let why = Diagnostic::whole("E601", message).hint(hint);
             return Err(vec![SourceDiagnostic::whole(&loaded.source, why)]);
         }
         Ok(targets)
@@ -522,19 +480,32 @@ fn beside(loaded: &Loaded, path: &Path) -> PathBuf {
     path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" })
 }
 
-fn nothing_asserted() -> Diagnostic {
+fn nothing_asserted(names: &Vocabulary) -> Diagnostic {
     let message = "there is nothing to check: control reaches no assertion in this program";
-    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }
-        .hint("ask with --error-label LABEL, --mutex LABEL, --invariant EXPR or --deadlock")
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }.hint(format!(
+        "ask with {} LABEL, {} LABEL, {} EXPR or {}",
+        names.error_label, names.mutex, names.invariant, names.deadlock
+    ))
 }
 
 /// Errors about what the input asks itself point there.
-fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded) -> Vec<SourceDiagnostic> {
+fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded, names: &Vocabulary) -> Vec<SourceDiagnostic> {
     let asked = annotations(&loaded.source.text);
+    let option = |a: &Annotation| match a.word.text.as_str() {
+        "mutex" => names.mutex,
+        "at-most" => names.at_most,
+        "never" => names.never,
+        "race" => names.race,
+        "error-label" => names.error_label,
+        "invariant" => names.invariant,
+        "target" => names.target,
+        "initial" => names.initial,
+        "threads" => names.threads,
+        _ => "",
+    };
     let moved = |about: SourceDiagnostic| {
         let SourceDiagnostic { source, diagnostic } = about;
-        let word = source.name.strip_prefix("--").unwrap_or_default();
-        match asked.iter().find(|a| a.word.text == word && a.value.text == source.text) {
+        match asked.iter().find(|a| source.name == option(a) && a.value.text == source.text) {
             Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.span.start)),
             None => SourceDiagnostic { source, diagnostic },
         }
@@ -579,15 +550,15 @@ fn read_properties(
         read_prop(&source.text, system.table.shared(), system.table.locals())
     };
     let refused = found.iter().any(Diagnostic::is_error);
-    let mut complaints: Vec<SourceDiagnostic> =
+    let mut diagnostics: Vec<SourceDiagnostic> =
         found.into_iter().map(|d| SourceDiagnostic::whole(&source, d)).collect();
     if targets.is_empty() && !refused {
         let why = Diagnostic::whole("E607", "this property file names no target that can be checked")
             .hint("write one target `s|l,l` per line");
-        complaints.push(SourceDiagnostic::whole(&source, why));
-        return Err(complaints);
+        diagnostics.push(SourceDiagnostic::whole(&source, why));
+        return Err(diagnostics);
     }
-    if refused { Err(complaints) } else { Ok((targets, complaints)) }
+    if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
 /// The targets of a property file of the model-checking contest; formulas that are no coverability questions are

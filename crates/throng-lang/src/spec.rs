@@ -13,12 +13,15 @@ mod parse;
 
 use crate::source::Diagnostic;
 use crate::system::{Findings, System};
+use crate::vocabulary::Vocabulary;
 
 /// How to read what the format leaves open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// A variable that `init` does not mention starts with any number of tokens, as in mist, rather than none.
     pub init_free: bool,
+    /// How messages name the settings of a reader.
+    pub vocabulary: &'static Vocabulary,
 }
 
 /// Reads a `.spec` file. There is a system unless there are errors. A file without targets is fine.

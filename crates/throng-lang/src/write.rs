@@ -5,6 +5,7 @@
 
 mod bp;
 mod dot;
+pub mod flow;
 mod pnml;
 mod spec;
 mod threads;
@@ -45,6 +46,8 @@ pub struct Written {
     pub companion: Option<Companion>,
     /// The initial configuration in BFC's notation, where the file itself cannot say it.
     pub initial: Option<String>,
+    /// Whether a reader of the file would start elsewhere unless given [`Written::initial`].
+    pub start_must_be_given: bool,
     /// What a reader of the file should know.
     pub notes: Vec<String>,
 }
@@ -92,7 +95,7 @@ pub fn write(system: &System, format: Format) -> Result<Written, Refusal> {
 
 impl Written {
     fn new(text: String) -> Written {
-        Written { text, companion: None, initial: None, notes: Vec::new() }
+        Written { text, companion: None, initial: None, start_must_be_given: false, notes: Vec::new() }
     }
 }
 

@@ -28,10 +28,10 @@ pub trait Cubes: Send + Sync {
     fn local_cube(&self, l: Local) -> (u32, Cube);
 
     /// The code of a shared state.
-    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared;
+    fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared;
 
     /// The code of a local state.
-    fn local_word(&self, point: u32, masks: &[u8]) -> Local;
+    fn encode_local(&self, point: u32, masks: &[u8]) -> Local;
 }
 
 /// One member of a cube: every variable that may be either is 0.

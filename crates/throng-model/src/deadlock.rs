@@ -117,7 +117,7 @@ fn without(cubes: &dyn Cubes, whole: Part, part: Part, out: &mut Vec<Part>) {
         let (kept, rest) = (masks[i] & !g, masks[i] & g);
         if kept != 0 {
             masks[i] = kept;
-            out.push((cubes.shared_word(inside, &masks[..split]), cubes.local_word(point, &masks[split..])));
+            out.push((cubes.encode_shared(inside, &masks[..split]), cubes.encode_local(point, &masks[split..])));
             masks[i] = rest;
         }
     }

@@ -27,6 +27,7 @@ pub mod config;
 pub mod cubes;
 pub mod deadlock;
 pub mod limits;
+pub mod localisation;
 pub mod partial_order;
 pub mod problem;
 pub mod quotient;
@@ -287,13 +288,13 @@ pub trait SetStates {
     /// One concrete shared state of a set.
     fn sample_shared(&self, s: Shared) -> Shared {
         let (inside, masks) = self.cubes().shared_cube(s);
-        self.cubes().shared_word(inside, &cubes::sample(&masks))
+        self.cubes().encode_shared(inside, &cubes::sample(&masks))
     }
 
     /// One concrete local state of a set.
     fn sample_local(&self, l: Local) -> Local {
         let (point, masks) = self.cubes().local_cube(l);
-        self.cubes().local_word(point, &cubes::sample(&masks))
+        self.cubes().encode_local(point, &cubes::sample(&masks))
     }
 
     /// How many concrete states a shared and a local state stand for together, as a power of two.
@@ -305,13 +306,24 @@ pub trait SetStates {
     /// Every concrete shared state of a set.
     fn members_shared(&self, s: Shared) -> Vec<Shared> {
         let (inside, masks) = self.cubes().shared_cube(s);
-        cubes::members(&masks).iter().map(|m| self.cubes().shared_word(inside, m)).collect()
+        cubes::members(&masks).iter().map(|m| self.cubes().encode_shared(inside, m)).collect()
     }
 
     /// Every concrete local state of a set.
     fn members_local(&self, l: Local) -> Vec<Local> {
         let (point, masks) = self.cubes().local_cube(l);
-        cubes::members(&masks).iter().map(|m| self.cubes().local_word(point, m)).collect()
+        cubes::members(&masks).iter().map(|m| self.cubes().encode_local(point, m)).collect()
+    }
+
+    /// Whether [`SetStates::forget`] forgets anything in some state.
+    fn forgets(&self) -> bool {
+        false
+    }
+
+    /// The local state, with every value open that no thread will ever read again: two states of which the same is left can do the same, and
+    /// after it the same is left of them.
+    fn forget(&self, l: Local) -> Local {
+        l
     }
 
     /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
@@ -384,6 +396,21 @@ pub trait Describe {
 
     /// What the step's statement or transition looks like in the input, with its line if it has one.
     fn edge_place(&self, edge: Edge) -> Place;
+
+    /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go on: which branch was taken.
+    fn way(&self, _edge: Edge) -> Option<String> {
+        None
+    }
+
+    /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.
+    fn shared_bits(&self, _s: Shared) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The bits of a local state, if [`Describe::local_values`] shows several of them as one value; else nothing.
+    fn local_bits(&self, _l: Local) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
     fn places(&self) -> Vec<Place> {

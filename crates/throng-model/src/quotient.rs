@@ -290,6 +290,18 @@ impl Describe for QuotientModel {
         place
     }
 
+    fn way(&self, edge: Edge) -> Option<String> {
+        self.path(edge).last().and_then(|(_, step)| self.original.way(step.edge))
+    }
+
+    fn shared_bits(&self, s: Shared) -> Vec<(String, String)> {
+        self.original.shared_bits(s)
+    }
+
+    fn local_bits(&self, l: Local) -> Vec<(String, String)> {
+        self.original.local_bits(l)
+    }
+
     fn shared_name(&self, s: Shared) -> String {
         self.original.shared_name(s)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Incomplete;
+use crate::localisation::Localisation;
 use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Local, Shared, Step};
 
@@ -55,6 +56,19 @@ pub enum Certificate {
     Relative(Arc<Relative>),
     /// Evidence about the quotient model ([`crate::quotient`]).
     Quotient(Arc<QuotientMap>, Box<Certificate>),
+    /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
+    Localised(Arc<Vec<LocalProof>>),
+}
+
+/// Evidence about a localised model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LocalProof {
+    /// What is kept.
+    pub map: Localisation,
+    /// It is about the bad configurations whose threads are all at the places of these, whatever their variables are.
+    pub at: Vec<Local>,
+    /// The evidence.
+    pub proof: Certificate,
 }
 
 /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
@@ -198,6 +212,9 @@ impl Certificate {
                 ("relative", views.len() + vectors.len() + basis.len())
             }
             Certificate::Quotient(_, proof) => proof.measure(),
+            Certificate::Localised(parts) => {
+                ("localised", parts.iter().map(|part| part.proof.measure().1).sum())
+            }
         }
     }
 
@@ -212,6 +229,7 @@ impl Certificate {
             Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),
             Certificate::Quotient(_, inner) => return inner.identity(),
+            Certificate::Localised(parts) => Arc::as_ptr(parts).addr(),
         };
         (discriminant(self), address)
     }

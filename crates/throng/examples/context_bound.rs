@@ -2,7 +2,7 @@
 //!
 //! Most bugs need few context switches. So search only runs in which the processor goes from one thread to another at most c times,
 //! for c = 0, 1, 2, …; within a context the active thread runs as long as it likes. This is no proof, but it finds bugs early, and it says how many
-//! switches a bug needs. It runs on programs, thread-transition systems and your own types; on nets, whoever a transition puts
+//! switches a bug needs. It runs on programs, thread-transition systems and your own types; on nets, a token that a transition puts
 //! somewhere goes on.
 //!
 //! `cargo run --example context_bound [FILE [THREADS [SWITCHES]]]`
@@ -11,9 +11,9 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use throng::model::problem::Problem;
+use throng::model::{Config, Local, Model, Step, semantics};
 use throng::{Error, Input, Job};
-use throng_model::problem::Problem;
-use throng_model::{Config, Local, Model, Step, semantics};
 
 /// A configuration and whose turn it is; `None` before the first step and after the active thread has ended.
 type Moment = (Config, Option<Local>);
@@ -37,7 +37,7 @@ pub fn context_bound(problem: &Problem, threads: u32, most: u32) -> Option<u32> 
             }
             layer.extend(active.map(|_| (config, None)));
         }
-        // The next context: anybody may go on. What was there with no active thread was explored in full.
+        // The next context: any thread may go on. What was there with no active thread was explored in full.
         layer.retain(|moment| seen.insert(moment.clone()));
     }
     None

@@ -10,9 +10,9 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use throng::model::problem::Problem;
+use throng::model::{Config, semantics};
 use throng::{Error, Input, Job};
-use throng_model::problem::Problem;
-use throng_model::{Config, semantics};
 
 /// A reachable configuration that is bad, and how many configurations were seen. `threads` is how many there are at most.
 pub fn explore(problem: &Problem, threads: u32) -> (Option<Config>, usize) {

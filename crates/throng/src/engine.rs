@@ -22,10 +22,13 @@ pub mod guided;
 pub mod karp_miller;
 mod levels;
 #[doc(hidden)]
+pub mod localise;
+#[doc(hidden)]
 pub mod on_quotient;
 #[doc(hidden)]
 #[cfg(feature = "symbolic")]
 pub mod symbolic;
+#[doc(hidden)]
 pub mod thread_states;
 #[doc(hidden)]
 pub mod views;
@@ -40,8 +43,8 @@ use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 use throng_model::{Local, Step};
 
-/// One way to answer.
-pub trait Engine: Sync {
+/// What an engine runs: a decision procedure or a search that answers a [`Problem`]. Users choose one by [`crate::Engine`], or implement their own.
+pub trait Algorithm: Sync {
     /// Its name; those of the engines of Throng are in [`crate::Engine`].
     fn name(&self) -> &'static str;
 
@@ -51,6 +54,7 @@ pub trait Engine: Sync {
 
 /// What an engine found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Answer {
     /// One verdict per target.
     pub verdicts: Vec<Verdict>,
@@ -117,6 +121,7 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
 
 /// One engine's part in a common search, all its shares of work together.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The engine.
     pub engine: &'static str,
@@ -130,6 +135,7 @@ pub struct Attempt {
 
 /// Numbers about a search, for people and for tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Configurations stored.
     pub configurations: u64,
@@ -164,6 +170,7 @@ impl Statistics {
 
 /// What thread-state equations yielded where they rule nothing out (TSE, section 5), over all targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FlowStatistics {
     /// Integer programs solved.
     pub programs: u64,
@@ -179,6 +186,7 @@ pub struct FlowStatistics {
 
 /// Numbers about a coverability tree (STAR, figure 3.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TreeStatistics {
     /// Nodes added.
     pub nodes: u64,
@@ -196,6 +204,7 @@ pub struct TreeStatistics {
 
 /// How many local states are occupied in configurations: what counting costs, however many local states there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Occupied {
     /// Occupied local states, summed over all configurations.
     pub sum: u64,

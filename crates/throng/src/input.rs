@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use throng_lang::load::{Format, Loaded, Reading, load, read};
+use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load, read};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 
@@ -49,6 +49,16 @@ impl Input {
         let reading = Reading { from: Some(format), ..reading };
         let loaded = Arc::new(read(Source::new(format!("<{format}>"), text), format, &reading)?);
         Ok(Input { path: PathBuf::new(), reading, loaded, took: began.elapsed() })
+    }
+
+    /// Reads the text of a file as an editor has it, which need not be what is on the disk. Files of properties are looked for beside `path`.
+    pub fn edited(path: impl AsRef<Path>, text: &str) -> Result<Input, Error> {
+        let (path, began) = (path.as_ref(), Instant::now());
+        let name = path.display().to_string();
+        let source = decode(name, text.as_bytes().to_vec())?;
+        let reading = Reading::default();
+        let loaded = Arc::new(read(source, format_of(path, &reading)?, &reading)?);
+        Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
     }
 
     /// What messages call it.

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::registry::{Engine, Settings};
+use crate::vacuity::vacuous;
 use throng_check::certificate::Document;
 use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
@@ -26,6 +27,7 @@ use throng_check::rules;
 use throng_lang::load::Loaded;
 use throng_lang::question::{Posed, Question, SourceDiagnostic};
 use throng_lang::source::Source;
+use throng_lang::vocabulary::Vocabulary;
 use throng_model::limits::{Limits, memory_in_use, peak_memory};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
@@ -136,12 +138,14 @@ impl Prepared {
     }
 
     /// What reports say about it.
-    pub(crate) fn subject(&self) -> Subject {
+    pub(crate) fn subject(&self, vocabulary: &'static Vocabulary) -> Subject {
         match &self.input {
-            None => Subject { source: self.source.clone(), format: None },
-            Some(input) => {
-                Subject { source: Some(input.loaded().source.clone()), format: Some(input.format()) }
-            }
+            None => Subject { source: self.source.clone(), format: None, vocabulary },
+            Some(input) => Subject {
+                source: Some(input.loaded().source.clone()),
+                format: Some(input.format()),
+                vocabulary,
+            },
         }
     }
 }
@@ -274,6 +278,12 @@ impl<'a> Job<'a> {
         self.question(question)
     }
 
+    /// How messages and advice name what can be set: a program that embeds Throng has names of its own.
+    pub fn vocabulary(self, vocabulary: &'static Vocabulary) -> Job<'a> {
+        let prepared = if self.input.is_some() { Default::default() } else { self.prepared };
+        Job { question: Question { vocabulary, ..self.question }, prepared, ..self }
+    }
+
     /// How engines search.
     pub fn settings(self, settings: Settings) -> Job<'a> {
         Job { settings, ..self }
@@ -331,7 +341,7 @@ impl<'a> Job<'a> {
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
-    pub fn check_by(&self, engine: &dyn engine::Engine, limits: &Limits) -> Result<Outcome, Error> {
+    pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
         let mut problem = prepared.problem.clone();
         room_for_the_start(&problem)?;
@@ -362,6 +372,8 @@ impl<'a> Job<'a> {
             searching: began.elapsed().saturating_sub(answer.checking),
             checking: answer.checking,
         };
+        let subject = prepared.subject(self.question.vocabulary);
+        let vacuous = vacuous(&problem, &answer.verdicts, subject.source.as_ref(), limits);
         let mut warnings: Vec<SourceDiagnostic> = self.input.iter().flat_map(Input::warnings).collect();
         warnings.extend(prepared.warnings.iter().cloned());
         Ok(Outcome {
@@ -373,9 +385,10 @@ impl<'a> Job<'a> {
             memory: memory_in_use(),
             peak_memory: peak_memory(),
             warnings,
+            vacuous,
             certificate: None,
             problem,
-            subject: prepared.subject(),
+            subject,
             shown: OnceLock::new(),
         })
     }
@@ -581,9 +594,18 @@ mod tests {
     }
 
     #[test]
+    fn advice_names_methods_and_types_and_not_options() {
+        let outcome =
+            Job::new(&text(BROKEN)).check(Engine::Auto, &Limits::none().work(0)).expect("an outcome");
+        let said = outcome.text(crate::TextOptions::default());
+        assert!(said.starts_with("UNKNOWN") && said.contains("threads 2"), "{said}");
+        assert!(!said.contains("--"), "{said}");
+    }
+
+    #[test]
     fn forged_evidence_is_no_outcome() {
         struct Liar;
-        impl engine::Engine for Liar {
+        impl engine::Algorithm for Liar {
             fn name(&self) -> &'static str {
                 "liar"
             }

@@ -55,7 +55,7 @@
 //! | engine | what it does | what it decides |
 //! | --- | --- | --- |
 //! | [`Engine::Explicit`] | forward, breadth first, for one thread, two, three, … | questions with a bound; finds the run with the fewest threads |
-//! | [`Engine::Symbolic`] | the same with decision diagrams | likewise, where there are very many configurations |
+//! | `Engine::Symbolic` (feature `symbolic`) | the same with decision diagrams | likewise, where there are very many configurations |
 //! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
 //! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
 //! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
@@ -70,17 +70,19 @@
 //! ```text
 //! .bp text ─► lang::bp ─────────────────┐
 //! .tts .ntts .spec .pnml ─► Table ──────┼─► Model ─► engine ─► verdict + evidence ─► check ─► report
-//! your own Rust type ─► own ────────────┘
+//! your own Rust type ─► template ───────┘
 //! ```
 //!
 //! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user
 //! asks into a [`model::problem::Problem`]; [`Job`] puts the parts together.
 
+// Hidden modules are for the other crates of this project; they may change at any time.
 #[doc(hidden)]
 #[cfg(feature = "symbolic")]
 pub mod bdd;
 #[doc(hidden)]
 pub mod checkpoint;
+mod covering;
 pub mod engine;
 mod error;
 mod input;
@@ -90,11 +92,49 @@ mod quotient;
 mod registry;
 #[doc(hidden)]
 pub mod report;
+mod switches;
 pub mod template;
+mod vacuity;
 
-pub use throng_check as check;
-pub use throng_lang as lang;
-pub use throng_model as model;
+/// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate `throng-check`.
+pub mod check {
+    #[doc(inline)]
+    pub use throng_check::certificate::Document;
+    #[doc(inline)]
+    pub use throng_check::certificate::write::{Origin, document, write};
+    #[doc(inline)]
+    pub use throng_check::certify::{
+        Asked, Certified, CertifiedAnswer, CertifiedCutoff, Fault, certify, read,
+    };
+    #[doc(inline)]
+    pub use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
+    #[doc(inline)]
+    pub use throng_check::rules::{Flaw, check, check_all, check_within};
+}
+
+/// Readers and writers: what an input is after reading, and messages about it. All of it is the crate `throng-lang`.
+pub mod lang {
+    #[doc(inline)]
+    pub use throng_lang::load::{Loaded, Rejected};
+    #[doc(inline)]
+    pub use throng_lang::source::{Diagnostic, Severity, Source, Span, render};
+    #[doc(inline)]
+    pub use throng_lang::system::System;
+    #[doc(inline)]
+    pub use throng_lang::vocabulary::Vocabulary;
+    #[doc(inline)]
+    pub use throng_lang::write::{Companion, Format as WriteFormat, Refusal, Written, write};
+}
+
+/// What engines and algorithms of your own work on: configurations, steps, models, problems, verdicts. All of it is the crate `throng-model`.
+pub mod model {
+    #[doc(inline)]
+    pub use throng_model::{
+        Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, OMEGA,
+        Persist, Place, Predecessors, SetStates, Shared, Step, Traits, Transfers, UNCOUNTABLE, limits,
+        problem, semantics, table, verdict,
+    };
+}
 
 pub use engine::cutoff::{Closed, Cutoff, Level, ThreadState};
 pub use engine::{Answer, Progress, Statistics, Watch};

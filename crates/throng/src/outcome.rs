@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use crate::engine::Answer;
 use crate::report::{json, sarif, text};
+use crate::switches::{MOST_MOMENTS, fewest_switches};
 use serde::Serialize;
+use throng_check::rules;
 use throng_lang::load::Format;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
+use throng_lang::vocabulary::Vocabulary;
 use throng_model::concrete::concretise;
-use throng_model::problem::Problem;
+use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 /// What was found out. Prints as a report for people.
@@ -36,6 +39,8 @@ pub struct Outcome {
     pub peak_memory: u64,
     /// What is odd about the input or the question.
     pub warnings: Vec<SourceDiagnostic>,
+    /// What makes a proof say less than it seems to: assertions that no thread reaches, assumptions that never hold. Not among the warnings.
+    pub vacuous: Vec<SourceDiagnostic>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
     pub(crate) subject: Subject,
@@ -47,6 +52,8 @@ pub struct Outcome {
 pub(crate) struct Subject {
     pub(crate) source: Option<Arc<Source>>,
     pub(crate) format: Option<Format>,
+    /// How messages name what can be set.
+    pub(crate) vocabulary: &'static Vocabulary,
 }
 
 impl Subject {
@@ -70,6 +77,11 @@ impl Outcome {
     /// Whether some target can be reached.
     pub fn is_unsafe(&self) -> bool {
         self.status() == Status::Unsafe
+    }
+
+    /// Whether everything was proved, and nothing vacuously.
+    pub fn is_strictly_safe(&self) -> bool {
+        self.is_safe() && self.vacuous.is_empty()
     }
 
     /// What answered: the engine, or those of a portfolio's engines that did.
@@ -96,18 +108,19 @@ impl Outcome {
         })
     }
 
-    /// The answer with a value for everything that a run leaves open: people want to see values, not sets of them.
+    /// The answer for people: runs switch between threads as rarely as possible for what each thread does, and have a value for everything
+    /// that they left open.
     ///
     /// The result is for reading. What the checker accepts as evidence is [`Outcome::answer`].
     pub fn shown(&self) -> &Answer {
         self.shown.get_or_init(|| {
             let mut answer = self.answer.clone();
-            let Problem { model, bound, targets, .. } = &self.problem;
-            for (target, verdict) in targets.iter().zip(&mut answer.verdicts) {
+            let mut left = MOST_MOMENTS;
+            for (target, verdict) in self.problem.targets.iter().zip(&mut answer.verdicts) {
                 if let Verdict::Unsafe(trace) = verdict
-                    && let Some(concrete) = concretise(&**model, target, trace, bound.threads())
+                    && let Some(readable) = readable(&self.problem, target, trace, &mut left)
                 {
-                    *trace = concrete;
+                    *trace = readable;
                 }
             }
             answer
@@ -146,6 +159,21 @@ impl Outcome {
     }
 }
 
+/// A run with few switches between threads, which the checker has replayed, and with concrete values.
+fn readable(problem: &Problem, target: &Target, trace: &Trace, left: &mut usize) -> Option<Trace> {
+    let concrete = |trace: &Trace| concretise(&*problem.model, target, trace, problem.bound.threads());
+    let valid = |trace: Trace| {
+        let verdict = Verdict::Unsafe(trace);
+        rules::check(problem, target, &verdict).ok()?;
+        match verdict {
+            Verdict::Unsafe(trace) => Some(trace),
+            Verdict::Safe(_) | Verdict::Unknown(_) => None,
+        }
+    };
+    let fewer = fewest_switches(problem, target, trace, left).and_then(valid);
+    fewer.and_then(|trace| concrete(&trace)).or_else(|| concrete(trace))
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(text::Options::default()))
@@ -160,6 +188,7 @@ impl fmt::Debug for Outcome {
 
 /// How long each part of a run took. Where several engines search and check at the same time, their checks are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Phases {
     /// From the input to the problem.
     pub reading: Duration,

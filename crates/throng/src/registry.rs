@@ -1,19 +1,25 @@
-//! The engines by name: one list for the command line, the library and the fuzzer.
+//! The engines by name: one list for the command line, the library, the portfolio and the fuzzer.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use crate::engine;
+use throng_lang::bp::program::program_of;
+use throng_model::problem::{Bound, Problem};
+
+use crate::engine::Algorithm;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
 use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
+use crate::engine::facts::FactStore;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
+use crate::engine::localise::Localise;
 use crate::engine::on_quotient::OnQuotient;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
-use crate::engine::views::Views;
+use crate::engine::views::{ByTriples, Pairs, Views};
 
 /// An engine that Throng ships.
 ///
@@ -40,6 +46,8 @@ pub enum Engine {
     Backward,
     /// Pair views and triple views.
     Views,
+    /// Proofs with few of a program's variables.
+    Localise,
     /// Forward with decision diagrams.
     #[cfg(feature = "symbolic")]
     Symbolic,
@@ -77,8 +85,8 @@ impl Default for Settings {
 }
 
 impl Engine {
-    /// Every engine.
-    pub const ALL: [Engine; 8] = [
+    /// Every engine of this build.
+    pub const ALL: &'static [Engine] = &[
         Engine::Auto,
         Engine::Explicit,
         Engine::KarpMiller,
@@ -86,6 +94,7 @@ impl Engine {
         Engine::Guided,
         Engine::Backward,
         Engine::Views,
+        Engine::Localise,
         #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
@@ -100,6 +109,7 @@ impl Engine {
             Engine::Guided => "guided",
             Engine::Backward => "backward",
             Engine::Views => "views",
+            Engine::Localise => "localise",
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
@@ -127,14 +137,31 @@ impl Engine {
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
             }
+            Engine::Localise => {
+                "Proves Boolean programs safe with the few variables that matter, all others left open; more of them are added as needed"
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
     }
 
     /// The engine itself, ready to search.
-    pub fn build(self, settings: &Settings) -> Box<dyn engine::Engine + Send> {
-        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, quotient } = *settings;
+    pub fn build(self, settings: &Settings) -> Box<dyn Algorithm + Send> {
+        let engine = self.build_with(settings, &Arc::default());
+        match self {
+            // `explicit` finds shortest runs of the original, `symbolic` and `localise` are for programs, and the portfolio decides for each of its engines.
+            Engine::Auto | Engine::Explicit | Engine::Localise => engine,
+            #[cfg(feature = "symbolic")]
+            Engine::Symbolic => engine,
+            _ if settings.quotient => Box::new(OnQuotient(engine)),
+            _ => engine,
+        }
+    }
+
+    /// The engine on the problem as it is, sharing `facts` with other engines.
+    pub(crate) fn build_with(self, settings: &Settings, facts: &Arc<FactStore>) -> Box<dyn Algorithm + Send> {
+        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, .. } = *settings;
+        let store = facts.clone();
         match self {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
             Engine::Explicit => {
@@ -142,23 +169,45 @@ impl Engine {
                     Explicit { jobs, max_threads, stop_at_first, por, counting, ..Explicit::default() };
                 Box::new(explicit)
             }
-            Engine::KarpMiller => on_quotient(quotient, KarpMiller::default()),
-            Engine::Equations => on_quotient(quotient, Equations { por, ..Equations::default() }),
-            Engine::Guided => on_quotient(quotient, Guided::default()),
-            Engine::Backward => on_quotient(quotient, Pruned::default()),
-            Engine::Views => on_quotient(quotient, Views::default()),
+            Engine::KarpMiller => Box::new(KarpMiller::default()),
+            Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
+            Engine::Guided => Box::new(Guided { store }),
+            Engine::Backward => Box::new(Pruned { store, impatient: false }),
+            Engine::Views => Box::new(Views { store }),
+            Engine::Localise => Box::new(Localise),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }
     }
 }
 
-/// The engine, on a smaller problem if there is one.
-fn on_quotient(
-    quotient: bool,
-    engine: impl engine::Engine + Send + 'static,
-) -> Box<dyn engine::Engine + Send> {
-    if quotient { Box::new(OnQuotient(engine)) } else { Box::new(engine) }
+/// The engines of the portfolio that prove, in the order in which they take turns. They share `facts`. Triple views come last, because they cost much
+/// more than pair views and seldom show more.
+pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn Algorithm + Send>> {
+    let store = || facts.clone();
+    let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
+    if problem.bound == Bound::Any {
+        if program_of(&*problem.model).is_some() {
+            engines.push(Box::new(Localise));
+        }
+        engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
+        engines.push(Box::new(Pruned { store: store(), impatient: true }));
+        engines.push(Box::new(ByTriples { store: store() }));
+    }
+    engines
+}
+
+/// The engines of the portfolio that refute, in the order in which they take turns.
+pub(crate) fn refuters(
+    settings: &Settings,
+    bound: Bound,
+    facts: &Arc<FactStore>,
+) -> Vec<Box<dyn Algorithm + Send>> {
+    let engines: &[Engine] = match bound {
+        Bound::Any => &[Engine::Explicit, Engine::Guided, Engine::KarpMiller],
+        _ => &[Engine::Explicit],
+    };
+    engines.iter().map(|engine| engine.build_with(settings, facts)).collect()
 }
 
 impl fmt::Display for Engine {
@@ -171,9 +220,10 @@ impl FromStr for Engine {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Engine, String> {
-        let found = Engine::ALL.into_iter().find(|engine| engine.name() == name);
+        let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
-            format!("`{name}` is no engine; there are {}", Engine::ALL.map(Engine::name).join(", "))
+            let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
+            format!("`{name}` is no engine; there are {}", names.join(", "))
         })
     }
 }
@@ -184,7 +234,7 @@ mod tests {
 
     #[test]
     fn an_engine_answers_under_the_name_by_which_it_is_asked_for() {
-        for engine in Engine::ALL {
+        for &engine in Engine::ALL {
             for quotient in [false, true] {
                 let settings = Settings { quotient, ..Settings::default() };
                 assert_eq!(engine.build(&settings).name(), engine.name());

@@ -4,6 +4,7 @@
 pub(crate) mod advice;
 pub mod cutoff;
 pub mod evidence;
+pub mod facts;
 pub mod json;
 mod lanes;
 #[cfg(feature = "page")]

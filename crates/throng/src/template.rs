@@ -38,10 +38,10 @@
 //!
 //! # How it works
 //!
-//! [`Own`] gives every value that occurs a number, and these numbers are the states of a [`throng_model::Model`]. Moves are asked for when an engine
+//! [`TemplateModel`] gives every value that occurs a number, and these numbers are the states of a [`throng_model::Model`]. Moves are asked for when an engine
 //! asks for steps. Backward search needs predecessors, which a function from states to moves cannot list; the first
 //! time they are asked for, every thread state that may occur is explored once ([`throng_model::singles`], at
-//! most [`Own::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
+//! most [`TemplateModel::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
 //! nothing is lost. Types with more thread states than that keep forward engines.
 
 mod inverse;
@@ -52,7 +52,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
-pub use self::model::Own;
+pub use self::model::TemplateModel;
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
@@ -200,7 +200,7 @@ type BadPair<S, L> = Box<dyn Fn(&S, &L, &L) -> bool>;
 
 /// Any number of threads of one template, and what must never happen to them.
 pub struct System<T: Template> {
-    model: Arc<Own<T>>,
+    model: Arc<TemplateModel<T>>,
     bound: Bound,
     nevers: Vec<Forbidden<T::Shared, T::Local>>,
 }
@@ -208,10 +208,10 @@ pub struct System<T: Template> {
 impl<T: Template> System<T> {
     /// Threads of this template; nothing is forbidden yet.
     pub fn new(template: T) -> System<T> {
-        System { model: Arc::new(Own::new(template)), bound: Bound::Any, nevers: Vec::new() }
+        System { model: Arc::new(TemplateModel::new(template)), bound: Bound::Any, nevers: Vec::new() }
     }
 
-    /// At most `n` threads at any time; at the bound, moves start nobody.
+    /// At most `n` threads at any time; at the bound, moves start no thread.
     pub fn threads(self, n: u32) -> System<T> {
         System { bound: Bound::Threads(n), ..self }
     }
@@ -252,7 +252,7 @@ impl<T: Template> System<T> {
     }
 
     /// The model that engines see.
-    pub fn model(&self) -> &Arc<Own<T>> {
+    pub fn model(&self) -> &Arc<TemplateModel<T>> {
         &self.model
     }
 
@@ -280,13 +280,13 @@ impl<T: Template> System<T> {
     fn configs(&self, never: &Never<T::Shared, T::Local>) -> Result<Vec<Config>, Unknown> {
         let model = &*self.model;
         if let Never::Exactly(s, threads) = never {
-            let threads: Bag = threads.iter().map(|l| model.local_word(l)).collect();
-            return Ok(vec![Config::new(model.shared_word(s), threads)]);
+            let threads: Bag = threads.iter().map(|l| model.encode_local(l)).collect();
+            return Ok(vec![Config::new(model.encode_shared(s), threads)]);
         }
         let mut configs = Vec::new();
         for (s, view) in model.thread_states()? {
-            let shared = model.shared_value(*s);
-            let locals: Vec<(Local, T::Local)> = view.iter().map(|&l| (l, model.local_value(l))).collect();
+            let shared = model.decode_shared(*s);
+            let locals: Vec<(Local, T::Local)> = view.iter().map(|&l| (l, model.decode_local(l))).collect();
             forbidden(never, *s, &shared, &locals, &mut configs);
         }
         Ok(configs)
@@ -326,7 +326,7 @@ mod tests {
     use throng_dev::laws;
     use throng_model::Model;
 
-    /// A leader starts workers, meets one of them, and sends everybody home at the end.
+    /// A leader starts workers, meets one of them, and sends all of them home at the end.
     struct Team;
 
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -364,7 +364,7 @@ mod tests {
 
     fn team() -> System<Team> {
         System::new(Team)
-            .never("nobody works at night", |&day, at| day == 2 && *at == At::Work)
+            .never("no one works at night", |&day, at| day == 2 && *at == At::Work)
             .never_two("one meeting", |_, a, b| (a, b) == (&At::Met, &At::Met))
             .never_together("a meeting and two at home", 2, [At::Met, At::Home, At::Home])
             .never_shared("night", |&day| day == 2)

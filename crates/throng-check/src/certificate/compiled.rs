@@ -64,19 +64,19 @@ impl ProgramNames<'_> {
         let shared = shared.iter().map(|name| {
             let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
             let masks = masks(program.shared.iter().map(|v| v.name.clone()), &state.values)?;
-            Ok(self.jit.shared_word(state.atomic, &masks))
+            Ok(self.jit.encode_shared(state.atomic, &masks))
         });
         let locals = locals.iter().map(|name| {
             let LocalName::Values(state) = name else { return Err("a local state without a place".into()) };
             if state.at.is_empty() && self.jit.keeps_ended() {
-                return Ok(self.jit.local_word(program.points.len() as u32, &vec![ZERO; program.slots]));
+                return Ok(self.jit.encode_local(program.points.len() as u32, &vec![ZERO; program.slots]));
             }
             let Some(&point) = points.get(&state.at) else {
                 return Err(format!("the program has no place `{}`", state.at));
             };
             let mut masks = masks(self.variables(point).into_iter(), &state.values)?;
             masks.resize(program.slots, ZERO);
-            Ok(self.jit.local_word(point, &masks))
+            Ok(self.jit.encode_local(point, &masks))
         });
         (shared.collect(), locals.collect())
     }

@@ -10,16 +10,19 @@ use rustc_hash::FxBuildHasher;
 use serde::{Serialize, Serializer};
 
 use super::compiled::{Namer, ProgramNames};
+use super::complete::complete;
 use super::{
     Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
-    Input, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
+    Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
+use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
 use throng_lang::load::{self, Loaded, Reading};
 use throng_model::concrete::concretise;
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
-use throng_model::verdict::{self, Certificate, Trace, Vector, Verdict, Views};
+use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
 /// A product with more configurations than this is not written.
@@ -61,6 +64,17 @@ impl Numbers {
                 self.shared.extend(kept(model, &map.skipped));
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
+            }
+            Certificate::Localised(parts) => {
+                for LocalProof { map, at, proof } in &**parts {
+                    self.shared.insert(map.shared);
+                    for (representative, members) in &map.classes {
+                        self.local.insert(*representative);
+                        self.local.extend(members);
+                    }
+                    self.local.extend(at);
+                    self.see_all(model, proof);
+                }
             }
         }
     }
@@ -117,6 +131,37 @@ pub struct Origin<'a> {
 
 /// The certificate of these verdicts, one per target of the problem; why there is none, if there cannot be.
 pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
+    standing(origin, &|completed| verdict_document(origin, verdicts, completed))
+}
+
+/// The same document with completed views, if it stands only then: see [`mod@super::complete`].
+fn standing<'a>(
+    origin: &Origin<'_>,
+    made: &dyn Fn(bool) -> Result<Document<Configs<'a>>, String>,
+) -> Result<Document<Configs<'a>>, String> {
+    let document = made(false)?;
+    if origin.problem.model.is_exact() || !document.evidence.iter().any(has_views) {
+        return Ok(document);
+    }
+    let mut bytes = Vec::new();
+    write(&document, &mut bytes).map_err(|why| why.to_string())?;
+    let done = read(&bytes).and_then(|again| certify(&Question::Own(origin.loaded), &again, &Limits::none()));
+    if let Err(Fault::Invalid(_)) = done { made(true) } else { Ok(document) }
+}
+
+fn has_views(evidence: &Evidence<Configs<'_>>) -> bool {
+    match evidence {
+        Evidence::Invariants { views, .. } => views.is_some(),
+        Evidence::Localised { parts } => parts.iter().any(|part| has_views(&part.proof)),
+        _ => false,
+    }
+}
+
+fn verdict_document<'a>(
+    origin: &Origin<'_>,
+    verdicts: &'a [Verdict],
+    completed: bool,
+) -> Result<Document<Configs<'a>>, String> {
     let problem = origin.problem;
     let traces: Vec<Option<Trace>> = problem
         .targets
@@ -144,7 +189,7 @@ pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Docu
             (Verdict::Safe(certificate), _) => {
                 let place = *shared.entry(certificate.identity()).or_insert(next);
                 if place == next {
-                    evidence.push(set(&*problem.model, certificate, &numbers)?);
+                    evidence.push(set(&*problem.model, certificate, &numbers, completed)?);
                 }
                 (Claim::Safe, place)
             }
@@ -195,6 +240,14 @@ pub fn cutoff_document<'a>(
     origin: &Origin<'_>,
     found: &'a CutoffProof,
 ) -> Result<Document<Configs<'a>>, String> {
+    standing(origin, &|completed| cutoff_document_of(origin, found, completed))
+}
+
+fn cutoff_document_of<'a>(
+    origin: &Origin<'_>,
+    found: &'a CutoffProof,
+    completed: bool,
+) -> Result<Document<Configs<'a>>, String> {
     let problem = origin.problem;
     let mut numbers = Numbers::default();
     problem.initial.iter().for_each(|f| numbers.see(&f.omega()));
@@ -210,11 +263,11 @@ pub fn cutoff_document<'a>(
     numbers.see_all(model, &found.rest);
     found.except.iter().for_each(|e| numbers.see_all(model, &e.1));
     let numbers = Rc::new(numbers);
-    let mut evidence = vec![set(model, &found.rest, &numbers)?];
+    let mut evidence = vec![set(model, &found.rest, &numbers, completed)?];
     let mut except = Vec::new();
     for (states, certificate) in &found.except {
         let place = evidence.len() as u32;
-        evidence.push(set(model, certificate, &numbers)?);
+        evidence.push(set(model, certificate, &numbers, completed)?);
         except.extend(states.iter().map(|&(s, l)| (numbers.shared(s), numbers.local(l), place)));
     }
     let runs = found.runs.iter().map(|n| {
@@ -283,31 +336,47 @@ fn set<'a>(
     model: &dyn Model,
     certificate: &'a Certificate,
     numbers: &Rc<Numbers>,
+    completed: bool,
 ) -> Result<Evidence<Configs<'a>>, String> {
+    let blocks = |views: &Views| match completed {
+        true => blocks(&complete(model, views), numbers),
+        false => blocks(views, numbers),
+    };
     let configs = |set: &'a [Config]| Configs { set: Cow::Borrowed(set), numbers: numbers.clone() };
     let reduced = "this was found with partial orders, whose evidence needs more belief than a certificate may ask for: \
-                   search without them (--no-por)";
+                   search without them";
     Ok(match certificate {
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => {
             Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
         }
-        Certificate::Views(views) => Evidence::Invariants {
-            views: Some(blocks(views, numbers)),
-            vectors: Vec::new(),
-            basis: configs(&[]),
-        },
+        Certificate::Views(views) => {
+            Evidence::Invariants { views: Some(blocks(views)), vectors: Vec::new(), basis: configs(&[]) }
+        }
         Certificate::Relative(relative) => Evidence::Invariants {
-            views: Some(blocks(&relative.views, numbers)),
+            views: Some(blocks(&relative.views)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
         Certificate::Quotient(map, proof) => Evidence::Quotient {
             kept: kept(model, &map.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
             merged: classes(map, numbers),
-            proof: Box::new(set(model, proof, numbers)?),
+            proof: Box::new(set(model, proof, numbers, completed)?),
         },
+        Certificate::Localised(parts) => {
+            let part = |part: &'a LocalProof| {
+                let numbered = |ls: &[Local]| ls.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
+                let class = |(to, members): &(Local, Vec<Local>)| (numbers.local(*to), numbered(members));
+                Ok(LocalPart {
+                    kept: numbers.shared(part.map.shared),
+                    classes: part.map.classes.iter().map(class).collect(),
+                    at: numbered(&part.at),
+                    proof: set(model, &part.proof, numbers, completed)?,
+                })
+            };
+            Evidence::Localised { parts: parts.iter().map(part).collect::<Result<_, String>>()? }
+        }
         Certificate::Products(products) if !products.reduced => {
             let all = products.members.iter().map(|product| products.configs(product, MOST));
             let mut all: Vec<Config> =

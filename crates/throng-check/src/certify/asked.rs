@@ -58,7 +58,7 @@ impl Decoder<'_> {
         let counts_ended = matches!(asked.bound, Bound::Threads(_)) && is_program;
         if counts_ended && stated.slot_reuse == origin.reading.keep_ended {
             let what = if stated.slot_reuse { "does not count" } else { "counts" };
-            return another(format!("a thread that has ended {what} towards its bound (--no-slot-reuse)"));
+            return another(format!("a thread that has ended {what} towards its bound"));
         }
         Ok(())
     }

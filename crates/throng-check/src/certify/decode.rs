@@ -9,17 +9,21 @@ use super::wording::{property_json, property_text};
 use super::{CertifiedAnswer, CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, SharedName};
 use crate::certificate::{
-    Answered, Claim, Configuration, Count, Document, Evidence, Family, Most, Property, Start, Taken, Weights,
+    Answered, Claim, Configuration, Count, Document, Evidence, Family, LocalPart, Most, Property, Start,
+    Taken, Weights,
 };
 use crate::rules::cutoff::{CutoffProof, check_cutoff};
 use crate::rules::run::{leads, led_by};
 use crate::rules::{self, Flaw};
 use throng_lang::load::{Input, Loaded};
 use throng_model::limits::Limits;
+use throng_model::localisation::Localisation;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::quotient::QuotientMap;
 use throng_model::table::{Names, Table};
-use throng_model::verdict::{self, Block, Certificate, Relative, RunNode, Trace, Vector, Verdict, Views};
+use throng_model::verdict::{
+    self, Block, Certificate, LocalProof, Relative, RunNode, Trace, Vector, Verdict, Views,
+};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 
 /// A certificate and what it is about.
@@ -272,7 +276,29 @@ impl<'a> Decoder<'a> {
                     _ => return invalid("a quotient is taken once, and for a proof"),
                 }
             }
+            Evidence::Localised { parts } => {
+                let parts = parts.iter().map(|part| self.local_proof(part)).collect::<Result<_, _>>()?;
+                Certificate::Localised(Arc::new(parts))
+            }
         }))
+    }
+
+    fn local_proof(&self, part: &LocalPart) -> Result<LocalProof, Fault> {
+        let locals = |list: &[u32]| self.each(list, |l| self.local(l));
+        let class = |(to, members): &(u32, Vec<u32>)| Ok((self.local(*to)?, locals(members)?));
+        let classes = part.classes.iter().map(class).filter(|c| c.is_ok() || !self.lenient);
+        let classes = classes.collect::<Result<_, Fault>>()?;
+        if let Evidence::Localised { .. } | Evidence::Quotient { .. } = part.proof {
+            return invalid("a model is localised once");
+        }
+        match self.verdict(&part.proof)? {
+            Verdict::Safe(proof) => Ok(LocalProof {
+                map: Localisation { shared: self.shared(part.kept)?, classes },
+                at: locals(&part.at)?,
+                proof,
+            }),
+            _ => invalid("a run is no proof"),
+        }
     }
 
     /// All of these; without those that are not there, if that is allowed.

@@ -492,9 +492,9 @@ impl Interpreter {
         let program = self.program();
         let shared: Cube = program.shared.iter().map(|v| v.initial).collect();
         let own = program.thread_locals.iter().chain(&program.functions[program.main].variables);
-        let start = self.local_word(0, &own.map(|v| v.initial).collect::<Cube>());
+        let start = self.encode_local(0, &own.map(|v| v.initial).collect::<Cube>());
         Initial {
-            shared: self.shared_word(false, &shared),
+            shared: self.encode_shared(false, &shared),
             threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
             any: if threads.is_none() { vec![start] } else { Vec::new() },
         }
@@ -505,7 +505,7 @@ impl Interpreter {
         let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
         let names = self.program().shared.iter().map(|v| v.name.clone());
         let masks = masks(names, &state.values)?;
-        Ok(self.shared_word(state.atomic, &masks))
+        Ok(self.encode_shared(state.atomic, &masks))
     }
 
     /// The local state with this name.
@@ -513,14 +513,14 @@ impl Interpreter {
         let LocalName::Values(state) = name else { return Err("a local state without a place".into()) };
         if state.at.is_empty() {
             return match self.keep_ended && state.values.is_empty() {
-                true => Ok(self.local_word(self.control.spots.len() as u32, &[])),
+                true => Ok(self.encode_local(self.control.spots.len() as u32, &[])),
                 false => Err("threads that have ended are gone".into()),
             };
         }
         let Some(&spot) = self.control.named.get(&state.at) else {
             return Err(format!("the program has no place `{}`", state.at));
         };
-        Ok(self.local_word(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
+        Ok(self.encode_local(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
     }
 
     /// Names of the variables of a thread at a place.

@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
             let half = |value| {
                 let mut masks = masks.clone();
                 masks[i] = value;
-                Config::new(cubes.shared_word(inside, &masks), config.threads.clone())
+                Config::new(cubes.encode_shared(inside, &masks), config.threads.clone())
             };
             return Some(vec![half(ZERO), half(ONE)]);
         }
@@ -79,7 +79,7 @@ impl<'a> Parts<'a> {
         let half = |value| {
             let mut masks = masks.clone();
             masks[i] = value;
-            cubes.local_word(point, &masks)
+            cubes.encode_local(point, &masks)
         };
         Some([half(ZERO), half(ONE)])
     }

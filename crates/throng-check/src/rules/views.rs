@@ -4,6 +4,8 @@
 //! pairwise in the set. "For every bystander" is inclusion of sets of numbers; states with the same partners are looked at once.
 //! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are about what a step's result is taken for.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
@@ -12,8 +14,8 @@ use super::linear::Vectors;
 use throng_model::bits::Bits;
 use throng_model::limits::Ticker;
 use throng_model::problem::Problem;
-use throng_model::verdict::{Block, Unknown, Views};
-use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
+use throng_model::verdict::{Block, Views};
+use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
 
 /// The views of one shared state. Local states are given by number.
 pub(super) struct Group {
@@ -40,23 +42,10 @@ impl Group {
     }
 }
 
-/// What a step leads to.
-struct Arrival<'a> {
-    step: &'a Step,
-    /// The views that it starts from.
-    group: &'a Group,
-    /// Those of them that it does not take and that can be there with those that it takes.
-    bystanders: &'a Bits,
-    /// Where it leads,
-    to: Shared,
-    /// and whom it brings there. Where states are sets, both may have been rounded up.
-    arrived: &'a Bag,
-}
-
 /// A set of views that holds the initial ones and is closed under steps, none of which increases a vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
-    pub(super) groups: FxHashMap<Shared, Group>,
+    pub(super) groups: BTreeMap<Shared, Group>,
     locals: Vec<Local>,
     numbers: FxHashMap<Local, u32>,
     parts: Parts<'a>,
@@ -82,7 +71,7 @@ impl<'a> Closed<'a> {
         };
         let mut set = Closed {
             model,
-            groups: FxHashMap::default(),
+            groups: BTreeMap::new(),
             numbers: locals.iter().copied().zip(0..).collect(),
             locals,
             parts: Parts::new(model, states),
@@ -190,157 +179,60 @@ impl<'a> Closed<'a> {
         let bystanders = taken.fold(group.all.clone(), |left, row| left.and(row));
         let mut arrived = step.put.clone();
         arrived.add_all(&step.spawn);
-        let exactly = Arrival { step, group, bystanders: &bystanders, to: step.to, arrived: &arrived };
-        let first = match self.arrive(&exactly, ticker) {
-            Err(flaw) if !self.model.is_exact() => flaw,
-            done => return done,
-        };
-        // Where states are sets, what arrives may be rounded up to states that the views know: more can then happen, not less.
-        // Only once for all bystanders and vectors: views and values of one configuration are about the same states.
-        let mut stopped = None;
-        let fits = self.parts.pass(&Config::new(step.to, arrived.clone()), &mut |part| {
-            self.roundings(part).iter().any(|(to, arrived)| {
-                let rounded = Arrival { to: *to, arrived, ..exactly };
-                let there = match self.arrive(&rounded, ticker) {
-                    Err(Flaw::Limit(why)) => Err(why),
-                    Err(_) => self.settle(&rounded, ticker),
-                    Ok(()) => Ok(true),
-                };
-                there.unwrap_or_else(|why| {
-                    stopped = Some(why);
-                    false
-                })
-            })
+        let (mut flaw, mut stopped) = (None, None);
+        let fits = self.parts.pass(&Config::new(step.to, arrived), &mut |part| {
+            match self.arrive(group, step, &bystanders, part, ticker) {
+                Ok(()) => return true,
+                Err(Flaw::Limit(why)) => stopped = Some(Flaw::Limit(why)),
+                Err(why) => flaw = flaw.take().or(Some(why)),
+            }
+            false
         });
-        match stopped {
-            _ if fits => Ok(()),
-            Some(why) => Err(Flaw::Limit(why)),
-            None => Err(first),
-        }
+        if fits { Ok(()) } else { stopped.or(flaw).map_or(Ok(()), Err) }
     }
 
-    /// The same as [`Closed::arrive`] where bystanders may be taken for any known states that hold at least as much: an interpreter that reads a bystander's variable
-    /// has two states where the views have one pair of larger ones. A bystander and its fate are always rounded to the same state, whatever other threads are there, so
-    /// that views of one configuration are about the same states.
-    fn settle(&self, arrival: &Arrival, ticker: &mut Ticker) -> Result<bool, Unknown> {
-        let &Arrival { step, group, bystanders, to, arrived } = arrival;
-        const MOST: usize = 1 << 14;
-        let Some((after, numbers)) = self.built(to, &flat(arrived)) else { return Ok(false) };
-        if !self.vectors.allow_step(step, to, arrived) {
-            return Ok(false);
-        }
-        // For each bystander and fate, the states to which it may be rounded.
-        let mut options: Vec<Vec<u32>> = Vec::new();
-        let mut fates: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for b in bystanders.iter() {
-            let mut todo: Vec<Local> = self.raw_fates(step, self.locals[b as usize])?;
-            while let Some(fate) = todo.pop() {
-                ticker.ticks(16)?;
-                let wider = |&n: &u32| self.holds(self.locals[b as usize], fate, self.locals[n as usize]);
-                let with = |&n: &u32| numbers.iter().all(|&p| after.pair(p, n));
-                let found: Vec<u32> = after.all.iter().filter(wider).filter(with).collect();
-                // No known state holds all of it: perhaps one holds each half.
-                if let (true, Some(halves)) = (found.is_empty(), self.parts.halves(fate)) {
-                    todo.extend(halves);
-                    continue;
-                }
-                if found.is_empty() || options.len() > MOST {
-                    return Ok(false);
-                }
-                fates.entry(b).or_default().push(options.len());
-                options.push(found);
-            }
-        }
-        let mut together: FxHashSet<(usize, usize)> = FxHashSet::default();
-        for (&b, mine) in &fates {
-            for theirs in group.row(b).into_iter().flat_map(|row| row.iter()).filter_map(|c| fates.get(&c)) {
-                let pairs = mine.len() * theirs.len();
-                ticker.ticks(pairs as u32)?;
-                if together.len() + pairs > MOST {
-                    return Ok(false);
-                }
-                together.extend(mine.iter().flat_map(|&i| theirs.iter().map(move |&j| (i, j))));
-            }
-        }
-        let mut agree = |options: &mut [Vec<u32>]| -> Result<bool, Unknown> {
-            loop {
-                let before: usize = options.iter().map(Vec::len).sum();
-                for &(i, j) in &together {
-                    ticker.ticks(options[j].len() as u32)?;
-                    let theirs = options[j].clone();
-                    let fits = |&a: &u32| match i == j {
-                        true => after.pair(a, a),
-                        false => theirs.iter().any(|&b| after.pair(a, b)),
-                    };
-                    options[i].retain(fits);
-                }
-                if options.iter().map(Vec::len).sum::<usize>() == before {
-                    return Ok(options.iter().all(|o| !o.is_empty()));
-                }
-            }
-        };
-        if !agree(&mut options)? {
-            return Ok(false);
-        }
-        for i in 0..options.len() {
-            let mut settled = None;
-            for &choice in &options[i].clone() {
-                let mut tried = options.clone();
-                tried[i] = vec![choice];
-                if agree(&mut tried)? {
-                    settled = Some(tried);
-                    break;
-                }
-            }
-            let Some(tried) = settled else { return Ok(false) };
-            options = tried;
-        }
-        // One choice is left for each, and all of them agree.
-        Ok(true)
+    /// What one of these states is taken for: the least of those that hold all of it. The order of states decides between several.
+    fn least(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
+        let within = |a, b| self.model.within_local(a, b);
+        among.filter(|&m| within(l, m)).reduce(|least, m| if within(m, least) { m } else { least })
     }
 
-    /// Ways to replace states by known ones that hold at least as much.
-    fn roundings(&self, config: &Config) -> Vec<(Shared, Bag)> {
-        const MOST: usize = 64;
-        let mut found = Vec::new();
-        for (&s, group) in &self.groups {
-            if !self.model.within_shared(config.shared, s) {
-                continue;
-            }
-            let mut rows: Vec<Vec<Local>> = vec![Vec::new()];
-            let threads = config.threads.entries().iter();
-            for l in threads.flat_map(|&(l, n)| std::iter::repeat_n(l, n as usize)) {
-                let mut wider: Vec<Local> =
-                    self.singles(group).filter(|&m| self.model.within_local(l, m)).collect();
-                wider.sort_unstable_by_key(|&m| (m != l, m));
-                rows = rows
-                    .iter()
-                    .flat_map(|r| wider.iter().map(|&m| [&r[..], &[m]].concat()))
-                    .take(MOST)
-                    .collect();
-            }
-            found.extend(rows.into_iter().map(|row| (s, row.into_iter().collect())));
-        }
-        found
+    /// What arrives, in states that the views know.
+    fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
+        let within = |a, b| self.model.within_shared(a, b);
+        let holding = self.groups.keys().copied().filter(|&s| within(part.shared, s));
+        let to = holding.reduce(|least, s| if within(s, least) { s } else { least })?;
+        let round = |&(l, n): &(Local, u32)| Some((self.least(self.singles(&self.groups[&to]), l)?, n));
+        Some((to, part.threads.entries().iter().map(round).collect::<Option<Bag>>()?))
     }
 
     /// Whether all views are there after a step, and no vector has grown.
-    fn arrive(&self, arrival: &Arrival, ticker: &mut Ticker) -> Result<(), Flaw> {
-        let &Arrival { step, group, bystanders, to, arrived } = arrival;
-        let (after, numbers) = self.hold(to, &flat(arrived))?;
+    fn arrive(
+        &self,
+        group: &Group,
+        step: &Step,
+        bystanders: &Bits,
+        part: &Config,
+        ticker: &mut Ticker,
+    ) -> Result<(), Flaw> {
+        let exact = self.model.is_exact();
+        let whole = || (part.shared, part.threads.clone());
+        let (to, arrived) = if exact { whole() } else { self.taken_for(part).unwrap_or_else(whole) };
+        let (after, numbers) = self.hold(to, &flat(&arrived))?;
         let grows = || Flaw::Grows(self.model.edge_place(step.edge).text);
-        if !self.vectors.allow_step(step, to, arrived) {
+        if !self.vectors.allow_step(step, to, &arrived) {
             return Err(grows());
         }
         // Where states are sets, a bystander that stays may have to be rounded as well.
-        let stay = step.others == Bystanders::Stay
-            && (self.model.is_exact() || bystanders.beyond(&after.all).is_none());
+        let paired =
+            numbers.iter().filter_map(|&p| after.row(p)).fold(after.all.clone(), |left, row| left.and(row));
+        let stay = step.others == Bystanders::Stay && (exact || bystanders.beyond(&paired).is_none());
         let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         if !stay {
             for b in bystanders.iter() {
                 ticker.tick()?;
                 let before = self.locals[b as usize];
-                let found = self.fates(step, to, before)?;
+                let found = self.fates(step, before, &paired)?;
                 if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
                     return Err(grows());
                 }
@@ -388,35 +280,32 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// What becomes of a bystander that is still there afterwards.
-    fn raw_fates(&self, step: &Step, l: Local) -> Result<Vec<Local>, Incomplete> {
+    /// What becomes of a bystander, in states that may be there with those that arrive: in halves if none of them holds all of it.
+    fn fates(&self, step: &Step, b: Local, paired: &Bits) -> Result<Vec<Local>, Flaw> {
+        const MOST: usize = 1 << 12;
         let mut fates = Vec::new();
         match step.others {
-            Bystanders::Stay => fates.push(Some(l)),
-            Bystanders::Transfer => self.model.bystander(step, l, &mut fates)?,
-            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken_by(step, l)]),
+            Bystanders::Stay => fates.push(Some(b)),
+            Bystanders::Transfer => self.model.bystander(step, b, &mut fates)?,
+            Bystanders::WakeOne => fates.extend([Some(b), self.model.woken_by(step, b)]),
         }
-        Ok(fates.into_iter().flatten().collect())
-    }
-
-    /// Whether a bystander `b` that became `fate` may be taken for `wider`.
-    fn holds(&self, b: Local, fate: Local, wider: Local) -> bool {
-        self.model.within_local(fate, wider) && self.vectors.allow_move(b, wider)
-    }
-
-    /// What becomes of a bystander; what is not known is taken for a known state that holds at least as much, and no more than need be.
-    fn fates(&self, step: &Step, to: Shared, b: Local) -> Result<Vec<Local>, Incomplete> {
-        let known = |l: Local| self.built(to, &[l]).is_some();
-        let round = |l: Local| match self.groups.get(&to) {
-            Some(group) if !self.model.is_exact() && !known(l) => {
-                let within = |a: Local, b: Local| self.model.within_local(a, b);
-                let wider: Vec<Local> = self.singles(group).filter(|&m| self.holds(b, l, m)).collect();
-                let least = |&m: &Local| wider.iter().all(|&n| !within(n, m) || within(m, n));
-                wider.iter().copied().filter(least).min().unwrap_or(l)
+        let (mut todo, mut found): (Vec<Local>, Vec<Local>) =
+            (fates.into_iter().flatten().collect(), Vec::new());
+        let known = |l: Local| self.numbers.get(&l).is_some_and(|&n| paired.contains(n));
+        let round = |fate: Local| {
+            if known(fate) && self.vectors.allow_move(b, fate) {
+                return Some(fate);
             }
-            _ => l,
+            let among = paired.iter().map(|n| self.locals[n as usize]);
+            self.least(among.filter(|&m| self.vectors.allow_move(b, m)), fate)
         };
-        Ok(self.raw_fates(step, b)?.into_iter().map(round).collect())
+        while let Some(fate) = todo.pop() {
+            match (round(fate), self.parts.halves(fate)) {
+                (None, Some(halves)) if todo.len() + found.len() < MOST => todo.extend(halves),
+                (rounded, _) => found.push(rounded.unwrap_or(fate)),
+            }
+        }
+        Ok(found)
     }
 
     /// Whether a configuration that covers `bad` could be built of these views.

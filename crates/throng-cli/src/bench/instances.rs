@@ -166,8 +166,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, std:
 }
 
 fn stated(text: &str) -> &'static str {
-    let told = text.lines().find_map(|l| l.trim_start_matches(['/', '#', '-', ' ']).strip_prefix("expect: "));
-    let word = told.and_then(|t| t.split(|c: char| !c.is_alphabetic()).next()).unwrap_or_default();
+    let expected =
+        text.lines().find_map(|l| l.trim_start_matches(['/', '#', '-', ' ']).strip_prefix("expect: "));
+    let word = expected.and_then(|t| t.split(|c: char| !c.is_alphabetic()).next()).unwrap_or_default();
     ["safe", "unsafe"].into_iter().find(|w| word.eq_ignore_ascii_case(w)).unwrap_or("?")
 }
 

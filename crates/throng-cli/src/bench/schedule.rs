@@ -15,7 +15,7 @@ use rustc_hash::FxHasher;
 use super::child::{self, Allowance, Exceeded, Measured};
 use super::instances::Instance;
 use super::store::Store;
-use super::tools::{Output, Said, Tool};
+use super::tools::{Output, Reported, Tool};
 use super::{Ending, Run};
 
 /// How runs are made.
@@ -59,7 +59,7 @@ pub fn run(
     plan: &Plan,
     store: &mut Store,
     stop: &(dyn Fn() -> bool + Sync),
-    told: &(dyn Fn(&Progress) + Sync),
+    on_progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<bool, String> {
     let made: Vec<usize> = pairs.iter().map(|(i, t)| store.count(&blank(i, t, plan), plan.give_up)).collect();
     let tasks: Vec<&(Instance, Tool)> =
@@ -69,7 +69,7 @@ pub fn run(
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<String>> = Mutex::new(None);
     let store = Mutex::new(store);
-    told(&Progress { done: done.load(Ordering::Relaxed), of, run: None });
+    on_progress(&Progress { done: done.load(Ordering::Relaxed), of, run: None });
     let work = || {
         while let Some((instance, tool)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let skip = plan.give_up
@@ -83,7 +83,7 @@ pub fn run(
                 None => Ok(()),
                 Some(run) => {
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    told(&Progress { done, of, run: Some(&run) });
+                    on_progress(&Progress { done, of, run: Some(&run) });
                     store.add(run).map_err(|why| format!("cannot keep a run: {why}"))
                 }
             });
@@ -202,7 +202,7 @@ fn one(
 }
 
 /// This program says what it has established when time is up; others that are stopped say nothing: their exit status may mean anything then.
-fn ending(measured: &Measured, said: &Said, own: bool) -> Ending {
+fn ending(measured: &Measured, said: &Reported, own: bool) -> Ending {
     match (said.ending, measured.exceeded) {
         (Some(ending), exceeded) if ending.is_verdict() && (own || exceeded.is_none()) => ending,
         (_, Some(Exceeded::Memory)) => Ending::Memory,

@@ -88,7 +88,7 @@ pub struct Output<'a> {
 
 /// The answer of a tool.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Said {
+pub struct Reported {
     /// The verdict or why there is none; none if the output explains nothing.
     pub ending: Option<Ending>,
     /// Configurations stored.
@@ -153,7 +153,7 @@ impl Tool {
     }
 
     /// Reads its answer.
-    pub fn read(&self, output: &Output) -> Said {
+    pub fn read(&self, output: &Output) -> Reported {
         match &self.kind {
             Kind::Own(_) => read_own(output),
             Kind::Other(described) => described.read(output),
@@ -223,18 +223,17 @@ fn fill(described: &Described, instance: &Instance, throng: &Path, timeout: f64,
 }
 
 /// The answer of `throng check --json`.
-fn read_own(output: &Output) -> Said {
-    let first_complaint =
-        || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();
+fn read_own(output: &Output) -> Reported {
+    let first_error = || output.err.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().to_string();
     let Ok(document) = serde_json::from_str::<serde_json::Value>(output.out) else {
         let ending =
             (output.status == Some(2) && !output.err.contains("internal error")).then_some(Ending::Refused);
-        return Said { ending, note: first_complaint(), ..Said::default() };
+        return Reported { ending, note: first_error(), ..Reported::default() };
     };
     let number = |key: &str| document["statistics"][key].as_u64();
     let open = document["targets"].as_array().into_iter().flatten().find(|t| t["cause"].is_string());
-    let told = |key: &str| open.and_then(|t| t[key].as_str()).unwrap_or_default();
-    let ending = match (document["verdict"].as_str(), told("cause")) {
+    let field = |key: &str| open.and_then(|t| t[key].as_str()).unwrap_or_default();
+    let ending = match (document["verdict"].as_str(), field("cause")) {
         (Some("safe"), _) => Some(Ending::Safe),
         (Some("unsafe"), _) => Some(Ending::Unsafe),
         (Some("unknown"), "time") => Some(Ending::Timeout),
@@ -244,11 +243,11 @@ fn read_own(output: &Output) -> Said {
         (Some("unknown"), _) => Some(Ending::Unknown),
         _ => None,
     };
-    Said { ending, configurations: number("configurations"), value: None, note: told("reason").into() }
+    Reported { ending, configurations: number("configurations"), value: None, note: field("reason").into() }
 }
 
 impl Described {
-    fn read(&self, output: &Output) -> Said {
+    fn read(&self, output: &Output) -> Reported {
         let signs = [
             (Ending::Unsafe, &self.r#unsafe),
             (Ending::Safe, &self.safe),
@@ -266,11 +265,11 @@ impl Described {
             document.pointer(pointer)?.as_f64()
         });
         let note = if said.next().is_some() { "the output has signs of two endings" } else { "" };
-        Said {
+        Reported {
             ending: if note.is_empty() { ending } else { None },
             value,
             note: note.into(),
-            ..Said::default()
+            ..Reported::default()
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::check::{Print, settings};
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
+use super::vocabulary::OPTIONS;
 use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::Job;
 use throng::report::text;
@@ -75,7 +76,11 @@ pub(super) fn check(
     let reading = began.elapsed();
     let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report)];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
-    let mut job = Job::of(problem).read_from(loaded.source.clone()).settings(settings(args)).watch(console);
+    let mut job = Job::of(problem)
+        .vocabulary(&OPTIONS)
+        .read_from(loaded.source.clone())
+        .settings(settings(args))
+        .watch(console);
     if args.no_check {
         job = job.unchecked();
     }

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Read;
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng::{Error, Input, Job, Written};
 use throng_check::certificate::write::{Origin, document, write};
@@ -30,8 +31,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     console.begin(
         &limits,
         Arc::new(move |why| {
-            let told = if asked.json { json } else { text };
-            told(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
+            let render = if asked.json { json } else { text };
+            render(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
         }),
     );
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
@@ -54,12 +55,12 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
         Ok(certified) => (Some(certified), None),
         Err(fault) => (None, Some(fault)),
     };
-    let told = if args.json {
+    let report = if args.json {
         json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     } else {
         text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     };
-    console.print(&told)?;
+    console.print(&report)?;
     Ok(status)
 }
 
@@ -233,7 +234,7 @@ pub(super) fn save_document(
 /// Tries old evidence first; another engine searches for what that does not show.
 pub(super) struct Reusing<'a> {
     old: Vec<Option<Verdict>>,
-    then: Box<dyn Engine + Send + 'a>,
+    then: Box<dyn Algorithm + Send + 'a>,
 }
 
 impl<'a> Reusing<'a> {
@@ -241,7 +242,7 @@ impl<'a> Reusing<'a> {
         path: &Path,
         loaded: &Loaded,
         problem: &Problem,
-        then: Box<dyn Engine + Send + 'a>,
+        then: Box<dyn Algorithm + Send + 'a>,
     ) -> Result<Reusing<'a>, Failure> {
         let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let bytes = slurp(path).map_err(unreadable)?;
@@ -250,7 +251,7 @@ impl<'a> Reusing<'a> {
     }
 }
 
-impl Engine for Reusing<'_> {
+impl Algorithm for Reusing<'_> {
     fn name(&self) -> &'static str {
         "reuse"
     }
@@ -269,17 +270,19 @@ impl Engine for Reusing<'_> {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
         }
-        let mut found = answer.verdicts.into_iter().zip(answer.by).zip(answer.fewest);
-        let (mut verdicts, mut by, mut fewest) = (Vec::new(), Vec::new(), Vec::new());
+        let (verdicts, by, fewest) =
+            (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
+        let mut found = verdicts.into_iter().zip(by).zip(fewest);
         for old in old {
             let ((verdict, who), few) = match old {
                 Some(verdict) => ((verdict, Some(self.name())), false),
                 None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
             };
-            verdicts.push(verdict);
-            by.push(who.or(Some(self.then.name())));
-            fewest.push(few);
+            answer.verdicts.push(verdict);
+            answer.by.push(who.or(Some(self.then.name())));
+            answer.fewest.push(few);
         }
-        Answer { verdicts, by, fewest, checking: answer.checking + checking, ..answer }
+        answer.checking += checking;
+        answer
     }
 }

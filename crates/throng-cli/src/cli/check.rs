@@ -12,8 +12,11 @@ use super::files::{self, Kind};
 use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, engine};
+use throng::{Engine, Job, Settings, Status, engine};
 use throng_check::certificate::write::Origin;
+use throng_lang::bp::lint::lint;
+use throng_lang::load::Input;
+use throng_lang::question::SourceDiagnostic;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::unfold::unfold;
@@ -88,6 +91,13 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         job = job.unchecked();
     }
     let problem = console.prepare(&job, Job::prepare)?.problem.clone();
+    if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
+        let source = &input.loaded().source;
+        let warned = lint(program.program(), source);
+        let warned =
+            warned.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
+        console.warn(&warned.collect::<Vec<_>>());
+    }
     args.reuse.iter().for_each(|path| files::was_read(path));
     let outputs = [
         (&args.html, Kind::Report),
@@ -123,6 +133,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
     outcome.time = began.elapsed();
+    console.warn(&outcome.vacuous);
     console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
     let certificate = match &args.certificate {
         Some(path) => {
@@ -151,7 +162,8 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
-    Ok(outcome.status().exit_code())
+    let vacuous = args.strict && outcome.is_safe() && !outcome.is_strictly_safe();
+    Ok(if vacuous { Status::Unknown.exit_code() } else { outcome.status().exit_code() })
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.
@@ -164,7 +176,7 @@ pub(super) fn last_words(args: &CheckArgs) -> LastWords {
 }
 
 /// The engine that was asked for, without a question.
-fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Engine + Send>, Failure> {
+fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Algorithm + Send>, Failure> {
     match args.search.engine {
         Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
         engine @ (Engine::Explicit | Engine::Symbolic) => {
@@ -192,6 +204,6 @@ pub(super) fn settings(args: &CheckArgs) -> Settings {
     settings.max_threads = args.max_threads;
     settings.stop_at_first = args.stop_at_first;
     settings.partial_order &= args.certificate.is_none();
-    settings.quotient = !args.no_contract;
+    settings.quotient = !args.no_quotient;
     settings
 }

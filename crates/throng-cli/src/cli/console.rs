@@ -49,7 +49,7 @@ pub struct Console {
     pub colour: bool,
     colour_messages: bool,
     meter: Meter,
-    said: Arc<Mutex<Said>>,
+    said: Arc<Mutex<Printed>>,
     doing: Arc<Mutex<Doing>>,
     checkpoint: OnceLock<Checkpoint>,
     /// Whether it is being written; shared with the watchdog that ends the process.
@@ -70,7 +70,7 @@ enum Doing {
 
 /// What has been written to standard output: never both.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Said {
+enum Printed {
     #[default]
     Nothing,
     /// The command.
@@ -109,7 +109,7 @@ impl From<Rejected> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
-            Error::Refused(complaints) => Failure::Wrong(complaints),
+            Error::Refused(diagnostics) => Failure::Wrong(diagnostics),
             Error::Flawed(..) => Failure::Other(format!(
                 "internal error: {error}\nThis is a bug in throng, not in your input. Please report it with the command \
                  you ran, the input file and the version ({}).",
@@ -121,8 +121,8 @@ impl From<Error> for Failure {
 }
 
 impl From<Vec<SourceDiagnostic>> for Failure {
-    fn from(complaints: Vec<SourceDiagnostic>) -> Failure {
-        Failure::Wrong(complaints)
+    fn from(diagnostics: Vec<SourceDiagnostic>) -> Failure {
+        Failure::Wrong(diagnostics)
     }
 }
 
@@ -234,7 +234,7 @@ impl Console {
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.has_answer();
         self.meter.stop();
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Printed::Answer;
         let mut out = io::stdout().lock();
         forgive_closed_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
@@ -279,7 +279,8 @@ impl Console {
         Ok(prepared)
     }
 
-    fn warn(&self, warnings: &[SourceDiagnostic]) {
+    /// Shows warnings, unless they are not wanted.
+    pub fn warn(&self, warnings: &[SourceDiagnostic]) {
         if !self.output.quiet {
             warnings.iter().for_each(|c| self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic)));
         }
@@ -300,17 +301,17 @@ impl Console {
 
     /// Shows why a command cannot be carried out.
     pub fn fail(&self, failure: &Failure) {
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Said::Answer;
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Printed::Answer;
         self.has_answer();
         self.meter.stop();
         match failure {
             Failure::Other(message) | Failure::Unwritten(message) => complain(&format!("error: {message}")),
-            Failure::Wrong(complaints) => {
+            Failure::Wrong(diagnostics) => {
                 let quiet = |c: &&SourceDiagnostic| !self.output.quiet || c.diagnostic.is_error();
-                for c in complaints.iter().filter(quiet) {
+                for c in diagnostics.iter().filter(quiet) {
                     self.diagnostics(&c.source, std::slice::from_ref(&c.diagnostic));
                 }
-                if let Some(first) = complaints.iter().find(|c| c.diagnostic.is_error())
+                if let Some(first) = diagnostics.iter().find(|c| c.diagnostic.is_error())
                     && io::stderr().is_terminal()
                 {
                     self.note(&format!("`throng explain {}` says more", first.diagnostic.code));
@@ -337,12 +338,12 @@ impl Watch for Console {
 }
 
 /// Ends the process with these words, unless there is an answer.
-fn give_up(said: &Mutex<Said>, last_words: &dyn Fn() -> String) {
+fn give_up(said: &Mutex<Printed>, last_words: &dyn Fn() -> String) {
     let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-    if *said == Said::Answer {
+    if *said == Printed::Answer {
         return;
     }
-    *said = Said::LastWords;
+    *said = Printed::LastWords;
     let mut out = io::stdout().lock();
     let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
     std::process::exit(1);

@@ -7,13 +7,13 @@ use std::time::Instant;
 use super::certify::save_document;
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
+use super::vocabulary::OPTIONS;
 use super::{CutoffArgs, MethodName, SearchArgs};
 use throng::report::cutoff::stopped;
 use throng::{Engine, Job, Question};
 use throng_check::certificate::write::{Origin, cutoff_document};
 use throng_check::rules::cutoff::CutoffProof;
 use throng_lang::load::Reading;
-use throng_lang::question::Names;
 
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -26,13 +26,14 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     let input = console.open(&args.input.file, reading)?;
-    let question = Question { initial: args.initial.clone(), names: Names::Options, ..Question::default() };
+    let question = Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
     let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
     if args.no_check {
         job = job.unchecked();
     }
     let prepared = console.prepare(&job, Job::prepare_listing)?;
-    files::claim(args.certificate.iter().map(|path| (path, Kind::Report)), args.force)?;
+    let outputs = args.certificate.iter().chain(&args.html);
+    files::claim(outputs.map(|path| (path, Kind::Report)), args.force)?;
     if args.method == Some(MethodName::Exact) && args.search.engine == Engine::Backward {
         return Err(refused("`--method exact` is for the engine `karp-miller`"));
     }
@@ -46,6 +47,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     }
     found.time = began.elapsed();
     console.print(&if args.json { found.json() } else { found.text() })?;
+    args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &found.html()))?;
     unwritten.map_or(Ok(()), Err)?;
     Ok(if found.cutoff.is_ok() { 0 } else { 1 })
 }

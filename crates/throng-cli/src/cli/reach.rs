@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::ReachArgs;
 use super::console::{Console, Failure};
 use super::cutoff::refuse_what_does_nothing;
+use super::files::{self, Kind};
 use throng::report::reach::stopped;
 use throng::{Error, Job, Moments};
 use throng_lang::load::Reading;
@@ -25,6 +26,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let job =
         Job::new(&input).question(args.start.question()).settings(args.search.settings()).watch(console);
     console.prepare(&job, Job::prepare_listing)?;
+    files::claim(args.html.iter().map(|path| (path, Kind::Report)), args.force)?;
     let moments = if args.inside_atomic { Moments::All } else { Moments::OutsideAtomic };
     let mut found = job.reach(args.search.engine, moments, &limits).map_err(|error| match error {
         Error::Unsuitable(why) => Failure::Other(why.replace("a thread bound", "`--threads N`")),
@@ -32,5 +34,6 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     })?;
     found.time = began.elapsed();
     console.print(&if args.json { found.json() } else { found.text(console.output.quiet) })?;
+    args.html.as_ref().map_or(Ok(()), |path| files::replace(path, &found.html()))?;
     Ok(if found.states.is_ok() { 0 } else { 1 })
 }

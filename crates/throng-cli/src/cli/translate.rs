@@ -1,5 +1,6 @@
 //! `throng translate`
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,8 +13,12 @@ use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::Question;
 use throng_lang::system::System;
+use throng_lang::write::flow::flow;
 use throng_lang::write::{Format, Written, write};
+use throng_model::Local;
+use throng_model::limits::Limits;
 use throng_model::problem::Problem;
+use throng_model::singles::Singles;
 use throng_model::unfold::unfold;
 use throng_model::verdict::Unknown;
 
@@ -25,6 +30,9 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     }
     if args.plain && args.to != Language::Bp {
         return Err(Failure::Other("`--plain` is for `--to bp`; other formats have no variables".into()));
+    }
+    if args.net && args.to != Language::Dot {
+        return Err(Failure::Other("`--net` is for `--to dot`".into()));
     }
     let limits = super::limits(args.timeout, args.memory);
     console.begin(
@@ -71,6 +79,14 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             };
             return save(args, console, &text, None).map(|()| 0);
         }
+        (Input::Program(program), Language::Dot) if !args.net => {
+            let reached = reached(problem, &limits);
+            if reached.is_none() {
+                console.note("note: too many thread states to say which statements are never reached");
+            }
+            console.has_answer();
+            return save(args, console, &flow(program.program(), reached.as_ref()), None).map(|()| 0);
+        }
         _ => {
             let system = match as_system(loaded, problem, |p| unfold(p, &limits).map(System::from)) {
                 Ok(system) => system,
@@ -84,10 +100,22 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         }
     };
     console.has_answer();
+    if let Some(initial) = written.initial.as_ref().filter(|_| written.start_must_be_given) {
+        console.note(&format!("note: the initial configuration must be given: --initial '{initial}'"));
+    }
     for note in &written.notes {
         console.note(&format!("note: {note}"));
     }
     save(args, console, &written.text, Some(&written)).map(|()| 0)
+}
+
+/// Line and column of every statement that a thread may reach, unless there are very many thread states. The others are never reached.
+fn reached(problem: &Problem, limits: &Limits) -> Option<BTreeSet<(u32, u32)>> {
+    const MOST: usize = 200_000;
+    let model = &*problem.model;
+    let singles = Singles::of(model, &problem.initial, MOST, limits).ok()?.ok()?;
+    let locals: BTreeSet<Local> = singles.shared().flat_map(|s| singles.at(s)).collect();
+    Some(locals.into_iter().filter_map(|l| model.place(l)).map(|p| (p.line, p.column)).collect())
 }
 
 /// The problem as a system that is written out; `unfold` writes out a program.

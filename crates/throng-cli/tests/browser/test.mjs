@@ -75,7 +75,7 @@ const tests = {
     await tab.click("#forward");
     assert.equal(await step(tab), 5);
     await tab.keyboard.press("Shift+ArrowRight");
-    assert.equal(await step(tab), 6);
+    assert.equal(await step(tab), 8);
     await tab.keyboard.press("End");
     assert.equal(await step(tab), 8);
     assert.ok(await tab.locator("#forward").isDisabled());
@@ -142,6 +142,8 @@ const tests = {
     assert.equal(await tab.locator(".obligations.yes li").count(), 3);
     assert.deepEqual(await tab.$$eval(".line.dead", (l) => l.map((n) => n.dataset.line)), ["8"]);
     assert.ok((await tab.$$eval(".line.reached", (l) => l.map((n) => n.dataset.line))).includes("5"));
+    assert.match(await text(tab, '.fact[data-line="6"]'), /lock = 1[\s\S]*no other thread is at lines 6–10/);
+    await tab.locator(".browse > summary").click();
     const members = await tab.locator(".member").count();
     await tab.fill("#filter", "lock=1 line 6");
     const fewer = await tab.locator(".member").count();

@@ -255,7 +255,7 @@ fn searches_without_a_question_explore_all_and_tables_answer_the_same() {
             (&"unknown".into(), &"explored".into()),
             "{options}"
         );
-        assert!(said["statistics"]["complete_up_to"].is_null(), "nobody looked for violations: {options}");
+        assert!(said["statistics"]["complete_up_to"].is_null(), "no search for violations: {options}");
         stored.push(said["statistics"]["configurations"].as_u64().unwrap());
     }
     assert!(

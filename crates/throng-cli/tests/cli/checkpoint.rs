@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng::engine::explicit::Explicit;
 use throng::engine::karp_miller::KarpMiller;
-use throng::engine::{Answer, Engine, Watch};
+use throng::engine::{Algorithm, Answer, Watch};
 use throng_check::rules::check;
 use throng_dev::harness::large::{crowd, wide};
 use throng_dev::harness::{Scratch, throng};
@@ -78,7 +78,7 @@ fn told(problem: &Problem, answer: &Answer) -> Vec<String> {
 
 /// Goes on from some of the states that a search passes, each time with a model that knows nothing yet, and says how many there were.
 fn goes_on_from_anywhere(
-    engine: &dyn Engine,
+    engine: &dyn Algorithm,
     ask: &dyn Fn() -> Problem,
     limits: &dyn Fn() -> Limits,
 ) -> usize {
@@ -152,7 +152,7 @@ fn random_systems_go_on_from_anywhere() {
 fn a_search_that_runs_out_of_work_goes_on() {
     // Stopped again and again, each time a little later.
     let text = crowd(16);
-    let engines: [(&dyn Engine, Option<u32>, Bound); 2] =
+    let engines: [(&dyn Algorithm, Option<u32>, Bound); 2] =
         [(&Explicit::default(), None, Bound::Threads(4)), (&KarpMiller::default(), Some(3), Bound::Any)];
     for (engine, initial, bound) in engines {
         let whole = {

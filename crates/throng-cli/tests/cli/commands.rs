@@ -572,13 +572,16 @@ fn a_trace_has_a_column_for_each_thread() {
     let two = run(&["check", &example("spinlock-broken.bp"), "--engine", "explicit"]);
     two.shows(&[
         "      T1                                   T2\n",
-        "\n   1  10: while *                          │\n",
-        "\n        lock: 0 -> 1                       │\n",
+        "\n 1-2  10: while *; 11: assume(!lock)       │\n",
+        "\n      │                                      lock: 0 -> 1\n",
     ]);
     let five = run(&["check", &example("ticketlock-broken.bp"), "--engine", "explicit"]);
-    five.shows(&["      T1  T2  T3  T4  T5\n", "\n   1  ●   │   │   │   │   14: while *\n"]);
+    five.shows(&["      T1  T2  T3  T4  T5\n", "\n   1  ●   │   │   │   │   14: while * → line 15\n"]);
     let born = run(&["check", &example("producer-broken.bp"), "--engine", "explicit"]);
-    born.shows(&["\n   2  10: assume(!slot)\n", "   3  11: start_thread goto WORKER         ○\n"]);
+    born.shows(&[
+        "\n 1-2  9: while *; 10: assume(!slot)\n",
+        "   3  11: start_thread goto WORKER         ○\n",
+    ]);
 }
 
 #[test]
@@ -788,7 +791,7 @@ fn a_program_that_contains_a_start_thread_starts_with_one_thread() {
     }
 }
 
-/// A contest's property file with one property that can be asked and one that cannot: nobody may take the answer for both.
+/// A contest's property file with one property that can be asked and one that cannot: the answer must not look like an answer to both.
 #[test]
 fn a_property_that_is_left_out_is_unknown() {
     let dir = Scratch::new("cli");

@@ -124,10 +124,12 @@ fn run(chapter: &Path, dir: &Path) -> usize {
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(&format!("docs-{name}"));
     let dir = &scratch.0;
-    fs::create_dir_all(dir.join("examples")).unwrap();
-    for entry in fs::read_dir(root().join("examples")).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, dir.join("examples").join(path.file_name().unwrap())).unwrap();
+    for folder in ["examples", "examples/modelling"] {
+        fs::create_dir_all(dir.join(folder)).unwrap();
+        let files = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.is_file()) {
+            fs::copy(&path, dir.join(folder).join(path.file_name().unwrap())).unwrap();
+        }
     }
     scratch
 }

@@ -56,7 +56,7 @@ fn triples_answer_about_the_target_they_were_asked_for() {
     assert!(out.contains("12 threads, 48 steps") && out.contains("SAFE    2|1,1,1"), "{out}");
 }
 
-/// Each line that nobody has checked says so, also beside targets that are open.
+/// Each unchecked line says so, also beside targets that are open.
 #[test]
 fn unchecked_verdicts_are_marked_one_by_one() {
     let path = file("marks.tts", "2 3\n0 0 -> 0 1\n0 1 -> 0 2\n");
@@ -67,7 +67,7 @@ fn unchecked_verdicts_are_marked_one_by_one() {
     assert!(line("UNSAFE").ends_with("(unchecked)") && !line("UNKNOWN").contains("unchecked"), "{out}");
 }
 
-/// A property file beside the input counts, but somebody hears that the input says otherwise.
+/// A property file beside the input counts, but a warning says that the input disagrees.
 #[test]
 fn a_property_file_that_hides_targets_is_told() {
     let path = file("hides.tts", "2 2\n0 0 -> 1 1\n1|1\n");
@@ -98,7 +98,7 @@ fn nothing_to_check_stays_nothing_when_translated() {
     }
 }
 
-/// Families of initial configurations that do not fit the bound are left out, and that is said; nobody starts in one.
+/// Families of initial configurations that do not fit the bound are left out, with a warning; no run starts in one.
 #[test]
 fn initial_configurations_beyond_the_bound_are_left_out() {
     let text = "shared s\nlocal a b\ninit s | a\ninit s | a, a, a\ntarget s | b, b, b\ns a -> s b\n";
@@ -157,7 +157,7 @@ fn a_run_says_whether_it_has_the_fewest_threads() {
         file("race.bp", &format!("decl a; void main() begin decl l; {race} end")),
         file("race-cases.bp", &cases),
     );
-    // A run of one thread into a target of one thread cannot be better, whoever found it.
+    // A run of one thread into a target of one thread cannot be better, whichever engine found it.
     let alone = file("alone.bp", "void main() begin assert(0); end");
     for (path, options, fewest) in [
         (&example, &["--engine", "karp-miller"][..], false),
@@ -179,7 +179,7 @@ fn a_run_says_whether_it_has_the_fewest_threads() {
     }
 }
 
-/// `--error-label L` is `assert(0)` in front of L, and nobody gets there. Every engine that proves says so, and the certificate stands.
+/// `--error-label L` is `assert(0)` in front of L, and no thread reaches it. Every engine that proves says so, and the certificate stands.
 #[test]
 fn a_label_that_control_cannot_reach_is_safe() {
     let text = "void main() begin skip; return; E: skip; end void unused() begin M: skip; end";

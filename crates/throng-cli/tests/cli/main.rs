@@ -2,11 +2,14 @@
 
 mod bench;
 mod checkpoint;
+mod ci;
 mod commands;
 mod docs;
 mod explain;
 mod honest;
 mod integers;
+mod lsp;
+mod modelling;
 mod outputs;
 mod page;
 mod papers;
@@ -14,3 +17,4 @@ mod questions;
 mod schemas;
 mod setup;
 mod translate;
+mod vacuity;

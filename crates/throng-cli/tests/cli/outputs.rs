@@ -125,7 +125,7 @@ fn nobody_listening_changes_nothing() {
 fn where_nothing_can_be_written_it_is_said_before_the_search() {
     let dir = Scratch::new("read-only");
     let endless = dir.file_argument("lock.tts", "2 2\n0 0 -> 1 1\n1 1 -> 0 0\n");
-    // Nobody, not even root, can write below a file.
+    // Not even root can write below a file.
     let below = format!("{endless}/x.json");
     let closed = dir.0.join("closed");
     fs::create_dir(&closed).expect("a folder");

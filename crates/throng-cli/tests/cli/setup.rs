@@ -45,8 +45,8 @@ fn the_first_program_has_a_bug_that_its_comment_mends() {
     assert_eq!((broken.status.code(), broken.stderr.len()), (Some(10), 0));
     let start = text.find("    assume(!lock);").unwrap();
     let end = start + text[start..].find("    lock := 1;\n").unwrap() + "    lock := 1;\n".len();
-    let mended = format!("{}    lock := 1 constrain !lock;\n{}", &text[..start], &text[end..]);
-    fs::write(dir.join("first.bp"), mended).unwrap();
+    let fixed = format!("{}    lock := 1 constrain !lock;\n{}", &text[..start], &text[end..]);
+    fs::write(dir.join("first.bp"), fixed).unwrap();
     let safe = within(dir, &["check", "first.bp", "--mutex", "CRITICAL"]);
     assert_eq!(safe.status.code(), Some(0), "{}", out(&safe));
 }

@@ -253,7 +253,7 @@ fn random_programs_have_certificates() {
     let schema = schema();
     let (mut certificates, mut tested) = (0, 0);
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let mut rng = throng_dev::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         let reading = Reading { keep_ended: rng.one_in(4), ..Reading::default() };
@@ -354,7 +354,7 @@ fn a_certificate_of_something_else_is_invalid() {
     assert_eq!(certified.answers.len(), 1);
     assert!(matches!(judge(&broken, &bytes), Err(Fault::Invalid(_))));
     assert!(matches!(judge(&load("mutex.ntts"), &bytes), Err(Fault::Invalid(_))));
-    // Comments, layout and line numbers do not matter, but somebody should hear of it.
+    // Comments, layout and line numbers do not matter, but there is a warning.
     let text = format!("// new\n\n{}", safe.source.text.replace("  ", "    "));
     let source = Source::new("edited", text);
     let edited = throng_lang::load::read(source, Format::Bp, &Reading::default())
@@ -388,7 +388,7 @@ fn a_certificate_is_written_checked_and_reused() {
     let (status, out, _) = run(&["certify", program, certificate, "--mutex", "C"]);
     assert!(status == Some(0) && out.starts_with("VALID  "), "{out}");
     assert!(out.contains("SAFE   mutex C  by ") && out.contains("initial: any number of threads"), "{out}");
-    // Only comments and names that nobody sees have changed.
+    // Only comments and names that do not occur in the certificate have changed.
     scratch.file("lock.bp", format!("// again\n{}", LOCK.replace("C: ", "C:\n  ")));
     let (status, out, _) = run(&["check", program, "--mutex", "C", "--reuse", certificate]);
     assert!(status == Some(0) && out.contains("engine:  reuse"), "{out}");
@@ -424,7 +424,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
 
 #[test]
 fn unchecked_is_what_nobody_checked() {
-    let scratch = Scratch::new("nobody");
+    let scratch = Scratch::new("no-files");
     let program = scratch.file("lock.bp", LOCK);
     let program = program.to_str().expect("UTF-8");
     let (_, out, _) = run(&["check", program, "--no-check", "--engine", "views"]);
@@ -616,7 +616,7 @@ fn a_cutoff_answers_the_question_of_cutoff() {
     }
 }
 
-/// Five threads are not needed for a state that nobody reaches.
+/// Five threads are not needed for a state that no thread reaches.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
 fn what_needs_so_many_threads_must_be_reached() {
@@ -797,11 +797,11 @@ fn cutoffs_have_certificates() {
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
     let karp_miller = throng::engine::karp_miller::KarpMiller::default();
     let limits = Limits::none().timeout(PATIENCE);
-    let shelf = throng::engine::facts::FactStore::default();
+    let store = throng::engine::facts::FactStore::default();
     let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
-        (true, false) => Method::Dynamic(&karp_miller, &shelf),
-        (true, true) => Method::Dynamic(&Backward, &shelf),
+        (true, false) => Method::Dynamic(&karp_miller, &store),
+        (true, true) => Method::Dynamic(&Backward, &store),
     };
     let found = cutoff(asked, &method, 1, &limits, &Silent).ok()?;
     let proof = runs::proof(asked, &found, &limits).ok()?;
@@ -828,7 +828,7 @@ fn random_cutoffs_have_certificates() {
     python.arg(Path::new(throng_dev::ROOT).join("tools/certify.py"));
     let mut asked = 0;
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let mut rng = throng_dev::Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(i));
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         let reading = Reading { exact_copies: true, ..Reading::default() };
@@ -908,7 +908,7 @@ fn small_system(rng: &mut throng_dev::Rng) -> String {
 
 #[test]
 fn evidence_shrinks_and_still_stands() {
-    // Single threads show that nobody reaches 2; pairs are needed to show that 1 is never shared.
+    // Single threads show that no thread reaches 2; pairs are needed to show that 1 is never shared.
     let single = "2 3\n0 0 -> 0 1\n";
     let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n";
     for (text, target, expected) in [(single, "0|2", true), (lock, "1|1,1", false)] {

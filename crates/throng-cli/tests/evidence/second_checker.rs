@@ -316,9 +316,9 @@ fn both_checkers_read_the_same_layout() {
             return println!("skipped: python3 cannot be run");
         };
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(expected), "{name}: {told}{complaint}");
-        assert!(complaint.is_empty() && told.lines().count() == 1, "{name}: {told}{complaint}");
+        let diagnostic = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(expected), "{name}: {told}{diagnostic}");
+        assert!(diagnostic.is_empty() && told.lines().count() == 1, "{name}: {told}{diagnostic}");
     }
 }
 

@@ -55,7 +55,7 @@ fn weights_of_a_billion_are_counted() {
     }
 }
 
-/// All tokens have to be there at once, which is too many to count; so nobody knows, but nobody may say SAFE.
+/// All tokens have to be there at once, which is too many to count; so the answer is UNKNOWN, and must not be SAFE.
 #[test]
 fn a_sum_that_was_cut_off_proves_nothing() {
     let _alone = alone();
@@ -193,7 +193,7 @@ fn a_crowd_with_choices_does_not_hang_anybody() {
         let (status, out, err) = told(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
         assert!(matches!(status, Some(0 | 1)), "{out}{err}");
     }
-    // A run that nobody can check step by step is no answer, but no fault either.
+    // A run too long to check step by step is no answer, but no fault either.
     let first = leaders.lines().next().expect("a step");
     let alone = file("leader.tts", &format!("2 69\n{first}\n"));
     let start_alone = format!("0|{}9", "0,".repeat(20));

@@ -18,7 +18,7 @@ use super::generate::generate;
 use super::known::Known;
 use super::oracles::Oracle;
 use super::shrink::shrink;
-use crate::programs::Rng;
+use crate::Rng;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;

@@ -5,7 +5,8 @@ use super::known::{Kept, Known, Walk, edge_keeps, other_than, rule_keeps, weight
 use super::naive::{State, Steps};
 use super::nets::{Net, Rule, Tokens, Update};
 use super::threads::{Edge, Threads};
-use crate::programs::{Knobs, Rng, expression, program};
+use crate::Rng;
+use crate::programs::{Knobs, expression, program};
 use throng_lang::bp;
 
 /// How an input is made up.
@@ -23,9 +24,9 @@ enum Plan {
 pub fn generate(seed: u64, size: usize) -> Case {
     let rng = &mut Rng::new(seed);
     rng.bits();
-    let plan = [Plan::Free, Plan::Safe, Plan::Unsafe][rng.below(3)];
-    let threads = (!rng.one_in(2)).then(|| 1 + rng.below(4) as u32);
-    match rng.below(20) {
+    let plan = [Plan::Free, Plan::Safe, Plan::Unsafe][rng.index(3)];
+    let threads = (!rng.one_in(2)).then(|| 1 + rng.index(4) as u32);
+    match rng.index(20) {
         0..=8 => programs(rng, size, plan, threads),
         9..=14 => systems(rng, size, plan, threads),
         _ => nets(rng, size, plan, threads),
@@ -36,7 +37,7 @@ pub fn generate(seed: u64, size: usize) -> Case {
 
 fn systems(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Case {
     let mut system = Threads::empty(rng, size);
-    let count = 1 + rng.below(2 + 4 * size);
+    let count = 1 + rng.index(2 + 4 * size);
     let known = match plan {
         Plan::Free => {
             system.edges = (0..count).map(|_| system.edge(rng, None)).collect();
@@ -50,7 +51,7 @@ fn systems(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Case
 }
 
 fn weights(rng: &mut Rng, count: usize) -> Vec<i64> {
-    (0..count).map(|_| [0, 0, 1, 1, 2][rng.below(5)]).collect()
+    (0..count).map(|_| [0, 0, 1, 1, 2][rng.index(5)]).collect()
 }
 
 fn weighed_system(rng: &mut Rng, system: &mut Threads, count: usize) -> Option<Known> {
@@ -79,12 +80,12 @@ fn weighed_system(rng: &mut Rng, system: &mut Threads, count: usize) -> Option<K
 
 /// Adds edges that a run uses, then some more.
 fn walked_system(rng: &mut Rng, system: &mut Threads, count: usize) -> Vec<State> {
-    let more = if system.start.2.is_empty() { 0 } else { rng.below(4) as u32 };
+    let more = if system.start.2.is_empty() { 0 } else { rng.index(4) as u32 };
     let starts = system.starts(system.start.1.len() as u32 + more);
     let mut run = vec![rng.pick(&starts).clone()];
-    for _ in 0..1 + rng.below(count) {
+    for _ in 0..1 + rng.index(count) {
         let now = run[run.len() - 1].clone();
-        let leader = if now.len() > 1 { now[1 + rng.below(now.len() - 1)] } else { 0 };
+        let leader = if now.len() > 1 { now[1 + rng.index(now.len() - 1)] } else { 0 };
         let edge = system.edge(rng, Some((now[0], leader)));
         let mut after = Vec::new();
         system.by(&edge, &now, None, &mut after);
@@ -94,9 +95,9 @@ fn walked_system(rng: &mut Rng, system: &mut Threads, count: usize) -> Vec<State
             system.edges.push(edge);
         }
     }
-    for _ in 0..rng.below(count) {
+    for _ in 0..rng.index(count) {
         let edge = system.edge(rng, None);
-        let at = rng.below(system.edges.len() + 1);
+        let at = rng.index(system.edges.len() + 1);
         system.edges.insert(at, edge);
     }
     let last = &run[run.len() - 1];
@@ -109,7 +110,7 @@ fn walked_system(rng: &mut Rng, system: &mut Threads, count: usize) -> Vec<State
 
 fn nets(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Case {
     let mut net = Net::empty(rng, size);
-    let count = 1 + rng.below(1 + 3 * size);
+    let count = 1 + rng.index(1 + 3 * size);
     let known = match plan {
         Plan::Free => {
             net.rules = (0..count).map(|_| net.rule(rng)).collect();
@@ -150,9 +151,9 @@ fn weighed_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
 
 /// Adds rules that a run uses, then some more.
 fn walked_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
-    let starts = net.starts_of_tokens(rng.below(4) as u32);
+    let starts = net.starts_of_tokens(rng.index(4) as u32);
     let mut run = vec![rng.pick(&starts).clone()];
-    for _ in 0..1 + rng.below(count) {
+    for _ in 0..1 + rng.index(count) {
         let now = run[run.len() - 1].clone();
         let rule = net.rule(rng);
         if let Some(after) = rule.fire(&now).filter(|after| net.size(after) <= 10) {
@@ -160,9 +161,9 @@ fn walked_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
             run.push(after);
         }
     }
-    for _ in 0..rng.below(count) {
+    for _ in 0..rng.index(count) {
         let rule = net.rule(rng);
-        let at = rng.below(net.rules.len() + 1);
+        let at = rng.index(net.rules.len() + 1);
         net.rules.insert(at, rule);
     }
     let last = run[run.len() - 1].clone();
@@ -202,7 +203,7 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
         }
     };
     let text = if rng.one_in(15) { padded(rng, &text) } else { text };
-    let initial = match rng.below(4) {
+    let initial = match rng.index(4) {
         0 | 1 => None,
         n => Some(n as u32 - 1),
     };
@@ -238,7 +239,7 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
 /// With so many further variables that states do not fit into 64 bits; some of them are assigned instead of skipping.
 fn padded(rng: &mut Rng, text: &str) -> String {
     let mut declared = |name: &str| {
-        let count = 20 + rng.below(40);
+        let count = 20 + rng.index(40);
         let all: Vec<String> = (0..count).map(|i| format!("{name}{i} := {}", i % 2)).collect();
         format!("decl {};", all.join(", "))
     };
@@ -251,7 +252,7 @@ fn padded(rng: &mut Rng, text: &str) -> String {
             in_main = line.contains(" main(");
         }
         let x = if in_main && rng.one_in(2) { "y" } else { "z" };
-        let assignment = format!("{x}{} := !z{};", rng.below(20), rng.below(20));
+        let assignment = format!("{x}{} := !z{};", rng.index(20), rng.index(20));
         lines.push(if line.contains("$") { line.into() } else { line.replacen("skip;", &assignment, 1) });
         if line == "begin" && in_main {
             lines.push(format!("  {locals}"));
@@ -318,7 +319,7 @@ fn invariant_program(rng: &mut Rng, mut knobs: Knobs) -> (String, Option<Kept>) 
         return (text, None);
     }
     let rows = 1_usize << shared.len();
-    let start = rng.below(rows);
+    let start = rng.index(rows);
     let allowed: Vec<usize> = (0..rows).filter(|&row| row == start || rng.one_in(2)).collect();
     let value = |row: usize, i: usize| row >> i & 1 == 1;
     let formula = |prime: &str| {

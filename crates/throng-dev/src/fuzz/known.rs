@@ -9,8 +9,8 @@ use super::claim::Claim;
 use super::naive::{State, Steps};
 use super::nets::{Net, Rule, Tokens, Update};
 use super::threads::{Arrow, Edge, Threads};
+use crate::Rng;
 use crate::interpreter::{Met, Naive, Question};
-use crate::programs::Rng;
 use throng_lang::bp::parser;
 
 /// Why the answer about a target is known: about the first one of systems and nets, and about the label or invariant of a program.
@@ -230,12 +230,12 @@ impl Kept {
 impl Walk {
     /// Takes a random walk through a program.
     pub(super) fn random(rng: &mut Rng, program: &Program, bound: Option<u32>) -> Option<(Walk, Met)> {
-        let within = 1 + rng.below(5);
+        let within = 1 + rng.index(5);
         let mut walk = Walk { within, choices: Vec::new() };
-        let steps = 2 + rng.below(40);
+        let steps = 2 + rng.index(40);
         let mut choices = Vec::new();
         let met = walk.take(program, bound, steps, &mut |n| {
-            choices.push(rng.below(n));
+            choices.push(rng.index(n));
             choices[choices.len() - 1]
         });
         walk.choices = choices;

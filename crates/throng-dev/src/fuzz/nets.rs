@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::naive::{State, Steps, product};
-use crate::programs::Rng;
+use crate::Rng;
 
 /// A net with its question. A state is the number of tokens of each place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -141,25 +141,25 @@ impl Net {
     /// A net without rules: its places, its start and a target.
     pub fn empty(rng: &mut Rng, size: usize) -> Net {
         let pnml = rng.one_in(3);
-        let places = 1 + rng.below(2 + size);
-        let start = |rng: &mut Rng| match rng.below(8) {
+        let places = 1 + rng.index(2 + size);
+        let start = |rng: &mut Rng| match rng.index(8) {
             0..=3 => Tokens::Exactly(0),
-            4 | 5 => Tokens::Exactly(1 + rng.below(2) as u32),
+            4 | 5 => Tokens::Exactly(1 + rng.index(2) as u32),
             _ if pnml => Tokens::Exactly(1),
-            6 => Tokens::AtLeast(rng.below(2) as u32),
+            6 => Tokens::AtLeast(rng.index(2) as u32),
             _ => {
-                let least = rng.below(2) as u32;
-                Tokens::Between(least, least + 1 + rng.below(2) as u32)
+                let least = rng.index(2) as u32;
+                Tokens::Between(least, least + 1 + rng.index(2) as u32)
             }
         };
         let start = (0..places).map(|_| start(rng)).collect();
         let mut net = Net { pnml, start, rules: Vec::new(), targets: Vec::new() };
-        for _ in 0..1 + rng.below(2) {
-            let wanted = 1 + rng.below(2);
-            let part = (0..wanted).map(|_| (net.place(rng), Tokens::AtLeast(1 + rng.below(2) as u32)));
+        for _ in 0..1 + rng.index(2) {
+            let wanted = 1 + rng.index(2);
+            let part = (0..wanted).map(|_| (net.place(rng), Tokens::AtLeast(1 + rng.index(2) as u32)));
             let mut part: BTreeMap<u32, Tokens> = part.collect();
             if !pnml && rng.one_in(10) {
-                let n = rng.below(2) as u32;
+                let n = rng.index(2) as u32;
                 part.insert(net.place(rng), Tokens::Exactly(n));
             }
             net.targets.push(part);
@@ -168,24 +168,24 @@ impl Net {
     }
 
     fn place(&self, rng: &mut Rng) -> u32 {
-        rng.below(self.start.len()) as u32
+        rng.index(self.start.len()) as u32
     }
 
     /// Some rule.
     pub fn rule(&self, rng: &mut Rng) -> Rule {
         let mut rule = Rule::default();
-        for _ in 0..rng.below(3) {
-            let (p, least) = (self.place(rng), 1 + rng.below(2) as u32);
+        for _ in 0..rng.index(3) {
+            let (p, least) = (self.place(rng), 1 + rng.index(2) as u32);
             if rule.guard.insert(p, Tokens::AtLeast(least)).is_some() {
                 rule.update.remove(&p);
                 continue;
             }
             if !rng.one_in(5) {
-                rule.update.insert(p, Update::Add(-(1 + rng.below(least as usize) as i32)));
+                rule.update.insert(p, Update::Add(-(1 + rng.index(least as usize) as i32)));
             }
         }
-        for _ in 0..rng.below(3) {
-            let more = 1 + rng.below(2) as i32;
+        for _ in 0..rng.index(3) {
+            let more = 1 + rng.index(2) as i32;
             rule.update.entry(self.place(rng)).or_insert(Update::Add(more));
         }
         if !self.pnml {
@@ -197,20 +197,20 @@ impl Net {
     /// Tests, resets and transfers.
     fn special(&self, rng: &mut Rng, rule: &mut Rule) {
         let p = self.place(rng);
-        match rng.below(14) {
+        match rng.index(14) {
             0 => {
-                let n = rng.below(2) as u32;
+                let n = rng.index(2) as u32;
                 let test = if rng.one_in(2) { Tokens::Exactly(n) } else { Tokens::Between(n, n + 1) };
                 // A decrement needs tokens to be there for sure.
                 if !matches!(rule.update.get(&p), Some(Update::Add(c)) if *c < 0) {
                     rule.guard.insert(p, test);
                 }
             }
-            1 => _ = rule.update.insert(p, Update::Set(rng.below(2) as u32)),
+            1 => _ = rule.update.insert(p, Update::Set(rng.index(2) as u32)),
             2 => {
-                let (to, add, keep) = (self.place(rng), rng.below(2) as u32, !rng.one_in(3));
+                let (to, add, keep) = (self.place(rng), rng.index(2) as u32, !rng.one_in(3));
                 if to != p {
-                    rule.update.insert(p, Update::Set(rng.below(3) as u32 / 2));
+                    rule.update.insert(p, Update::Set(rng.index(3) as u32 / 2));
                     rule.update.insert(to, Update::Gather { keep, from: vec![p], add });
                 }
             }

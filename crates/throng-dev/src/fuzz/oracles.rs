@@ -87,7 +87,7 @@ pub struct Entry {
     /// What the comparison calls it.
     pub name: &'static str,
     /// The engine.
-    pub engine: Box<dyn engine::Engine + Send>,
+    pub engine: Box<dyn engine::Algorithm + Send>,
     /// Of the runs with the fewest threads, its have the fewest steps.
     shortest: bool,
     /// Its evidence can be written to a file.
@@ -127,7 +127,7 @@ pub fn engines() -> Vec<Entry> {
         Entry::of("auto, 2 jobs", Engine::Auto.build(&set(&|s| s.jobs = 2))),
         Entry::of("auto, reduced", Engine::Auto.build(&set(&|s| s.partial_order = true))).reduced(),
     ];
-    for engine in Engine::ALL {
+    for &engine in Engine::ALL {
         let on_quotient = match engine {
             Engine::Explicit | Engine::Symbolic => continue,
             Engine::KarpMiller => Some("karp-miller, on the quotient"),
@@ -144,7 +144,7 @@ pub fn engines() -> Vec<Entry> {
 }
 
 impl Entry {
-    fn of(name: &'static str, engine: Box<dyn engine::Engine + Send>) -> Entry {
+    fn of(name: &'static str, engine: Box<dyn engine::Algorithm + Send>) -> Entry {
         Entry { name, engine, shortest: false, certificates: true }
     }
 
@@ -197,7 +197,7 @@ impl Answered {
     }
 }
 
-fn answers(engine: &dyn engine::Engine, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
+fn answers(engine: &dyn engine::Algorithm, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
     let flawed = |why: String| Trouble::new(Kind::Evidence, why);
     let mut answer = engine.run(problem, limits, &Silent);
     if let Some(flaw) = answer.flaw {
@@ -512,7 +512,13 @@ fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let Body::Net(net) = &asked.case.body else { return Ok(None) };
     let times = TIMES[asked.loaded.source.text.len() % TIMES.len()];
     let Some(net) = net.scaled(times).filter(|_| asked.case.threads.is_none()) else { return Ok(None) };
-    let written = Written { text: net.text(), companion: None, initial: None, notes: Vec::new() };
+    let written = Written {
+        text: net.text(),
+        companion: None,
+        initial: None,
+        start_must_be_given: false,
+        notes: Vec::new(),
+    };
     let trouble = |why: String| Trouble::new(Kind::Translation, why);
     let (_, problem) = reread(&written, write::Format::Spec).map_err(trouble)?;
     elsewhere(asked, &problem, &written.text, limits)

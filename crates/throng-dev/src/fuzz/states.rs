@@ -69,7 +69,7 @@ fn search(naive: &Naive<'_>, program: &Program, bound: u32, within: u32) -> Opti
 /// `reach --threads N`: the same thread states and the same dead code.
 fn lists(problem: &Problem, limits: &Limits, naive: Option<Answer>) -> Result<(), Trouble> {
     let model = &*problem.model;
-    let (Some(naive), Ok(found)) = (naive, explicit::reachable(problem, limits, &Silent)) else {
+    let (Some(naive), Ok(found)) = (naive, explicit::reachable(problem, 1, limits, &Silent)) else {
         return Ok(());
     };
     if problem.complete().is_err() {
@@ -91,9 +91,9 @@ fn cutoffs(
     limits: &Limits,
     naive: &mut dyn FnMut(u32) -> Option<Answer>,
 ) -> Result<(), Trouble> {
-    let (karp_miller, shelf) = (KarpMiller::default(), Arc::new(FactStore::default()));
-    let backward = Pruned { shelf: shelf.clone() };
-    for method in [Method::Exact(&karp_miller), Method::Dynamic(&backward, &shelf)] {
+    let (karp_miller, store) = (KarpMiller::default(), Arc::new(FactStore::default()));
+    let backward = Pruned { store: store.clone(), impatient: false };
+    for method in [Method::Exact(&karp_miller), Method::Dynamic(&backward, &store)] {
         let Ok(found) = cutoff(problem, &method, 1, limits, &Silent) else { continue };
         if problem.complete().is_err() {
             return Ok(());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::naive::{State, Steps, product};
-use crate::programs::Rng;
+use crate::Rng;
 
 /// A thread-transition system with its question. A state is its shared state, then the local states of its threads, sorted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -53,28 +53,28 @@ pub enum Arrow {
 impl Threads {
     /// A system without edges: its states, its start and some targets.
     pub fn empty(rng: &mut Rng, size: usize) -> Threads {
-        let shared = 1 + rng.below(1 + size) as u32;
-        let locals = 1 + rng.below(2 + size) as u32;
+        let shared = 1 + rng.index(1 + size) as u32;
+        let locals = 1 + rng.index(2 + size) as u32;
         let some = |rng: &mut Rng, most: usize| -> Vec<u32> {
             let mut threads: Vec<u32> =
-                (0..rng.below(most + 1)).map(|_| rng.below(locals as usize) as u32).collect();
+                (0..rng.index(most + 1)).map(|_| rng.index(locals as usize) as u32).collect();
             threads.sort_unstable();
             threads
         };
         let mut any = some(rng, 2);
         any.dedup();
-        let start = (rng.below(shared as usize) as u32, some(rng, 2), any);
-        let targets = (0..1 + rng.below(3)).map(|_| (rng.below(shared as usize) as u32, some(rng, 3)));
+        let start = (rng.index(shared as usize) as u32, some(rng, 2), any);
+        let targets = (0..1 + rng.index(3)).map(|_| (rng.index(shared as usize) as u32, some(rng, 3)));
         let targets = targets.collect();
         Threads { named: rng.one_in(3), shared, locals, start, edges: Vec::new(), targets }
     }
 
     /// Some edge; from there, if something is given.
     pub fn edge(&self, rng: &mut Rng, from: Option<(u32, u32)>) -> Edge {
-        let shared = |rng: &mut Rng| rng.below(self.shared as usize) as u32;
-        let local = |rng: &mut Rng| rng.below(self.locals as usize) as u32;
+        let shared = |rng: &mut Rng| rng.index(self.shared as usize) as u32;
+        let local = |rng: &mut Rng| rng.index(self.locals as usize) as u32;
         let from = from.unwrap_or_else(|| (shared(rng), local(rng)));
-        let arrow = match rng.below(12) {
+        let arrow = match rng.index(12) {
             0 | 1 => Arrow::Spawn,
             2 => Arrow::Transfer,
             _ => Arrow::Move,
@@ -84,7 +84,7 @@ impl Threads {
         let mut passive: Vec<(u32, u32)> = Vec::new();
         // On an edge that changes nothing else, transfers are refused.
         if arrow == Arrow::Move && from != to && rng.one_in(5) {
-            passive = (0..1 + rng.below(3)).map(|_| (local(rng), local(rng))).collect();
+            passive = (0..1 + rng.index(3)).map(|_| (local(rng), local(rng))).collect();
             passive.sort_unstable();
             passive.dedup();
         }

@@ -9,10 +9,11 @@ use throng::engine::backward::{Backward, Pruned};
 use throng::engine::equations::Equations;
 use throng::engine::explicit::Explicit;
 use throng::engine::karp_miller::KarpMiller;
+use throng::engine::localise::Localise;
 use throng::engine::on_quotient::OnQuotient;
 use throng::engine::symbolic::Symbolic;
 use throng::engine::views::Views;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certify::{Asked, Certified, Fault, certify, read, reading};
 use throng_lang::load::{Loaded, Reading};
@@ -25,15 +26,16 @@ use throng_model::verdict::Verdict;
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// All engines, without partial orders, so that certificates can be written.
-pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
-    let mut all: Vec<Box<dyn Engine>> = vec![
+pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
+    let mut all: Vec<Box<dyn Algorithm>> = vec![
         Box::new(Auto { jobs: 1, por: false, ..Auto::default() }),
         Box::new(Backward),
         Box::new(Pruned::default()),
-        Box::new(OnQuotient(Pruned::default())),
+        Box::new(OnQuotient(Box::new(Pruned::default()))),
         Box::new(Views::default()),
+        Box::new(Localise),
         Box::new(Equations::default()),
-        Box::new(OnQuotient(Equations::default())),
+        Box::new(OnQuotient(Box::new(Equations::default()))),
         Box::new(KarpMiller::default()),
     ];
     if problem.bound != Bound::Any {
@@ -44,7 +46,7 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Engine>> {
 }
 
 /// The answers of an engine that is given this long.
-pub fn answers(engine: &dyn Engine, problem: &Problem, patience: Duration) -> Vec<Verdict> {
+pub fn answers(engine: &dyn Algorithm, problem: &Problem, patience: Duration) -> Vec<Verdict> {
     engine.run(problem, &Limits::none().timeout(patience), &Silent).verdicts
 }
 
@@ -102,6 +104,6 @@ pub fn second(args: &[&str]) -> Option<String> {
 pub fn proved(args: &[&str]) -> Option<(Option<i32>, String)> {
     let output =
         Command::new(Path::new(crate::ROOT).join("proofs/build/throng-proved")).args(args).output().ok()?;
-    let told = [output.stdout, output.stderr].concat();
-    Some((output.status.code(), String::from_utf8_lossy(&told).into_owned()))
+    let output_text = [output.stdout, output.stderr].concat();
+    Some((output.status.code(), String::from_utf8_lossy(&output_text).into_owned()))
 }

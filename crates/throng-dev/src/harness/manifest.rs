@@ -74,7 +74,7 @@ pub fn try_pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Result<Proble
         question.error_labels = vec![label.to_string()];
     }
     let posed = question.pose(&loaded, &path);
-    posed.map(|p| p.problem).map_err(|complaints| complaints.iter().map(|c| c.diagnostic.code).collect())
+    posed.map(|p| p.problem).map_err(|diagnostics| diagnostics.iter().map(|c| c.diagnostic.code).collect())
 }
 
 /// As [`try_pose`], for a question that must not be refused.

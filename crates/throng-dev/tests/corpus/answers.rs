@@ -8,7 +8,7 @@ use std::time::Duration;
 use throng::engine::auto::Auto;
 use throng::engine::explicit::Explicit;
 use throng::engine::symbolic::Symbolic;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
@@ -25,7 +25,7 @@ fn answer(problem: &Problem, seconds: u64, max_threads: Option<u32>, name: &str)
     answer_of(&engine, problem, seconds, name)
 }
 
-fn answer_of(engine: &dyn Engine, problem: &Problem, seconds: u64, name: &str) -> Option<&'static str> {
+fn answer_of(engine: &dyn Algorithm, problem: &Problem, seconds: u64, name: &str) -> Option<&'static str> {
     let limits = Limits::none().timeout(Duration::from_secs(seconds));
     let answer = engine.run(problem, &limits, &Silent);
     for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
@@ -159,7 +159,7 @@ fn same_answers(corpus: &Path, every: usize) -> (usize, Vec<String>) {
     let (mut ran, mut open) = (0, Vec::new());
     for row in manifest(corpus).into_iter().filter(|row| row.kind == "bp").step_by(every) {
         let problem = pose(corpus, &row, Some(3));
-        let engines: [(&str, Box<dyn Engine>); 4] = [
+        let engines: [(&str, Box<dyn Algorithm>); 4] = [
             ("explicit", Box::new(Explicit { por: false, stop_at_first: true, ..Explicit::default() })),
             ("explicit, reduced", Box::new(Explicit { stop_at_first: true, ..Explicit::default() })),
             ("symbolic", Box::new(Symbolic { por: false, stop_at_first: true, ..Symbolic::default() })),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::{Row, manifest, own_corpus, pose, public_corpus};
 use throng::engine::karp_miller::{KarpMiller, Order};
-use throng::engine::{Answer, Engine, Silent};
+use throng::engine::{Algorithm, Answer, Silent};
 use throng_check::rules::check;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use throng::engine::views::{ByTriples, Pairs, Views};
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job, Start};
 use throng_check::rules::check;
 use throng_dev::fuzz::oracles::{Entry, engines};
@@ -43,7 +43,7 @@ fn semaphore(places: u32) -> Job<'static> {
 
 #[test]
 fn triples_prove_what_pairs_leave_open() {
-    let says = |places: u32, engine: &dyn Engine| {
+    let says = |places: u32, engine: &dyn Algorithm| {
         let job = semaphore(places);
         let problem = &job.prepare().expect("a question").problem;
         let answer = engine.run(problem, &Limits::none(), &Silent);
@@ -119,7 +119,7 @@ fn systems_of_threads() {
     });
     let answers =
         |(name, count): (&String, &[u64; 3])| name.starts_with("symbolic") || count[0] + count[1] > 100;
-    assert!(tally.iter().all(answers), "everybody answers something, but `symbolic` only about programs");
+    assert!(tally.iter().all(answers), "every engine answers something, but `symbolic` only about programs");
     assert!(tally["equations"][0] > 100 && tally["views, on the quotient"][0] > 100);
 }
 
@@ -162,7 +162,7 @@ fn broadcasts_and_blocking() {
 fn programs() {
     let mut tally = Tally::new();
     for round in 0..rounds(60) {
-        let mut rng = programs::Rng::new(0xa9ee ^ round);
+        let mut rng = Rng::new(0xa9ee ^ round);
         let knobs = programs::Knobs::random(&mut rng);
         let text = program(&mut rng, &knobs);
         let Ok(input) = Input::from_text(&text, Format::Bp) else { continue };

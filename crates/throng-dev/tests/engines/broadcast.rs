@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::naive::{self, Naive};
-use throng::engine::Engine;
+use throng::engine::Algorithm;
 use throng::engine::auto::Auto;
 use throng::engine::backward::Backward;
 use throng::engine::explicit::Explicit;
@@ -41,7 +41,7 @@ const MOST: u32 = 4;
 /// What `backward` and bounded search say, evidence checked; each has this long.
 fn both(problem: &Problem, most: u32, time: Duration) -> (Outcome, Outcome) {
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let ask = |engine: &dyn Engine| {
+    let ask = |engine: &dyn Algorithm| {
         let limits = Limits::none().timeout(time);
         let outcome = Job::of(problem.clone()).check_by(engine, &limits);
         outcome.unwrap_or_else(|e| panic!("{}: {e}", engine.name()))
@@ -158,7 +158,7 @@ fn the_order_of_flag_and_signal_matters() {
     program("any", &sent_before("broadcast", "sent := 1"), Unsafe(2));
 }
 
-/// A signal that nobody waits for is lost: then the waiter sleeps on, and `late` needs a second signal.
+/// A signal that no thread waits for is lost: then the waiter sleeps on, and `late` needs a second signal.
 #[test]
 fn a_lost_signal_wakes_nobody_later() {
     let text = |again: &str| {
@@ -178,7 +178,7 @@ fn a_lost_signal_wakes_nobody_later() {
     };
     program("any", &text("skip;"), Safe);
     program("any", &text("signal;"), Unsafe(2));
-    // Signalled only before anybody can sleep.
+    // Signalled only before any thread can sleep.
     let early = "decl sent := 0, slept := 0;
         void main() begin
           if * then
@@ -209,7 +209,7 @@ fn conditions_have_no_names() {
     }
 }
 
-/// Inside an atomic section nobody else moves, but a broadcast moves those who wait; they go on when it is over.
+/// Inside an atomic section no other thread moves, but a broadcast moves those who wait; they go on when it is over.
 #[test]
 fn who_is_woken_inside_a_section_goes_on_after_it() {
     let text = |flag: &str| {
@@ -246,7 +246,7 @@ fn a_barrier_with_rounds() {
     program("any", &text("round := !round"), Unsafe(3));
 }
 
-/// `mine` says: nobody has changed the tag since I read it. Whoever changes it takes `mine` from all others.
+/// `mine` says: no thread has changed the tag since I read it. A thread that changes it takes `mine` from all others.
 fn tag(change: &str) -> String {
     format!(
         "decl tag := 0;
@@ -285,7 +285,7 @@ fn passive_variables_read_their_own_thread() {
     program("any", &toggle("p, x, x$ := *, *, * constrain 'x = 'p & 'x$ = 'p"), Safe);
 }
 
-/// What is told to all who are there, somebody who comes later may not know.
+/// A broadcast reaches all threads that exist; one that is created later may not know of it.
 #[test]
 fn who_is_born_later_has_not_heard() {
     let text = |forget: &str| {
@@ -357,7 +357,7 @@ fn bystanders_choose_for_themselves() {
     system("0/0", text, &[Unsafe(3), Safe, Unsafe(4)]);
 }
 
-/// `s l ~> s' l'` moves everybody in l, and nobody has to be there.
+/// `s l ~> s' l'` moves all threads in l, and there need not be any.
 #[test]
 fn a_transfer_without_a_leader_takes_all() {
     let text = "3 3
@@ -371,7 +371,7 @@ fn a_transfer_without_a_leader_takes_all() {
     system("0/0", text, &[Safe, Unsafe(2), Unsafe(0), Safe]);
 }
 
-/// A transfer into a place that others leave: nobody is there twice.
+/// A transfer into a place that others leave: no thread is there twice.
 #[test]
 fn transfers_swap_two_places_at_once() {
     let text = "2 4
@@ -461,8 +461,8 @@ fn broadcast_protocols_are_decided() {
         let asked = asked.and_then(|input| Ok(Job::new(&input).prepare()?.problem.clone()));
         let problem = match asked {
             Ok(problem) => problem,
-            Err(Error::Refused(complaints)) => {
-                let why = complaints.iter().find(|c| c.diagnostic.is_error()).expect("an error");
+            Err(Error::Refused(diagnostics)) => {
+                let why = diagnostics.iter().find(|c| c.diagnostic.is_error()).expect("an error");
                 eprintln!("{path}: refused: {}", why.diagnostic.message);
                 continue;
             }
@@ -477,7 +477,7 @@ fn broadcast_protocols_are_decided() {
 }
 
 /// Whether an engine decides the problem within ten seconds; if so, as expected.
-fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Engine) -> bool {
+fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Algorithm) -> bool {
     let limits = Limits::none().timeout(Duration::from_secs(10));
     let outcome = Job::of(problem.clone()).check_by(engine, &limits);
     let outcome = outcome.unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -566,11 +566,11 @@ fn random_programs_agree() {
     let (count, seed) = (number("THRONG_RANDOM", 400), number("THRONG_SEED", 1));
     let mut tally = Tally::default();
     for i in 0..count {
-        let mut rng = programs::Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(i));
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(i));
         let drawn = programs::Knobs::random(&mut rng);
         let knobs = programs::Knobs { blocking: false, wake: true, asserts: true, ..drawn };
         let text = programs::program(&mut rng, &knobs);
-        let initial = ["any", "1", "2"][rng.below(3)].to_string();
+        let initial = ["any", "1", "2"][rng.index(3)].to_string();
         let question = Question { initial: Some(initial), ..Question::default() };
         let problem = &problem_of(&text, Format::Bp, question);
         if problem.model.blocking().is_some() {

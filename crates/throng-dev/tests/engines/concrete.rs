@@ -113,13 +113,13 @@ fn runs_of_random_programs_can_be_chosen() {
     let mut runs = 0;
     let count = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(250);
     for seed in 0..count {
-        let mut dice = programs::Rng::new(1_000 + seed);
+        let mut dice = throng_dev::Rng::new(1_000 + seed);
         let knobs = Knobs { asserts: true, statements: 14, ..Knobs::random(&mut dice) };
         let text = programs::program(&mut dice, &knobs);
         let keep_ended = seed % 4 == 0;
         let (jit, _) = bp::read(&text, &Options { keep_ended, ..Options::default() });
         let jit = Arc::new(jit.expect("a valid program"));
-        // Any number of threads; and with a bound, at which nobody is created.
+        // Any number of threads; and with a bound, at which no thread is created.
         for (bound, initial) in [(Bound::Any, None), (Bound::Threads(2), Some(1))] {
             let mut targets: Vec<Target> = jit.assertions().into_iter().collect();
             targets.extend(jit.invariant_text("0").ok());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{manifest, pose, public_corpus};
 use throng::engine::Silent;
 use throng::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
-use throng::engine::explicit::reachable;
+use throng::engine::explicit::explore;
 use throng::engine::facts::FactStore;
 use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
 use throng_check::rules::check;
@@ -124,7 +124,7 @@ fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
         assert_eq!(last.new, 1, "c is seen by a thread that has not begun");
         let least = (1..).find(|&n| {
             let bounded = Problem { bound: Bound::Threads(n), ..problem.clone() };
-            let states = reachable(&bounded, &limits(60), &Silent).unwrap();
+            let states = explore(&bounded, 1, &limits(60), &Silent).unwrap().thread_states();
             states
                 .iter()
                 .any(|&(s, l)| problem.targets[0].is_hit(&Config::new(s, Bag::one(l)), &*problem.model))
@@ -211,7 +211,8 @@ fn cutoffs_of_the_corpus() {
         match cutoff(&problem, &Method::Exact(&KarpMiller::default()), 1, &limits(seconds), &Silent) {
             Ok(found) => {
                 let bounded = Problem { bound: Bound::Threads(found.threads), ..problem.clone() };
-                let at = timed(&mut || Ok(reachable(&bounded, &limits(seconds), &Silent)?.len()));
+                let at =
+                    timed(&mut || Ok(explore(&bounded, 1, &limits(seconds), &Silent)?.thread_states().len()));
                 let explicit = at.map_or(f64::INFINITY, |a| a.1);
                 if explicit < km {
                     cheaper += 1

@@ -54,7 +54,7 @@ fn everybody_agrees_and_everything_occurs() {
     {
         assert!(state.constructs.contains_key(construct), "{construct}");
     }
-    // Everybody has decided something, and whoever knew the answer was confirmed.
+    // Every oracle has decided something, and every known answer was confirmed.
     for who in oracles().iter().filter(|who| who.name != states::NAME) {
         let counts =
             [&state.any, &state.bounded].map(|t| t.claims.get(who.name).copied().unwrap_or_default());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use inputs::{examples, extension, hunt, pose};
 use throng::engine::auto::Auto;
 use throng::engine::explicit::Explicit;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
@@ -47,7 +47,7 @@ fn is_safe(path: &Path) {
     let limits = Limits::none().timeout(PATIENCE);
     let explicit = Explicit::default();
     let auto = Auto { jobs: 2, ..Auto::default() };
-    let ways: [(Option<u32>, &dyn Engine); 2] = [(None, &auto), (Some(2), &explicit)];
+    let ways: [(Option<u32>, &dyn Algorithm); 2] = [(None, &auto), (Some(2), &explicit)];
     for (threads, engine) in ways {
         let problem = pose(path, threads);
         assert!(!problem.targets.is_empty(), "{} asks something", path.display());

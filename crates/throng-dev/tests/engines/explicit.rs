@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use throng::engine::explicit::{Explicit, explore, reachable};
-use throng::engine::{Answer, Engine, Progress, Silent, Watch};
+use throng::engine::{Algorithm, Answer, Progress, Silent, Watch};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
 use throng_model::cubes::{Cube, Cubes, ONE};
@@ -100,8 +100,8 @@ fn a_skipped_spawn_is_no_run_of_a_larger_bound() {
         bound,
     };
     let threads = |bound| summary(&run(&Explicit::default(), &ask(bound)).verdicts[0]).map(|found| found.0);
-    assert_eq!(threads(Bound::Threads(1)), Some(1), "at the bound nobody is created");
-    assert_eq!(threads(Bound::Threads(2)), Some(2), "below it, somebody is");
+    assert_eq!(threads(Bound::Threads(1)), Some(1), "at the bound no thread is created");
+    assert_eq!(threads(Bound::Threads(2)), Some(2), "below it, one is");
     assert_eq!(threads(Bound::Any), Some(2));
 }
 
@@ -224,11 +224,11 @@ impl Cubes for Overlapping {
         (l.0 as u32, Cube::new())
     }
 
-    fn shared_word(&self, _: bool, masks: &[u8]) -> Shared {
+    fn encode_shared(&self, _: bool, masks: &[u8]) -> Shared {
         Shared(masks.len() as u64 - 1)
     }
 
-    fn local_word(&self, point: u32, _: &[u8]) -> Local {
+    fn encode_local(&self, point: u32, _: &[u8]) -> Local {
         Local(point.into())
     }
 }
@@ -345,7 +345,7 @@ fn reachable_thread_states_are_those_of_the_reachable_configurations() {
         }
         states.sort_unstable();
         states.dedup();
-        assert_eq!(reachable(&problem, &limits, &Silent).unwrap(), states);
+        assert_eq!(reachable(&problem, 1, &limits, &Silent).unwrap(), states);
     }
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use throng::engine::karp_miller::{KarpMiller, Order, reachable_unbounded};
-use throng::engine::{Answer, Engine, Silent};
+use throng::engine::{Algorithm, Answer, Silent};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
 use throng_model::limits::Limits;
@@ -313,7 +313,7 @@ fn deletion_fails(problem: &Problem, last: bool) {
 
 /// In the manner of Finkel, Geeraerts, Raskin and Van Begin (2005): six places, eight transitions. A visit to x below a makes tokens;
 /// b makes tokens and goes to d, which is left because x is there; then x goes back to a with tokens, so d and x below a are deleted;
-/// the new a goes to d, which is left because it is there below b. Nobody goes to x any more.
+/// the new a goes to d, which is left because it is there below b. No thread goes to x any more.
 #[test]
 fn a_net_on_which_deletion_loses_a_place() {
     let [r, a, b, d, x] = [0, 1, 2, 3, 4];

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use throng::engine::backward::Backward;
 use throng::engine::explicit::{Explicit, reachable};
 use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
-use throng_dev::programs::{Knobs, Rng, program};
+use throng_dev::Rng;
+use throng_dev::programs::{Knobs, program};
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -42,7 +43,7 @@ fn limits() -> Limits {
 }
 
 /// The verdict, if there is one within the limits; its evidence stands.
-fn verdict(engine: &dyn Engine, problem: &Problem, context: &str) -> Option<Verdict> {
+fn verdict(engine: &dyn Algorithm, problem: &Problem, context: &str) -> Option<Verdict> {
     let verdict = engine.run(problem, &limits(), &Silent).verdicts.remove(0);
     let flaw = check(problem, &problem.targets[0], &verdict).err();
     assert_eq!(flaw, None, "{}: {context}", engine.name());
@@ -116,7 +117,7 @@ fn reach_alike(text: &str, initial: Option<u32>) -> bool {
     let Ok(found) = reachable_unbounded(&any, &limits(), &Silent) else { return false };
     let found = members(&jit, &found);
     let few = Problem { bound: Bound::Threads(3), ..any };
-    if let Ok(few) = reachable(&few, &limits(), &Silent) {
+    if let Ok(few) = reachable(&few, 1, &limits(), &Silent) {
         assert!(members(&jit, &few).is_subset(&found), "three threads reach more:\n{text}");
     }
     let Ok(expected) = reachable_unbounded(&words, &limits(), &Silent) else { return false };
@@ -132,7 +133,7 @@ fn random_programs_agree_with_the_other_engines() {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_039));
         let knobs = Knobs { wake: false, passive: false, asserts: true, ..Knobs::random(&mut rng) };
         let text = program(&mut rng, &knobs);
-        let initial = if rng.one_in(2) { None } else { Some(1 + rng.below(2) as u32) };
+        let initial = if rng.one_in(2) { None } else { Some(1 + rng.index(2) as u32) };
         let context = format!("seed {seed}, initially {initial:?}\n{text}");
         let problem = problem(&jit(&text, Options::default()), initial);
         if problem.targets.is_empty() || problem.model.blocking().is_some() {

@@ -9,6 +9,7 @@ mod examples;
 mod explicit;
 mod karp_miller;
 mod karp_miller_programs;
+mod localise;
 mod mutations;
 mod rust_examples;
 mod symbolic;

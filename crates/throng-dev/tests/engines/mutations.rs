@@ -75,8 +75,8 @@ const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b
 fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let karp_miller = KarpMiller::default();
     let exact = Method::Exact(&karp_miller);
-    let shelf = throng::engine::facts::FactStore::default();
-    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &shelf) } else { exact };
+    let store = throng::engine::facts::FactStore::default();
+    let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &store) } else { exact };
     cutoff(asked, &method, 1, &Limits::none().timeout(PATIENCE), &Silent).ok()
 }
 
@@ -169,7 +169,7 @@ fn cases() -> Vec<Case> {
         );
     }
     for seed in 0..6 {
-        let mut rng = programs::Rng::new(seed);
+        let mut rng = Rng::new(seed);
         let knobs = programs::Knobs::random(&mut rng);
         let text = programs::program(&mut rng, &knobs);
         add(&format!("program {seed}"), &|| input("program", &text, Format::Bp), Path::new(""), Some(2));
@@ -543,7 +543,7 @@ fn mutants_are_rejected_or_still_prove_their_claim() {
                 for_others.push(ForOthers { input: path.clone(), certificate, accepted, readable, what });
             }
         }
-        // Somebody else's certificate.
+        // The certificate of another input.
         let other = &cases[(number + 1) % cases.len()];
         if other.loaded.source.text != case.loaded.source.text && judge(&other.loaded, &case.bytes).is_ok() {
             let document = read(&case.bytes).expect("accepted");

@@ -10,9 +10,10 @@ use throng::engine::auto::Auto;
 use throng::engine::explicit::{self, Explicit};
 use throng::engine::symbolic::{self, Symbolic};
 use throng::engine::thread_states;
-use throng::engine::{Answer, Engine, Silent, Watch};
+use throng::engine::{Algorithm, Answer, Silent, Watch};
 use throng_check::rules::check;
-use throng_dev::programs::{Knobs, Rng, program};
+use throng_dev::Rng;
+use throng_dev::programs::{Knobs, program};
 use throng_dev::uncounted_symbolic::UncountedSymbolic;
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
@@ -48,7 +49,7 @@ fn limits() -> Limits {
     Limits::none().timeout(Duration::from_secs(120))
 }
 
-fn run(engine: &dyn Engine, problem: &Problem) -> Answer {
+fn run(engine: &dyn Algorithm, problem: &Problem) -> Answer {
     let answer = engine.run(problem, &limits(), &Silent);
     for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
         if let Err(flaw) = check(problem, target, verdict) {
@@ -80,7 +81,7 @@ impl Watch for Told {
 
 /// With reduction, too, runs are shortest, and each is told once and as it is answered.
 fn told_as_answered(
-    engine: &dyn Engine,
+    engine: &dyn Algorithm,
     problem: &Problem,
     expected: &[Option<(u32, usize)>],
     context: &str,
@@ -111,7 +112,7 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
         let found = summary(&run(&slots, &problem), false);
         assert_eq!(found, threads, "explicit without counting, {por}: {context}");
     }
-    for engine in [&Explicit::default() as &dyn Engine, &Symbolic::default()] {
+    for engine in [&Explicit::default() as &dyn Algorithm, &Symbolic::default()] {
         told_as_answered(engine, &problem, &full, &context);
     }
     let auto = Auto { jobs: 1, max_threads: None, stop_at_first: false, por: true };
@@ -133,7 +134,9 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
 fn reach_alike(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) {
     let model = jit(text, Options { keep_ended, exact_copies: true, ..Options::default() });
     let problem = problem(&model, initial, bound);
-    let explicit = explicit::reachable(&problem, &limits(), &Silent).unwrap();
+    let explicit = explicit::reachable(&problem, 1, &limits(), &Silent).unwrap();
+    let all = explicit::explore(&problem, 1, &limits(), &Silent).unwrap().thread_states();
+    assert_eq!(explicit, all, "{text}");
     let explicit = thread_states::canonical(&problem, &explicit, &limits()).unwrap();
     let symbolic = symbolic::thread_states::reachable(&problem, &limits(), &Silent).unwrap();
     if explicit != symbolic {
@@ -239,7 +242,7 @@ fn naive_reductions_miss_the_violations_of_the_listings() {
     assert!(!(hits_if(LISTING_2, false, second) && hits_if(LISTING_2, true, second)));
 }
 
-/// The paper's listing 1: `assume` narrows down the shared variable that somebody else looks at.
+/// The paper's listing 1: `assume` narrows down the shared variable that another thread reads.
 #[test]
 fn an_assumption_can_disable_others() {
     assert_eq!(all_about(LISTING_1, Some(1))[0].map(|t| t.0), Some(2));
@@ -363,11 +366,11 @@ fn engines_agree_on_random_programs() {
         let mut rng = Rng::new(seed);
         let knobs = Knobs::random(&mut rng);
         let text = program(&mut rng, &knobs);
-        let initial = match rng.below(3) {
+        let initial = match rng.index(3) {
             0 => None,
             n => Some(n as u32),
         };
-        let bound = 1 + initial.unwrap_or(1) + rng.below(2) as u32;
+        let bound = 1 + initial.unwrap_or(1) + rng.index(2) as u32;
         let keep_ended = rng.one_in(3);
         let text = format!("// seed {seed}\n{text}");
         agree(&text, initial, bound.min(3), keep_ended);

@@ -193,7 +193,7 @@ fn goto_goes_to_any_of_its_labels() {
 #[test]
 fn a_thread_waits_until_its_assumption_holds() {
     let text = "decl g := 0; void main() begin start_thread goto L; assume(g); assert(0); L: g := 1; end_thread; end";
-    assert_eq!(fails(text, 1), None, "nobody sets g");
+    assert_eq!(fails(text, 1), None, "no thread sets g");
     assert_eq!(fails(text, 2), Some(3), "start, g := 1, assume");
     assert_eq!(reaches("void main() begin assume *; L: skip; end", 1, "L"), Some(1));
 }
@@ -527,7 +527,7 @@ fn arguments_of_a_started_call_are_evaluated_by_the_child() {
     let text =
         "decl g := 0; void main() begin start_thread f(g); g := 1; end void f(p) begin assert(!p); end";
     assert_eq!(fails(text, 2), Some(3), "start, g := 1, call");
-    assert_eq!(fails(text, 1), None, "at the bound nobody is there to call");
+    assert_eq!(fails(text, 1), None, "at the bound no thread is there to call");
 }
 
 #[test]
@@ -693,7 +693,7 @@ fn a_broadcast_wakes_all() {
     assert_eq!(meet(text, 3, "L"), Some(4));
     let must =
         "decl n := 0; void main() begin goto W, S; W: wait; n := 1; assume(0); S: broadcast; assert(n); end";
-    assert_eq!(fails_from(must, 1), Some(2), "with nobody there it does nothing");
+    assert_eq!(fails_from(must, 1), Some(2), "with no other thread it does nothing");
     let twice = "void main() begin goto W, S; W: wait; wait; assert(0); S: broadcast; assume(0); end";
     assert_eq!(fails_from(twice, 2), None, "past one wait only");
     assert_eq!(fails_from(twice, 3), Some(5));
@@ -718,7 +718,7 @@ fn a_section_can_wake_others() {
 #[test]
 fn a_passive_assignment_changes_every_other_thread() {
     let text = "void main() begin decl x := 0; goto A, B; A: x$ := 1; assume(0); B: assert(!x); end";
-    assert_eq!(fails_from(text, 1), None, "nobody else is there");
+    assert_eq!(fails_from(text, 1), None, "no other thread is there");
     assert_eq!(fails_from(text, 2), Some(3), "two gotos and the assignment; the other stays where it is");
     let all = "decl n := 0, d := 0; void main() begin decl x := 0; goto A, B;
         A: x, x$, d := 0, 1, 1 constrain !d; assert(!x); assume(0); B: assume(d); assert(x); end";

@@ -69,7 +69,7 @@ fn random_tables_keep_the_laws() {
 fn random_programs_keep_the_laws() {
     let mut tested = 0;
     for seed in 0..120 {
-        let mut dice = programs::Rng::new(seed);
+        let mut dice = Rng::new(seed);
         let knobs = programs::Knobs::random(&mut dice);
         let text = programs::program(&mut dice, &knobs);
         let (jit, _) = bp::read(&text, &Options::default());

@@ -11,9 +11,10 @@ use std::collections::{BTreeSet, HashMap};
 use common::duality::Duality;
 use common::model::{explore, initial, read, read_as, search};
 use common::naive::{Answer, Naive, Question};
+use throng_dev::Rng;
 use throng_dev::fuzz::shrink::smaller_programs;
 use throng_dev::laws;
-use throng_dev::programs::{Knobs, Rng, expression, program};
+use throng_dev::programs::{Knobs, expression, program};
 use throng_lang::bp::{self, Jit, Options, parser, printer};
 use throng_model::concrete::concretise;
 use throng_model::problem::Target;
@@ -96,7 +97,7 @@ fn compare(text: &str, rng: &mut Rng) -> Result<usize, String> {
                 return Err(format!("{asked}\n{differs}"));
             }
         }
-        // What nobody reads again is open here, so there is no list of states to compare, only distances.
+        // What is never read again is open here, so there is no list of states to compare, only distances.
         let Some((mut found, _)) =
             explore(&forgetful[usize::from(keep_ended)], &question, label, Some(&invariant))
         else {
@@ -213,7 +214,7 @@ fn some_states(jit: &Jit, configs: &[Config], rng: &mut Rng) -> Vec<(Shared, Loc
     found.sort_unstable();
     found.dedup();
     while found.len() > 12 {
-        found.swap_remove(rng.below(found.len()));
+        found.swap_remove(rng.index(found.len()));
     }
     if let Some(target) = jit.assertions() {
         let bad: Vec<(Shared, Local)> =
@@ -240,7 +241,7 @@ fn lawful(text: &str, rng: &mut Rng) -> Result<usize, String> {
     let configs = some_configurations(&jit, 40);
     let mut tested = laws(&jit, &configs[..configs.len().min(12)])?;
     let points: Vec<Config> =
-        (0..8).map(|_| concrete(&jit, &configs[rng.below(configs.len())], rng)).collect();
+        (0..8).map(|_| concrete(&jit, &configs[rng.index(configs.len())], rng)).collect();
     tested += laws(&jit, &points)?;
     let states = some_states(&jit, &configs, rng);
     let duality = Duality { jit: &jit, tested: tested.into() };

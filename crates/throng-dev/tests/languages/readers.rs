@@ -11,7 +11,7 @@ use std::thread;
 
 use inputs::{examples, extension, pose};
 use throng::engine::backward::Backward;
-use throng::engine::{Engine, Silent};
+use throng::engine::{Algorithm, Silent};
 use throng_check::certificate::write::{self as certificate, Origin, document};
 use throng_dev::Rng;
 use throng_dev::reader_contract::{Reader, probe_certificate, probe_command};

@@ -39,6 +39,8 @@ pub struct Jit {
     pub(super) exact_copies: bool,
     /// What to forget; none: nothing.
     forgotten: Option<Forgotten>,
+    /// For each point, the slots that can still matter, where nothing is forgotten.
+    live: OnceLock<Vec<Vec<bool>>>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
     pub(super) gave_up: OnceLock<String>,
@@ -127,6 +129,7 @@ impl Jit {
             keep_ended: options.keep_ended,
             exact_copies: options.exact_copies,
             forgotten,
+            live: OnceLock::new(),
             blocking: OnceLock::new(),
             gave_up: OnceLock::new(),
             patience: Patience::default(),
@@ -148,7 +151,7 @@ impl Jit {
         let masks: Cube = self.program.shared.iter().map(|v| v.initial).collect();
         let start = Local(self.local.encode(self.program.entry, &self.program.initial_slots()));
         Initial {
-            shared: self.shared_word(false, &masks),
+            shared: self.encode_shared(false, &masks),
             threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
             any: if threads.is_none() { vec![start] } else { Vec::new() },
         }
@@ -162,7 +165,7 @@ impl Jit {
         Local(self.local.encode(point, &self.program.free_slots(point)))
     }
 
-    pub(super) fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+    pub(super) fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.encode(inside.into(), masks))
     }
 
@@ -212,7 +215,12 @@ impl Jit {
 
     /// Leaves open what a thread at `point` will never need.
     pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
-        let Some(Forgotten { live, .. }) = &self.forgotten else { return };
+        if let Some(Forgotten { live, .. }) = &self.forgotten {
+            self.open(point, slots, live);
+        }
+    }
+
+    fn open(&self, point: u32, slots: &mut Cube, live: &[Vec<bool>]) {
         let used = self.program.used_slots(point);
         for (slot, lives) in slots.iter_mut().zip(&live[point as usize]).take(used) {
             if !lives {
@@ -241,7 +249,7 @@ impl Jit {
         let choice = reads.iter().rev().fold(0, |bits, v| bits << 1 | u64::from(old(env, *v) == ONE));
         Step {
             from,
-            to: self.shared_word(self.inside(edge.to), &shared),
+            to: self.encode_shared(self.inside(edge.to), &shared),
             take: Bag::one(take),
             put,
             spawn: child.into_iter().collect(),
@@ -311,7 +319,7 @@ impl Jit {
         let mut found = Vec::new();
         self.note(solve(&edge.effect, env, Direction::Backward, &[], &self.patience, &mut found), edge.from);
         for env in found {
-            let from = self.shared_word(self.program.points[edge.from as usize].inside, &env.shared);
+            let from = self.encode_shared(self.program.points[edge.from as usize].inside, &env.shared);
             let take = Local(self.local.encode(edge.from, &env.local));
             out.insert(self.step(id, &env, from, take, false));
         }
@@ -439,11 +447,11 @@ impl Cubes for Jit {
         self.local.decode(l.0)
     }
 
-    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
-        Jit::shared_word(self, inside, masks)
+    fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared {
+        Jit::encode_shared(self, inside, masks)
     }
 
-    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+    fn encode_local(&self, point: u32, masks: &[u8]) -> Local {
         Local(self.local.encode(point, masks))
     }
 }
@@ -672,6 +680,21 @@ impl SetStates for Jit {
         self.shared.head(s.0) == 1
     }
 
+    fn forgets(&self) -> bool {
+        self.forgotten.is_none()
+    }
+
+    fn forget(&self, l: Local) -> Local {
+        let live = self.live.get_or_init(|| live::live_slots(&self.program, &[]));
+        let (point, mut slots) = self.local.decode(l.0);
+        // A thread that has ended is at no point of the program.
+        if live.get(point as usize).is_none() {
+            return l;
+        }
+        self.open(point, &mut slots, live);
+        Local(self.local.encode(point, &slots))
+    }
+
     fn narrow(
         &self,
         step: &Step,
@@ -712,7 +735,7 @@ impl SetStates for Jit {
             self.note(solve_guard(condition, false, shared, local, &mut found), point);
         }
         let part = |env: Env| {
-            (self.shared_word(flag == 1, &env.shared), Local(self.local.encode(point, &env.local)))
+            (self.encode_shared(flag == 1, &env.shared), Local(self.local.encode(point, &env.local)))
         };
         out.extend(found.into_iter().map(part));
         self.complete()
@@ -762,28 +785,35 @@ impl Describe for Jit {
         grouped(&self.program.shared, &masks, &self.program.groups.shared)
     }
 
+    fn shared_bits(&self, s: Shared) -> Vec<(String, String)> {
+        if self.program.groups.shared.is_empty() {
+            return Vec::new();
+        }
+        grouped(&self.program.shared, &self.shared.decode(s.0).1, &[])
+    }
+
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
-        let (point, slots) = self.local.decode(l.0);
-        if self.is_ended(point) {
-            return vec![("ended".into(), "1".into())];
+        self.values_of(l, &self.program.groups)
+    }
+
+    fn local_bits(&self, l: Local) -> Vec<(String, String)> {
+        let Groups { thread_locals, functions, .. } = &self.program.groups;
+        if thread_locals.is_empty() && functions.iter().all(Vec::is_empty) {
+            return Vec::new();
         }
-        let groups = &self.program.groups;
-        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
-        let innermost = self.program.points[point as usize].instance;
-        let mut frames = vec![innermost];
-        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
-            frames.push(caller);
-        }
-        for i in frames {
-            let instance = &self.program.instances[i];
-            let function = &self.program.functions[instance.function];
-            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
-            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
-                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
-                named.push((name, value));
-            }
-        }
-        named
+        self.values_of(l, &Groups::default())
+    }
+
+    fn way(&self, edge: Edge) -> Option<String> {
+        let to = self.program.edges[edge.0 as usize].to;
+        let ways = self.program.points[self.program.edges[edge.0 as usize].from as usize].edges.iter();
+        let mut others = ways.map(|&e| self.program.edges[e as usize].to).filter(|&other| other != to);
+        let first = others.next()?;
+        let Some(to) = to else { return Some("the end".into()) };
+        let line = |point: u32| self.program.info(point).line;
+        let alike = std::iter::once(first).chain(others).flatten().any(|other| line(other) == line(to));
+        let text = if alike { format!(": {}", cut(&self.program.info(to).text)) } else { String::new() };
+        Some(format!("line {}{text}", line(to)))
     }
 
     fn place(&self, l: Local) -> Option<Place> {
@@ -804,6 +834,30 @@ impl Describe for Jit {
 }
 
 impl Jit {
+    /// The variables of a local state; bits that belong together by `groups` are one value.
+    fn values_of(&self, l: Local, groups: &Groups) -> Vec<(String, String)> {
+        let (point, slots) = self.local.decode(l.0);
+        if self.is_ended(point) {
+            return vec![("ended".into(), "1".into())];
+        }
+        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
+        let innermost = self.program.points[point as usize].instance;
+        let mut frames = vec![innermost];
+        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
+            frames.push(caller);
+        }
+        for i in frames {
+            let instance = &self.program.instances[i];
+            let function = &self.program.functions[instance.function];
+            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
+            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
+                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
+                named.push((name, value));
+            }
+        }
+        named
+    }
+
     fn place_of(&self, point: u32) -> Place {
         place(self.program.info(point), self.program.call_path(point))
     }

@@ -305,7 +305,7 @@ impl<'t> Lexer<'t> {
         false
     }
 
-    /// One complaint for a run of characters that start no token.
+    /// One diagnostic for a run of characters that start no token.
     fn junk(&mut self) -> Tok {
         let start = self.at;
         self.at += 1;

@@ -73,7 +73,7 @@ impl Jit {
         self.note(complete || !found.is_empty(), edge.from); // any one will do
         let env = found.into_iter().next()?;
         let inside = self.program.points[edge.from as usize].inside;
-        Some((self.shared_word(inside, &env.shared), Local(self.local.encode(edge.from, &env.local))))
+        Some((self.encode_shared(inside, &env.shared), Local(self.local.encode(edge.from, &env.local))))
     }
 
     pub(super) fn narrow_other(&self, step: &Step, before: Local, after: Local) -> Option<Local> {

@@ -165,7 +165,7 @@ impl<'t> Parser<'t> {
         let [current, second, third] = self.ahead;
         self.previous = current;
         self.ahead = [second, third, self.lexer.token()];
-        // Taking the complaints one by one keeps the limit on errors exact.
+        // Taking the diagnostics one by one keeps the limit on errors exact.
         for error in std::mem::take(&mut self.lexer.diagnostics) {
             self.report(error);
         }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind, Waking};
 use super::expr::{Expr, FREE, ONE, ZERO};
 use super::function::{Function, Kind, Name, Node, Ref, Resolved, Variable};
+use super::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 
 /// Resolves all names. On errors the result is not usable.
@@ -38,7 +39,8 @@ pub fn resolve_shared(
             } else {
                 format!("there is no variable `{name}` here")
             };
-            error.get_or_insert(Diagnostic::error("E608", span, message));
+            let hint = did_you_mean(name, shared.iter().map(|v| v.name.as_str())).filter(|_| !primed);
+            error.get_or_insert(Diagnostic { hint, ..Diagnostic::error("E608", span, message) });
         }
         Expr::Var(found.unwrap_or(0) as u32)
     });
@@ -735,15 +737,15 @@ impl<'r, 'a> Lowering<'r, 'a> {
         }
         let close = self.closest(spelling);
         let error = self.resolver.error("E201", span, format!("`{spelling}` is not declared"));
-        error.hint = close.map(|c| format!("did you mean `{c}`?"));
+        error.hint = close;
         None
     }
 
-    /// A declared variable whose name differs from `spelling` in one character or in case.
+    /// Whether a declared variable was meant.
     fn closest(&self, spelling: &str) -> Option<String> {
         let out = &self.resolver.out;
         let all = out.functions[self.index].variables.iter().chain(&out.thread_locals).chain(&out.shared);
-        all.map(|v| &v.name).find(|n| is_close(n, spelling)).cloned()
+        did_you_mean(spelling, all.map(|v| v.name.as_str()))
     }
 
     fn expr(&mut self, e: &ast::Expr, allow: Allow) -> Expr<Ref> {
@@ -761,16 +763,6 @@ impl<'r, 'a> Lowering<'r, 'a> {
             Expr::Var(Ref { name, primed })
         })
     }
-}
-
-fn is_close(a: &str, b: &str) -> bool {
-    if a.eq_ignore_ascii_case(b) {
-        return true;
-    }
-    let prefix = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a.as_bytes()[prefix..], &b.as_bytes()[prefix..]);
-    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    prefix + suffix > 1 && a.len() - suffix <= 1 && b.len() - suffix <= 1
 }
 
 /// Turns the shape of an expression into the resolved one; `name` gives each variable its meaning.

@@ -1,14 +1,16 @@
 //! What is asked of a program, as configurations to cover: assertions, labels, invariants, threads at places, data races.
 
-use super::expr::{Cube, Expr, ONE, Var, ZERO};
+use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
 use super::relation::solve_guard;
-use super::thread_state::{ThreadStates, choices, visible};
-use super::types::bits_of;
+use super::similar::did_you_mean;
+use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
+use super::types::{Group, bits_of};
 use super::{Jit, scoped_expression};
 use crate::property::{Pattern, Together};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
+use throng_model::cubes::Cubes;
 use throng_model::{Bag, Config, Describe, Local};
 
 /// The most configurations that one question may become.
@@ -35,7 +37,7 @@ impl Jit {
             self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
             configs.extend(found.into_iter().map(|env| {
                 let l = Local(self.local.encode(i as u32, &env.local));
-                Config::new(self.shared_word(point.inside, &env.shared), Bag::one(l))
+                Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
         any.then(|| Target { name: "assertions".into(), configs })
@@ -45,7 +47,7 @@ impl Jit {
     pub fn error_label(&self, label: &str) -> Result<Target, String> {
         let configs = self.labelled(label)?.into_iter().map(|p| {
             let inside = self.program.points[p as usize].inside;
-            Config::new(self.shared_word(inside, &self.free_shared()), Bag::one(self.free_local(p)))
+            Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
         Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
     }
@@ -58,7 +60,7 @@ impl Jit {
             self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
         }
         let configs =
-            found.into_iter().map(|env| Config::new(self.shared_word(false, &env.shared), Bag::new()));
+            found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
         Target { name: format!("invariant {name}"), configs: configs.collect() }
     }
 
@@ -71,11 +73,9 @@ impl Jit {
             let message = "the program was read in a way that forgets variables of threads";
             return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
         }
-        let mut shared = self.free_shared();
-        for value in &asked.shared {
-            let i = value.find(self.program.shared.iter().map(|v| v.name.as_str()))?;
-            shared[i] &= if value.value { ONE } else { ZERO };
-        }
+        let names: Vec<&str> = self.program.shared.iter().map(|v| v.name.as_str()).collect();
+        let groups: Vec<&Group> = self.program.groups.shared.iter().collect();
+        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
         let mut places = Vec::new();
         for thread in &asked.threads {
             places.push(match (self.labelled(&thread.place), thread.line()) {
@@ -85,7 +85,7 @@ impl Jit {
                         .filter(|&p| self.program.info(p).line == line)
                         .collect()
                 }
-                _ => return Err(thread.nowhere()),
+                _ => return Err(thread.nowhere(self.labels())),
             });
         }
         let all = choices(&places).ok_or_else(|| {
@@ -93,23 +93,21 @@ impl Jit {
         })?;
         let mut configs = Vec::new();
         for points in all {
-            let mut bag = Bag::new();
-            let mut possible = !shared.contains(&0);
+            let mut bags = vec![Bag::new()];
             for (thread, &point) in asked.threads.iter().zip(&points) {
                 let visible = visible(&self.program, point);
-                let mut slots = self.program.free_slots(point);
-                for value in &thread.values {
-                    let slot = visible[value.find(visible.iter().map(|v| v.0))?].1;
-                    slots[slot] &= if value.value { ONE } else { ZERO };
-                }
-                possible &= !slots[..self.program.used_slots(point)].contains(&0);
-                if possible {
-                    bag.insert(Local(self.local.encode(point, &slots)), 1);
-                }
+                let names: Vec<&str> = visible.iter().map(|v| v.0).collect();
+                let groups = self.program.groups.visible(self.program.points[point as usize].function);
+                let slots = self.program.free_slots(point);
+                let cubes = constrained(&slots, &thread.values, &names, &groups, &|i| visible[i].1)?;
+                let locals: Vec<Local> =
+                    cubes.iter().map(|slots| Local(self.local.encode(point, slots))).collect();
+                bags = with_each(&bags, &locals);
             }
             let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
-            if possible && inside < 2 {
-                configs.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+            for shared in shared.iter().filter(|_| inside < 2) {
+                let word = self.encode_shared(inside == 1, shared);
+                configs.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
             }
         }
         configs.sort_unstable();
@@ -134,7 +132,13 @@ impl Jit {
             }
         }
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        Err(format!("no label `{label}` in the program; its labels: {known}"))
+        let meant = did_you_mean(label, self.labels().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |meant| format!("; {meant}"));
+        Err(format!("no label `{label}` in the program{meant}; its labels: {known}"))
+    }
+
+    fn labels(&self) -> impl Iterator<Item = &String> {
+        self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
     /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the program must have been read with
@@ -266,7 +270,7 @@ impl Jit {
                 continue;
             }
             let threads = chosen.iter().map(|c| Local(self.local.encode(c.point, &c.slots))).collect();
-            configs.push(Config::new(self.shared_word(inside == 1, &shared), threads));
+            configs.push(Config::new(self.encode_shared(inside == 1, &shared), threads));
         }
         configs.sort_unstable();
         configs.dedup();

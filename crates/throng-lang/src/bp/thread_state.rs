@@ -1,8 +1,12 @@
-//! Thread states of a program as text: `x=1 y=0 | L: a=1, M` is shared variable x 1 and y 0, one thread at label L with its variable a 1, and another at
-//! label M. What is not mentioned may have either value.
+//! Thread states of a program as text: `x=1 n=3 | L: a=1, M` is shared variable x 1 and n 3, one thread at label L with its variable a 1, and another at
+//! label M. What is not mentioned may have any value.
 
+use super::expr::{Cube, ONE, ZERO};
 use super::program::Program;
+use super::similar::did_you_mean;
+use super::types::Group;
 use crate::source::{Diagnostic, Span};
+use throng_model::{Bag, Local};
 
 /// A shared state and threads, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,10 +32,13 @@ pub struct Thread {
 pub struct Value {
     /// The variable.
     pub name: String,
-    /// Its value.
-    pub value: bool,
+    /// Its value: 0 or 1, a number, or a value of an enumeration.
+    pub value: String,
     span: Span,
 }
+
+/// Bits and their values.
+type Bits = Vec<(usize, bool)>;
 
 /// A part of a text and where it begins.
 #[derive(Clone, Copy)]
@@ -58,7 +65,7 @@ impl<'t> Part<'t> {
 
 fn wrong(part: Part<'_>, message: String) -> Diagnostic {
     Diagnostic::error("E611", part.span(), message)
-        .hint("write `x=1 y=0 | L: a=1, M`: shared variables, `|`, then for each thread a label or a line, and its variables")
+        .hint("write `x=1 n=3 | L: a=1, M`: shared variables, `|`, then for each thread a label or a line, and its variables")
 }
 
 impl ThreadStates {
@@ -94,25 +101,22 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
     while !rest.0.is_empty() {
         let end = rest.0.find(char::is_whitespace).unwrap_or(rest.0.len());
         let (word, more) = rest.cut(end, 0);
-        let value = word.0.rsplit_once('=').and_then(|(name, value)| match value {
-            "0" if !name.is_empty() => Some((name, false)),
-            "1" if !name.is_empty() => Some((name, true)),
-            _ => None,
-        });
+        let value = word.0.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
         let Some((name, value)) = value else {
             return Err(wrong(word, format!("`{}` is no value of a variable", word.0)));
         };
-        found.push(Value { name: name.into(), value, span: word.span() });
+        found.push(Value { name: name.into(), value: value.into(), span: word.span() });
         rest = more;
     }
     Ok(found)
 }
 
 impl Thread {
-    /// There is no such place.
-    pub fn nowhere(&self) -> Diagnostic {
+    /// There is no such place; perhaps one of these labels was meant.
+    pub fn nowhere<'a>(&self, labels: impl IntoIterator<Item = &'a String>) -> Diagnostic {
         let message = format!("`{}` is neither a label nor a line with a statement", self.place);
-        Diagnostic::error("E606", self.span, message)
+        let hint = did_you_mean(&self.place, labels.into_iter().map(String::as_str));
+        Diagnostic { hint, ..Diagnostic::error("E606", self.span, message) }
     }
 
     /// The line, if it is called by that.
@@ -122,12 +126,69 @@ impl Thread {
 }
 
 impl Value {
-    /// The index of the variable among these.
-    pub fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Result<usize, Diagnostic> {
-        names.position(|name| name == self.name).ok_or_else(|| {
-            Diagnostic::error("E612", self.span, format!("there is no variable `{}` here", self.name))
-        })
+    /// Which bits have which values: one way, or several if a value has several patterns of bits. Bits are numbered as these names.
+    fn ways(&self, names: &[&str], groups: &[&Group]) -> Result<Vec<Bits>, Diagnostic> {
+        let place = |bit: &str| names.iter().position(|name| *name == bit);
+        let no_value = |hint: String| {
+            let message = format!("`{}` has no value `{}`", self.name, self.value);
+            Err(Diagnostic::error("E611", self.span, message).hint(hint))
+        };
+        if let Some(i) = place(&self.name) {
+            return match self.value.as_str() {
+                "0" => Ok(vec![vec![(i, false)]]),
+                "1" => Ok(vec![vec![(i, true)]]),
+                _ => no_value("it is 0 or 1".into()),
+            };
+        }
+        let Some(group) = groups.iter().find(|group| group.name == self.name) else {
+            let message = format!("there is no variable `{}` here", self.name);
+            let known = groups.iter().map(|g| g.name.as_str()).chain(names.iter().copied());
+            let mut error = Diagnostic::error("E612", self.span, message);
+            error.hint = did_you_mean(&self.name, known);
+            return Err(error);
+        };
+        let bits: Vec<usize> = group.bits.iter().filter_map(|bit| place(bit)).collect();
+        let patterns = (0..1u64 << bits.len()).map(|code| move |k: usize| code >> k & 1 == 1);
+        let shown = patterns.filter(|bit| group.ty.show((0..bits.len()).map(bit)) == self.value);
+        let ways: Vec<Bits> =
+            shown.map(|bit| bits.iter().enumerate().map(|(k, &i)| (i, bit(k))).collect()).collect();
+        if ways.is_empty() {
+            no_value(format!("its values are {}", group.ty.values_text()))
+        } else {
+            Ok(ways)
+        }
     }
+}
+
+/// The cubes within `base` in which variables have these values. Variables are numbered by `names`; `slot` says where one is.
+pub fn constrained(
+    base: &Cube,
+    values: &[Value],
+    names: &[&str],
+    groups: &[&Group],
+    slot: &dyn Fn(usize) -> usize,
+) -> Result<Vec<Cube>, Diagnostic> {
+    let mut found = vec![base.clone()];
+    for value in values {
+        let ways = value.ways(names, groups)?;
+        let mut next = Vec::new();
+        for cube in &found {
+            for way in &ways {
+                let mut cube = cube.clone();
+                let mut possible = true;
+                for &(i, is_one) in way {
+                    let mask = &mut cube[slot(i)];
+                    *mask &= if is_one { ONE } else { ZERO };
+                    possible &= *mask != 0;
+                }
+                if possible {
+                    next.push(cube);
+                }
+            }
+        }
+        found = next;
+    }
+    Ok(found)
 }
 
 /// The slots of the variables that are visible at a point, by name: those of its function hide those of the thread.
@@ -136,6 +197,16 @@ pub(super) fn visible(program: &Program, point: u32) -> Vec<(&str, usize)> {
     let own = program.functions[instance.function].variables.iter();
     let own = own.enumerate().map(|(k, v)| (v.name.as_str(), instance.base + k));
     own.chain(program.thread_locals.iter().enumerate().map(|(k, v)| (v.name.as_str(), k))).collect()
+}
+
+/// Each of the bags with one more thread, in each of these states.
+pub fn with_each(bags: &[Bag], locals: &[Local]) -> Vec<Bag> {
+    let with = |bag: &Bag, l: Local| {
+        let mut bag = bag.clone();
+        bag.insert(l, 1);
+        bag
+    };
+    bags.iter().flat_map(|bag| locals.iter().map(move |&l| with(bag, l))).collect()
 }
 
 /// All ways to choose one of each, unless they are very many.
@@ -156,14 +227,11 @@ mod tests {
     #[test]
     fn the_notation_is_read() {
         let found = ThreadStates::parse(" x=1  y=0 | L: a=1 {b==2}=0, line 7 ,12").unwrap();
-        let values = |of: &[Value]| of.iter().map(|v| (v.name.clone(), v.value)).collect::<Vec<_>>();
-        assert_eq!(values(&found.shared), [("x".to_string(), true), ("y".to_string(), false)]);
+        let values = |of: &[Value]| of.iter().map(|v| format!("{}={}", v.name, v.value)).collect::<Vec<_>>();
+        assert_eq!(values(&found.shared), ["x=1", "y=0"]);
         let places: Vec<&str> = found.threads.iter().map(|t| t.place.as_str()).collect();
         assert_eq!(places, ["L", "line 7", "12"]);
-        assert_eq!(
-            values(&found.threads[0].values),
-            [("a".to_string(), true), ("{b==2}".to_string(), false)]
-        );
+        assert_eq!(values(&found.threads[0].values), ["a=1", "{b==2}=0"]);
         assert_eq!((found.threads[0].line(), found.threads[1].line()), (None, Some(7)));
         assert_eq!(ThreadStates::parse("|").unwrap(), ThreadStates { shared: vec![], threads: vec![] });
     }
@@ -172,7 +240,7 @@ mod tests {
     fn what_is_wrong_is_pointed_at() {
         for (text, under) in [
             ("x=1", "x=1"),
-            ("x=2 | L", "x=2"),
+            ("x= | L", "x="),
             ("x | L", "x"),
             ("x=1 | a=1", "a=1"),
             ("| L: =1", "=1"),

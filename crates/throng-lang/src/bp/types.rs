@@ -51,6 +51,14 @@ impl Type {
         self.bounds() == self.raw_bounds()
     }
 
+    /// Its values in words: `0..3`, `idle, trying`.
+    pub fn values_text(&self) -> String {
+        match self {
+            Type::Enum { values, .. } => values.join(", "),
+            _ => format!("{}..{}", self.bounds().0, self.bounds().1),
+        }
+    }
+
     /// The value of bits that are known, lowest first. Bits that are no value stand for the nearest one.
     pub fn show(&self, bits: impl Iterator<Item = bool>) -> String {
         let (low, high) = self.bounds();
@@ -98,6 +106,13 @@ pub fn bits_of(name: &str, variables: &[Variable], groups: &[Group]) -> Option<V
         variables.iter().enumerate().filter(|(_, v)| v.name == name || bits.contains(&v.name.as_str()));
     let found: Vec<u32> = found.map(|(i, _)| i as u32).collect();
     (!found.is_empty()).then_some(found)
+}
+
+impl Groups {
+    /// Those of variables that a thread sees in a function: its own hide those of the thread.
+    pub fn visible(&self, function: usize) -> Vec<&Group> {
+        self.functions.get(function).into_iter().flatten().chain(&self.thread_locals).collect()
+    }
 }
 
 /// The values of variables as people know them: bits that belong together are one value, `*` if they are not all known.

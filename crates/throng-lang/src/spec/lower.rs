@@ -353,7 +353,10 @@ fn initial(net: &Net<'_>, options: Options, findings: &mut Findings) -> Vec<Init
                 net.init.span,
                 format!("not in init, so empty: {}{more}", shown.join(" ")),
             )
-            .hint("mist lets them hold any number of tokens; `--init-free` does so, too"),
+            .hint(format!(
+                "mist lets them hold any number of tokens; `{}` does so, too",
+                options.vocabulary.init_free
+            )),
         );
     }
     let mut any: Vec<Local> = conditions.iter().filter(|c| c.high.is_none()).map(|c| local(c.var)).collect();

@@ -107,7 +107,7 @@ fn initial_markings_may_be_parametric() {
 fn variables_missing_in_init_are_empty_or_free() {
     let text = "vars a b c rules init a=1 target a>=9";
     assert_eq!(findings(text), [("W404 not in init, so empty: b c".to_string(), "a=1".to_string())]);
-    let (system, findings) = read(text, Options { init_free: true });
+    let (system, findings) = read(text, Options { init_free: true, ..Options::default() });
     assert_eq!(findings, []);
     let system = system.unwrap();
     assert_eq!(system.initial[0].any, [Local(1), Local(2)]);

@@ -100,6 +100,6 @@ fn net(table: &Table, text: &mut String) {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     super::comment(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

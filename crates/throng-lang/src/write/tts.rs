@@ -36,7 +36,7 @@ pub(super) fn numbered(system: &System) -> Result<Written, Refusal> {
     }
     let mut written = Written::new(text);
     if initial != "0/0" {
-        written.notes.push(format!("the initial configuration must be given: --initial '{initial}'"));
+        written.start_must_be_given = true;
     }
     written.initial = Some(initial);
     Ok(written)

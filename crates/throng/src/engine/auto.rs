@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants that are known by then, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -15,16 +15,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::backward::Pruned;
-use super::equations::Equations;
-use super::explicit::Explicit;
-use super::facts::FactStore;
-use super::guided::Guided;
-use super::karp_miller::KarpMiller;
 use super::on_quotient::run_on;
-use super::views::{ByTriples, Pairs};
-use super::{Answer, Attempt, Engine, Progress, Statistics, Watch};
+use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
+use crate::registry::{self, Engine, Settings};
 use throng_check::rules::{Flaw, check, check_each};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -67,32 +61,32 @@ const GROWTH: u64 = 4;
 /// Ticks for finding a run with fewer threads.
 const POLISH: u64 = 1 << 22;
 
-impl Engine for Auto {
+impl Auto {
+    /// How each engine of the portfolio searches.
+    fn settings(&self) -> Settings {
+        Settings {
+            max_threads: self.max_threads,
+            stop_at_first: self.stop_at_first,
+            partial_order: self.por,
+            ..Settings::default()
+        }
+    }
+}
+
+impl Algorithm for Auto {
     fn name(&self) -> &'static str {
         "auto"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let portfolio = Portfolio::new(problem, self, limits, watch);
-        let explicit = Explicit {
-            max_threads: self.max_threads,
-            stop_at_first: self.stop_at_first,
-            por: self.por,
-            ..Explicit::default()
-        };
-        let karp_miller = KarpMiller::default();
-        let shelf = Arc::new(FactStore::default());
-        let pairs = Pairs { shelf: shelf.clone() };
-        let triples = ByTriples { shelf: shelf.clone() };
-        let equations = Equations { shelf: shelf.clone(), only_proves: true, por: false };
-        let backward = Pruned { shelf: shelf.clone() };
-        let guided = Guided { shelf };
-        let mut prove: Vec<Participant> = vec![participant(&pairs)];
-        let mut refute: Vec<Participant> = vec![participant(&explicit)];
+        let (settings, facts) = (self.settings(), Arc::default());
+        let provers = registry::provers(problem, &facts);
+        let refuters = registry::refuters(&settings, problem.bound, &facts);
+        let mut prove = participants(&provers);
+        let refute = participants(&refuters);
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
-            prove.extend([participant(&equations), participant(&backward), participant(&triples)]);
-            refute.extend([participant(&guided), participant(&karp_miller)]);
         }
         if self.jobs < 2 {
             let mut turns = Vec::new();
@@ -114,12 +108,12 @@ impl Engine for Auto {
 /// An engine of the portfolio, and how large its shares are.
 #[derive(Clone, Copy)]
 struct Participant<'a> {
-    engine: &'a dyn Engine,
+    engine: &'a dyn Algorithm,
     weight: u64,
 }
 
-fn participant(engine: &dyn Engine) -> Participant<'_> {
-    Participant { engine, weight: 1 }
+fn participants(engines: &[Box<dyn Algorithm + Send>]) -> Vec<Participant<'_>> {
+    engines.iter().map(|engine| Participant { engine: &**engine, weight: 1 }).collect()
 }
 
 /// What is known so far, shared by all engines.
@@ -180,7 +174,11 @@ impl<'a> Portfolio<'a> {
                 Ok(()) => nothing_bad.clone(),
                 Err(flaw) => Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())),
             };
-            t.configs.is_empty().then(|| Decided { verdict: verdict(), by: "auto", fewest: false })
+            t.configs.is_empty().then(|| Decided {
+                verdict: verdict(),
+                by: Engine::Auto.name(),
+                fewest: false,
+            })
         };
         let state = State {
             verdicts: problem.targets.iter().map(trivial).collect(),
@@ -217,7 +215,7 @@ impl<'a> Portfolio<'a> {
     }
 
     /// Asks one engine about what is still open; whether more work might help it.
-    fn ask(&self, engine: &dyn Engine, limits: &Limits) -> bool {
+    fn ask(&self, engine: &dyn Algorithm, limits: &Limits) -> bool {
         let open = self.open();
         if open.is_empty() {
             return false;
@@ -226,7 +224,7 @@ impl<'a> Portfolio<'a> {
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
         let listener = Listener { portfolio: self, open: &open, engine: engine.name() };
-        let quotient = self.quotient.as_ref().filter(|_| engine.name() != Explicit::default().name());
+        let quotient = self.quotient.as_ref().filter(|_| engine.name() != Engine::Explicit.name());
         let answer = run_on(quotient, engine, &problem, limits, &listener);
         let mut again = false;
         let mut outcome = "decided".to_string();
@@ -305,15 +303,12 @@ impl<'a> Portfolio<'a> {
     fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Decided {
         let decided = |verdict: &Verdict, fewest| Decided { verdict: verdict.clone(), by: engine, fewest };
         let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
-        let explicit = Explicit {
-            max_threads: Some(trace.threads()),
-            stop_at_first: true,
-            por: self.auto.por,
-            ..Explicit::default()
-        };
-        if engine == explicit.name() {
+        if engine == Engine::Explicit.name() {
             return decided(verdict, true);
         }
+        let settings =
+            Settings { max_threads: Some(trace.threads()), stop_at_first: true, ..self.auto.settings() };
+        let explicit = Engine::Explicit.build(&settings);
         let targets = vec![self.problem.targets[target].clone()];
         let problem = Problem { targets, ..self.problem.clone() };
         let better = explicit.run(&problem, &self.limits.part().work(POLISH), &super::Silent);
@@ -339,7 +334,7 @@ impl<'a> Portfolio<'a> {
             .into_iter()
             .map(|d| d.map_or_else(|| Verdict::Unknown(why.clone()), |d| d.verdict))
             .collect();
-        let decisive = by.iter().flatten().next().copied().unwrap_or("explicit");
+        let decisive = by.iter().flatten().next().copied().unwrap_or(Engine::Explicit.name());
         let of = |name: &str| state.attempts.iter().find(|a| a.engine == name);
         let mut statistics = of(decisive).map_or_else(Statistics::default, |a| a.statistics.clone());
         let complete = state.attempts.iter().filter_map(|a| a.statistics.complete_up_to).max();

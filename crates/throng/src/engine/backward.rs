@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 use self::basis::Basis;
 use self::pruning::Pruning;
 use super::facts::FactStore;
-use super::{Answer, Engine, Progress, Statistics, Watch};
+use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -45,7 +45,7 @@ use throng_model::{Config, Incomplete, Local, Model, Shared, Step, semantics};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backward;
 
-impl Engine for Backward {
+impl Algorithm for Backward {
     fn name(&self) -> &'static str {
         "backward"
     }
@@ -59,26 +59,35 @@ impl Engine for Backward {
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     /// Where views may be found.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
+    /// Does not wait for pair views that are not there: another engine is looking for them. Views of single threads will do, or none.
+    pub impatient: bool,
 }
 
-impl Engine for Pruned {
+/// An impatient search finds views of single threads with so many ticks, or does without.
+const WORK_FOR_SINGLES: u64 = 1 << 18;
+
+impl Algorithm for Pruned {
     fn name(&self) -> &'static str {
         "backward"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // Without facts, the search is as complete as with them.
-        match self.shelf.get_or_find(problem, limits) {
+        let facts = match self.impatient {
+            true => self.store.get_or_singles(problem, &limits.part().work(WORK_FOR_SINGLES)),
+            false => self.store.get_or_find(problem, limits),
+        };
+        match facts {
             Ok(facts) => run(
                 problem,
-                Some(&Pruning::new(problem, facts, self.shelf.triples(problem), limits)),
+                Some(&Pruning::new(problem, facts, self.store.triples(problem), limits)),
                 limits,
                 watch,
             ),
             Err(_) => {
                 let mut answer = run(problem, None, limits, watch);
-                answer.statistics.configurations += self.shelf.views_so_far(problem);
+                answer.statistics.configurations += self.store.views_so_far(problem);
                 answer
             }
         }

@@ -25,11 +25,12 @@ pub mod runs;
 
 use std::sync::Arc;
 
-use super::explicit::{Explicit, each_level};
+use self::runs::Runs;
+use super::explicit::{Listed, each_level};
 use super::facts::FactStore;
 use super::karp_miller::KarpMiller;
 use super::thread_states::{canonical, expanded, without};
-use super::{Engine, Watch};
+use super::{Algorithm, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict, Views};
@@ -43,11 +44,12 @@ pub enum Method<'e> {
     /// All reachable thread states are computed first.
     Exact(&'e KarpMiller),
     /// Candidates are proved unreachable when nothing new has appeared; views are taken from the store, or left there.
-    Dynamic(&'e dyn Engine, &'e FactStore),
+    Dynamic(&'e dyn Algorithm, &'e FactStore),
 }
 
 /// A cutoff and its evidence.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Cutoff {
     /// So many threads show every reachable thread state, and fewer do not.
     pub threads: u32,
@@ -55,8 +57,8 @@ pub struct Cutoff {
     pub levels: Vec<Level>,
     /// Every thread state that any number of threads can reach, disjoint, as in [`canonical`].
     pub reachable: Vec<ThreadState>,
-    /// The same, as the thread states that a search meets.
-    pub search_states: Vec<ThreadState>,
+    /// Runs with at most so many threads, into every thread state that a search meets: the same states, in other pieces.
+    pub runs: Runs,
     /// Why there are no others.
     pub closed: Closed,
 }
@@ -70,6 +72,7 @@ impl Cutoff {
 
 /// What one more thread brings.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Level {
     /// How many threads.
     pub threads: u32,
@@ -83,6 +86,7 @@ pub struct Level {
 
 /// Why no further thread state can be reached.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Closed {
     /// ω-configurations that cover all that is reachable.
     Downward(Arc<Vec<Config>>),
@@ -107,31 +111,26 @@ pub fn cutoff(
     let search = Search { problem: &problem, inside_atomic: false, jobs, limits, watch };
     let (known, closed) = match method {
         Method::Exact(engine) => search.exact(engine)?,
-        Method::Dynamic(prover, shelf) => search.dynamic(*prover, shelf)?,
+        Method::Dynamic(prover, store) => search.dynamic(*prover, store)?,
     };
-    let traces = search.traces(&known.fresh)?;
-    let level = |(fresh, trace): (Fresh, Trace)| {
-        let Fresh { threads, new, example } = fresh;
-        Level { threads, new, example, trace }
-    };
-    let levels: Vec<Level> = known.fresh.into_iter().zip(traces).map(level).collect();
+    let Known { states: reachable, runs, levels } = known;
     let threads = levels.last().map_or(0, |l| l.threads);
-    Ok(Cutoff { threads, levels, reachable: known.states, search_states: known.search_states, closed })
+    Ok(Cutoff { threads, levels, reachable, runs, closed })
 }
 
 /// Every thread state that any number of threads can reach, also inside atomic sections, as in [`canonical`]: by growing n and proving that there
 /// are no others.
 pub fn reachable(
     problem: &Problem,
-    prover: &dyn Engine,
-    shelf: &FactStore,
+    prover: &dyn Algorithm,
+    store: &FactStore,
     jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Vec<ThreadState>, Unknown> {
     let problem = Problem { targets: Vec::new(), ..problem.clone() };
     let search = Search { problem: &problem, inside_atomic: true, jobs, limits, watch };
-    Ok(search.dynamic(prover, shelf)?.0.states)
+    Ok(search.dynamic(prover, store)?.0.states)
 }
 
 /// The thread states at moments at which no thread is inside an atomic section.
@@ -145,15 +144,8 @@ pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<Th
 struct Known {
     /// Disjoint.
     states: Vec<ThreadState>,
-    search_states: Vec<ThreadState>,
-    fresh: Vec<Fresh>,
-}
-
-/// What a level brought.
-struct Fresh {
-    threads: u32,
-    new: usize,
-    example: ThreadState,
+    runs: Runs,
+    levels: Vec<Level>,
 }
 
 /// What a prover finds out about candidates.
@@ -188,8 +180,8 @@ impl Search<'_> {
     }
 
     /// Grows n; whenever nothing new appears, asks `prover` whether there is anything left.
-    fn dynamic(&self, prover: &dyn Engine, shelf: &FactStore) -> Result<(Known, Closed), Unknown> {
-        let facts = shelf.get_or_find(self.problem, self.limits)?;
+    fn dynamic(&self, prover: &dyn Algorithm, store: &FactStore) -> Result<(Known, Closed), Unknown> {
+        let facts = store.get_or_find(self.problem, self.limits)?;
         let candidates = facts.singles().flat_map(|(s, locals)| locals.iter().map(move |&l| (s, l)));
         let mut open = self.canonical(&self.visible(candidates.collect()))?;
         let mut known = Known::default();
@@ -230,15 +222,16 @@ impl Search<'_> {
     }
 
     /// Adds all that is reached with so many threads; whether something is new.
-    fn add(&self, known: &mut Known, threads: u32, reached: Vec<ThreadState>) -> Result<bool, Unknown> {
+    fn add(&self, known: &mut Known, threads: u32, listed: &Listed<'_>) -> Result<bool, Unknown> {
         let model = &*self.problem.model;
-        let search_states = self.visible(reached);
+        let search_states = self.visible(listed.thread_states());
         let new = self.without(&search_states, known)?;
         let Some(&(s, l)) = new.first() else { return Ok(false) };
         let example = (model.sample_shared(s), model.sample_local(l));
-        known.fresh.push(Fresh { threads, new: expanded(model, new).len(), example });
+        let trace = self.run_to(example, listed)?;
+        known.levels.push(Level { threads, new: expanded(model, new).len(), example, trace });
         known.states = self.canonical(&search_states)?;
-        known.search_states = search_states;
+        known.runs = runs::runs(model, listed, &search_states)?;
         Ok(true)
     }
 
@@ -255,7 +248,7 @@ impl Search<'_> {
     }
 
     /// Whether one of these thread states can be reached.
-    fn ask(&self, prover: &dyn Engine, states: &[ThreadState]) -> Result<Proved, Unknown> {
+    fn ask(&self, prover: &dyn Algorithm, states: &[ThreadState]) -> Result<Proved, Unknown> {
         let model = &*self.problem.model;
         let target =
             Target { name: "candidates".into(), configs: states.iter().map(|&t| alone(t)).collect() };
@@ -277,17 +270,18 @@ impl Search<'_> {
         }
     }
 
-    /// A shortest run with the fewest threads to each example.
-    fn traces(&self, fresh: &[Fresh]) -> Result<Vec<Trace>, Unknown> {
-        let target = |f: &Fresh| Target { name: String::new(), configs: vec![alone(f.example)] };
-        let asked = Problem { targets: fresh.iter().map(target).collect(), ..self.problem.clone() };
-        let explicit = Explicit { por: false, jobs: self.jobs, ..Explicit::default() };
-        let trace = |verdict| match verdict {
-            Verdict::Unsafe(trace) => Ok(trace),
-            Verdict::Unknown(why) => Err(why),
-            Verdict::Safe(_) => Err(Unknown::Inconclusive("internal error: an example was not found".into())),
-        };
-        explicit.run(&asked, self.limits, self.watch).verdicts.into_iter().map(trace).collect()
+    /// A shortest run to an example of what is reached.
+    fn run_to(&self, (s, l): ThreadState, listed: &Listed<'_>) -> Result<Trace, Unknown> {
+        let model = &*self.problem.model;
+        let mut found = None;
+        listed.each(|id, config| {
+            let there = model.within_shared(s, config.shared)
+                && config.threads.entries().iter().any(|e| model.within_local(l, e.0));
+            found = there.then_some(id);
+            !there
+        })?;
+        let internal = || Unknown::Inconclusive("internal error: an example was not found".into());
+        found.map(|id| listed.run_to(id)).ok_or_else(internal)
     }
 }
 

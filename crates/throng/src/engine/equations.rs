@@ -41,7 +41,7 @@ use self::flow::PATIENCE;
 pub(super) use self::lp::{Bearings, Equations as System};
 use super::explicit::Explicit;
 use super::facts::{FactStore, Facts};
-use super::{Answer, Engine, FlowStatistics, Progress, Silent, Statistics, Watch};
+use super::{Algorithm, Answer, FlowStatistics, Progress, Silent, Statistics, Watch};
 use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -51,24 +51,24 @@ use throng_model::verdict::{Certificate, Relative, Unknown, Verdict};
 #[derive(Clone, Debug, Default)]
 pub struct Equations {
     /// Where views may be found.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
     /// Leave it to others to look for runs.
     pub only_proves: bool,
     /// Partial-order reduction in looking for runs; what that proves on the way cannot be written to a certificate.
     pub por: bool,
 }
 
-impl Engine for Equations {
+impl Algorithm for Equations {
     fn name(&self) -> &'static str {
         "equations"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let facts = match self.shelf.get_or_find(problem, limits) {
+        let facts = match self.store.get_or_find(problem, limits) {
             Ok(facts) => facts,
             Err(why) => {
-                statistics.configurations = self.shelf.views_so_far(problem);
+                statistics.configurations = self.store.views_so_far(problem);
                 return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
             }
         };

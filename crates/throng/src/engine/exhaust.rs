@@ -2,15 +2,15 @@
 //! evidence. So two ways to explore can be compared also on models where one would stumble over a violation sooner.
 
 use super::karp_miller::KarpMiller;
-use super::{Answer, Engine, Watch};
+use super::{Algorithm, Answer, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
 /// Runs an engine that searches up to a thread bound, without targets.
-pub struct Exhaust(pub Box<dyn Engine + Send>);
+pub struct Exhaust(pub Box<dyn Algorithm + Send>);
 
-impl Engine for Exhaust {
+impl Algorithm for Exhaust {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -36,7 +36,7 @@ impl Engine for Exhaust {
 /// Computes the whole coverability set (STAR's AKM).
 pub struct Coverability(pub KarpMiller);
 
-impl Engine for Coverability {
+impl Algorithm for Coverability {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -53,7 +53,7 @@ impl Engine for Coverability {
 /// Answers nothing, for a reason that was known before.
 pub struct GaveUp(pub Unknown);
 
-impl Engine for GaveUp {
+impl Algorithm for GaveUp {
     fn name(&self) -> &'static str {
         "none"
     }

@@ -45,19 +45,20 @@ mod slots;
 mod steps;
 mod store;
 mod targets;
+mod tracked;
 
 use std::sync::Arc;
 
 use self::climb::Climb;
 use self::search::{Search, Stop};
-use super::{Answer, Engine, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Bound, Problem};
-use throng_model::verdict::{Certificate, Unknown, Verdict};
+use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
 use throng_model::{Config, Local, Shared};
 
-pub use self::store::Footprint;
+pub use self::store::{Footprint, Id};
 
 const NAME: &str = "explicit";
 
@@ -94,7 +95,7 @@ impl Default for Explicit {
     }
 }
 
-impl Engine for Explicit {
+impl Algorithm for Explicit {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -169,17 +170,21 @@ pub fn explore<'p>(
     limits: &'p Limits,
     watch: &'p dyn Watch,
 ) -> Result<Explored<'p>, Unknown> {
+    Ok(Explored { search: explored(Search::exhaustive(problem, jobs, limits, watch))? })
+}
+
+fn explored(mut search: Search<'_>) -> Result<Search<'_>, Unknown> {
+    let problem = search.problem;
     if problem.bound == Bound::Any && problem.initial.iter().any(|family| !family.any.is_empty()) {
         let why = "explicit search cannot list what any number of threads reach; give a number of threads";
         return Err(Unknown::NotForThisModel(why.into()));
     }
-    let mut search = Search::exhaustive(problem, jobs, limits, watch);
     // The fewest threads do not matter here, so the last level is enough.
     let last = search.levels.last().unwrap_or(u32::MAX);
     match search.level(None, last, &mut |_| {}) {
         Ok(_) | Err(Stop::Decided) => {
             search.steps.complete()?;
-            Ok(Explored { search })
+            Ok(search)
         }
         Err(Stop::Limit(why)) => Err(why),
     }
@@ -210,13 +215,14 @@ impl Explored<'_> {
 /// Lists every thread state that can be reached within the problem's bound, sorted.
 pub fn reachable(
     problem: &Problem,
+    jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Vec<(Shared, Local)>, Unknown> {
-    Ok(explore(problem, 1, limits, watch)?.thread_states())
+    Ok(explored(Search::listing(problem, jobs, limits, watch))?.thread_states())
 }
 
-/// Shows, for one number of threads after another, every thread state that runs with at most so many threads at any time reach, until `found` says
+/// Shows, for one number of threads after another, all that runs with at most so many threads at any time reach, until `found` says
 /// that this is enough (`false`) or larger numbers cannot differ.
 ///
 /// Numbers at which nothing can change are left out.
@@ -225,21 +231,72 @@ pub fn each_level(
     jobs: usize,
     limits: &Limits,
     watch: &dyn Watch,
-    mut found: impl FnMut(u32, Vec<(Shared, Local)>) -> Result<bool, Unknown>,
+    mut found: impl FnMut(u32, &Listed<'_>) -> Result<bool, Unknown>,
 ) -> Result<(), Unknown> {
-    let mut search = Search::exhaustive(problem, jobs, limits, watch);
+    let mut listed = Listed { search: Search::listing(problem, jobs, limits, watch) };
     let (mut below, mut pruned) = (None, None);
-    while let Some(level) = search.levels.next(below, pruned) {
-        pruned = match search.level(below, level, &mut |_| {}) {
-            Ok(pruned) => pruned,
-            Err(Stop::Limit(why)) => return Err(why),
-            Err(Stop::Decided) => None,
-        };
-        search.steps.complete()?;
+    while let Some(level) = listed.search.levels.next(below, pruned) {
+        pruned = listed.level(below, level)?;
         below = Some(level);
-        if !found(level, search.thread_states())? {
+        if !found(level, &listed)? {
             break;
         }
     }
     Ok(())
+}
+
+/// Every thread state that can be reached with so many threads, and a shortest run to each.
+pub struct Listed<'p> {
+    search: Search<'p>,
+}
+
+impl Listed<'_> {
+    fn level(&mut self, below: Option<u32>, level: u32) -> Result<Option<u32>, Unknown> {
+        let pruned = match self.search.level(below, level, &mut |_| {}) {
+            Ok(pruned) => pruned,
+            Err(Stop::Limit(why)) => return Err(why),
+            Err(Stop::Decided) => None,
+        };
+        self.search.steps.complete()?;
+        Ok(pruned)
+    }
+
+    /// Every thread state, sorted.
+    pub fn thread_states(&self) -> Vec<(Shared, Local)> {
+        self.search.thread_states()
+    }
+
+    /// Shows configurations in the order in which they were found, until `see` says that this is enough (`false`). They contain every thread state;
+    /// not all configurations are among them.
+    pub fn each(&self, see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
+        self.search.each(see)
+    }
+
+    /// The configuration with this id.
+    pub fn config(&self, id: Id) -> Config {
+        self.search.config(id)
+    }
+
+    /// The configuration before it in the run to it, with a smaller id, unless the run starts there.
+    pub fn parent(&self, id: Id) -> Option<Id> {
+        self.search.store.parent(id)
+    }
+
+    /// The run to it.
+    pub fn run_to(&self, id: Id) -> Trace {
+        self.search.trace(id)
+    }
+}
+
+/// Every configuration that runs with at most `level` threads at any time reach.
+pub fn configurations_up_to(
+    level: u32,
+    problem: &Problem,
+    jobs: usize,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Vec<Config>, Unknown> {
+    let mut all = Listed { search: Search::exhaustive(problem, jobs, limits, watch) };
+    all.level(None, level)?;
+    all.search.configurations()
 }

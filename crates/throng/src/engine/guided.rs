@@ -23,7 +23,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::equations::{Bearings, System};
 use super::facts::{FactStore, Facts};
-use super::{Answer, Engine, Progress, Statistics, Watch};
+use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
@@ -33,17 +33,17 @@ use throng_model::{Config, Step, semantics};
 #[derive(Clone, Debug, Default)]
 pub struct Guided {
     /// Where views may be found.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
 }
 
-impl Engine for Guided {
+impl Algorithm for Guided {
     fn name(&self) -> &'static str {
         "guided"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let found = applies(problem).and_then(|()| self.shelf.get_or_singles(problem, limits));
+        let found = applies(problem).and_then(|()| self.store.get_or_singles(problem, limits));
         let facts = match found {
             Ok(facts) => facts,
             Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),

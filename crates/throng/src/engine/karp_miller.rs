@@ -72,7 +72,7 @@ mod witness;
 use std::sync::Arc;
 
 use self::search::{Search, Stop};
-use super::{Answer, Engine, Statistics, Watch};
+use super::{Algorithm, Answer, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -118,7 +118,7 @@ impl Default for KarpMiller {
     }
 }
 
-impl Engine for KarpMiller {
+impl Algorithm for KarpMiller {
     fn name(&self) -> &'static str {
         NAME
     }

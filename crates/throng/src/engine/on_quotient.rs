@@ -1,6 +1,6 @@
 //! Runs an engine on the quotient problem and lifts its answers to the original (`crate::quotient`).
 
-use super::{Answer, Engine, Progress, Watch};
+use super::{Algorithm, Answer, Progress, Watch};
 use crate::checkpoint::Keeper;
 use crate::quotient::Quotient;
 use throng_model::limits::Limits;
@@ -8,22 +8,22 @@ use throng_model::problem::Problem;
 use throng_model::verdict::Verdict;
 
 /// An engine that runs on the quotient.
-pub struct OnQuotient<E>(pub E);
+pub struct OnQuotient(pub Box<dyn Algorithm + Send>);
 
-impl<E: Engine> Engine for OnQuotient<E> {
+impl Algorithm for OnQuotient {
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        run_on(Quotient::of(problem).as_ref(), &self.0, problem, limits, watch)
+        run_on(Quotient::of(problem).as_ref(), &*self.0, problem, limits, watch)
     }
 }
 
 /// Runs `engine` on the quotient of `problem`, if there is one; the targets may be fewer than when the quotient was computed.
 pub fn run_on(
     quotient: Option<&Quotient>,
-    engine: &dyn Engine,
+    engine: &dyn Algorithm,
     problem: &Problem,
     limits: &Limits,
     watch: &dyn Watch,

@@ -29,7 +29,7 @@ use self::encode::Encoder;
 use self::machine::Machine;
 use self::search::{Search, Stop};
 use self::targets::Targets;
-use super::{Answer, Engine, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_lang::bp::program::Coded;
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
@@ -63,7 +63,7 @@ impl Default for Symbolic {
     }
 }
 
-impl Engine for Symbolic {
+impl Algorithm for Symbolic {
     fn name(&self) -> &'static str {
         NAME
     }

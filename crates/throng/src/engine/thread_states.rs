@@ -51,7 +51,10 @@ pub fn without(
     for ((inside, point), set) in left {
         let slots = coded.program().slots;
         diagram.each_path(set, width + slots, &mut ticker, &mut |cube| {
-            found.push((coded.shared_word(inside, &cube[..width]), coded.local_word(point, &cube[width..])));
+            found.push((
+                coded.encode_shared(inside, &cube[..width]),
+                coded.encode_local(point, &cube[width..]),
+            ));
         })?;
     }
     found.sort_unstable();

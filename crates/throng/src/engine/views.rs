@@ -11,7 +11,7 @@
 //! # Why that is sound
 //!
 //! By induction over the length of a run, every view of every reachable configuration is in the set: for any number of
-//! threads, and for a bound as well (at the bound a step creates nobody, and views without the created threads are in the set, too). Nothing
+//! threads, and for a bound as well (at the bound a step creates no thread, and views without the created threads are in the set, too). Nothing
 //! is assumed about larger configurations doing more, so models in which presence blocks are fine: a bystander without a fate
 //! is simply not there when the step fires. Weights above two and "exactly one is woken" are read generously: the set may
 //! be too large, never too small. If no target is built of views of the set, the answer is SAFE, with the set as certificate;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use self::triples::Triples;
 use super::backward::Pruned;
 use super::facts::{FactStore, Facts};
-use super::{Answer, Engine, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -36,22 +36,22 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 #[derive(Clone, Debug, Default)]
 pub struct Views {
     /// Where to leave what was found, for others.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
 }
 
-impl Engine for Views {
+impl Algorithm for Views {
     fn name(&self) -> &'static str {
         "views"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut answer = Pairs { shelf: self.shelf.clone() }.run(problem, limits, watch);
+        let mut answer = Pairs { store: self.store.clone() }.run(problem, limits, watch);
         let is_open = |v: &Verdict| matches!(v, Verdict::Unknown(Unknown::Inconclusive(_)));
         let open: Vec<usize> = (0..answer.verdicts.len()).filter(|&i| is_open(&answer.verdicts[i])).collect();
         if !open.is_empty() {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             let rest = Problem { targets, ..problem.clone() };
-            let more = ByTriples { shelf: self.shelf.clone() }.run(&rest, limits, &Quiet(watch));
+            let more = ByTriples { store: self.store.clone() }.run(&rest, limits, &Quiet(watch));
             answer.statistics.configurations += more.statistics.configurations;
             open.into_iter().zip(more.verdicts).for_each(|(i, verdict)| answer.verdicts[i] = verdict);
         }
@@ -63,25 +63,25 @@ impl Engine for Views {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     /// Where to leave what was found, for others.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
 }
 
-impl Engine for Pairs {
+impl Algorithm for Pairs {
     fn name(&self) -> &'static str {
         "views"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut closure = self.shelf.unfinished(problem);
+        let mut closure = self.store.unfinished(problem);
         let done = closure.run(problem, limits, watch);
         let mut statistics = Statistics::default();
         (statistics.shared_states, statistics.local_states) = closure.states();
         statistics.configurations = closure.len();
         if let Err(why) = done {
-            self.shelf.leave_unfinished(problem, closure);
+            self.store.leave_unfinished(problem, closure);
             return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
         }
-        let facts = self.shelf.put(problem, Facts::of_pairs(problem, closure));
+        let facts = self.store.put(problem, Facts::of_pairs(problem, closure));
         let verdicts = problem.targets.iter().map(|target| {
             if target.configs.iter().all(|bad| facts.rules_out(bad)) {
                 Verdict::Safe(Certificate::Views(facts.views().clone()))
@@ -98,20 +98,20 @@ impl Engine for Pairs {
 #[derive(Clone, Debug, Default)]
 pub struct ByTriples {
     /// Where pairs may be found, and triples are left.
-    pub shelf: Arc<FactStore>,
+    pub store: Arc<FactStore>,
 }
 
-impl Engine for ByTriples {
+impl Algorithm for ByTriples {
     fn name(&self) -> &'static str {
         "views (triples)"
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let mut statistics = Statistics::default();
-        let found = match self.shelf.triples(problem) {
+        let found = match self.store.triples(problem) {
             Some(triples) => Ok(triples),
             None => Triples::of(problem, limits, &mut statistics.configurations)
-                .map(|triples| self.shelf.put_triples(problem, triples)),
+                .map(|triples| self.store.put_triples(problem, triples)),
         };
         let triples = match found {
             Ok(triples) => triples,
@@ -124,7 +124,8 @@ impl Engine for ByTriples {
                 return Verdict::Unknown(Unknown::Inconclusive(why.into()));
             }
             let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-            let backward = Pruned { shelf: self.shelf.clone() }.run(&one, limits, &Quiet(watch));
+            let backward =
+                Pruned { store: self.store.clone(), impatient: false }.run(&one, limits, &Quiet(watch));
             backward.verdicts.into_iter().next().expect("one target, one verdict")
         });
         let verdicts = verdicts.collect();

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Job, hit, obeying, room_for_the_start};
-use crate::engine;
-use crate::engine::backward::Pruned;
+use crate::engine::Algorithm;
 use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
 use crate::engine::facts::FactStore;
 use crate::engine::karp_miller::KarpMiller;
 use crate::error::Error;
-use crate::registry::Engine;
+use crate::registry::{Engine, Settings};
 use crate::report::cutoff::CutoffOutcome;
 use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
@@ -78,7 +77,7 @@ impl Job<'_> {
             proof,
             checked: self.checks,
             time: began.elapsed(),
-            subject: prepared.subject(),
+            subject: prepared.subject(self.question.vocabulary),
         })
     }
 
@@ -114,12 +113,12 @@ pub(super) fn prover(
     engine: Engine,
     problem: &Problem,
     facts: &Arc<FactStore>,
-) -> Option<Box<dyn engine::Engine>> {
-    let pruned = || Box::new(Pruned { shelf: facts.clone() });
-    match engine {
-        Engine::Backward => Some(pruned()),
-        Engine::Auto if needs_prover(problem) => Some(pruned()),
-        Engine::Auto | Engine::KarpMiller => Some(Box::new(KarpMiller::default())),
-        _ => None,
-    }
+) -> Option<Box<dyn Algorithm + Send>> {
+    let engine = match engine {
+        Engine::Backward | Engine::KarpMiller => engine,
+        Engine::Auto if needs_prover(problem) => Engine::Backward,
+        Engine::Auto => Engine::KarpMiller,
+        _ => return None,
+    };
+    Some(engine.build_with(&Settings::default(), facts))
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::cutoff::{needs_prover, prover};
 use super::{Job, hit, obeying, room_for_the_start};
 use crate::engine::cutoff::{self, ThreadState, outside_atomic};
-use crate::engine::explicit::explore;
+use crate::engine::explicit;
 use crate::engine::facts::FactStore;
 use crate::engine::karp_miller::reachable_unbounded;
 use crate::engine::thread_states::{self, expanded};
@@ -20,6 +20,7 @@ use throng_model::verdict::Unknown;
 
 /// Which thread states are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Moments {
     /// Those at moments at which no thread is inside an atomic section.
     #[default]
@@ -60,7 +61,7 @@ impl Job<'_> {
             states,
             places,
             time: began.elapsed(),
-            subject: prepared.subject(),
+            subject: prepared.subject(self.question.vocabulary),
         })
     }
 
@@ -76,12 +77,15 @@ impl Job<'_> {
             Engine::Auto if any_number && needs_prover(problem) => self.grown(engine, problem, limits),
             Engine::Backward if any_number => self.grown(engine, problem, limits),
             Engine::Auto | Engine::KarpMiller if any_number => reachable_unbounded(problem, limits, watch),
-            Engine::Auto | Engine::Explicit => {
-                explore(problem, jobs, limits, watch).map(|found| found.thread_states())
-            }
+            Engine::Auto | Engine::Explicit => explicit::reachable(problem, jobs, limits, watch),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => crate::engine::symbolic::thread_states::reachable(problem, limits, watch),
-            Engine::Backward | Engine::Equations | Engine::Guided | Engine::Views | Engine::KarpMiller => {
+            Engine::Backward
+            | Engine::Equations
+            | Engine::Guided
+            | Engine::Views
+            | Engine::Localise
+            | Engine::KarpMiller => {
                 let why = "thread states are listed by `explicit` and `symbolic` (with a thread bound) and by `karp-miller` and `backward` (without)";
                 return Err(Error::Unsuitable(why.into()));
             }

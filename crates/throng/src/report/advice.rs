@@ -2,6 +2,7 @@
 
 use super::plural;
 use crate::outcome::Outcome;
+use throng_lang::vocabulary::Vocabulary;
 use throng_model::problem::Bound;
 use throng_model::verdict::Unknown;
 
@@ -17,43 +18,43 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let any = report.problem.bound == Bound::Any;
     let known = report.shown().statistics.complete_up_to.unwrap_or(0);
     let mut tips = Vec::new();
+    let Vocabulary { auto, backward, symbolic, .. } = *report.subject.vocabulary;
+    let names = report.subject.vocabulary;
     match why {
         Unknown::LeftOut(_) => return tips,
         Unknown::Time(limit) => {
-            tips.push(format!("more time: --timeout {}", (limit.as_secs_f64() * 4.0).ceil().max(1.0)));
+            tips.push(format!(
+                "more time: {} {}",
+                names.timeout,
+                (limit.as_secs_f64() * 4.0).ceil().max(1.0)
+            ));
             if report.shown().attempts.is_empty() {
-                tips.push(
-                    "other engines: leave out --engine, and all suitable ones work side by side".into(),
-                );
+                tips.push(format!("other engines: {auto}, and all suitable ones work side by side"));
             }
         }
         Unknown::Memory(limit) => {
-            tips.push(format!("more memory: --memory {}", (limit >> 20).saturating_mul(2).max(1)));
-            tips.push(
-                "an engine that stores less: --engine backward (any number of threads) or --engine symbolic"
-                    .into(),
-            );
+            tips.push(format!("more memory: {} {}", names.memory, (limit >> 20).saturating_mul(2).max(1)));
+            tips.push(format!(
+                "an engine that stores less: {backward} (any number of threads) or {symbolic}"
+            ));
         }
-        Unknown::Cancelled => tips.push("let it run longer; --timeout SECS ends it by itself".into()),
-        Unknown::Work => tips.push("the engine alone, without a share of work: --engine NAME".into()),
+        Unknown::Cancelled => {
+            tips.push(format!("let it run longer; {} SECS ends it by itself", names.timeout))
+        }
+        Unknown::Work => tips.push(format!("the engine alone, without a share of work: {}", names.engine)),
         Unknown::Bound(n) => {
-            tips.push(format!("more threads: --max-threads {}", u64::from(*n) * 2));
-            tips.push(
-                "an engine that proves for any number of threads: leave out --engine, or --engine backward"
-                    .into(),
-            );
+            tips.push(format!("more threads: {} {}", names.max_threads, u64::from(*n) * 2));
+            tips.push(format!("an engine that proves for any number of threads: {auto}, or {backward}"));
         }
-        Unknown::Explored => tips.push("ask: leave out --exhaust".into()),
+        Unknown::Explored => tips.push(format!("ask: {}", names.answer)),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            tips.push(
-                "another engine: leave out --engine (all suitable ones side by side), or --engine backward"
-                    .into(),
-            );
+            tips.push(format!("another engine: {auto} (all suitable ones side by side), or {backward}"));
         }
     }
     if any && known < 3 && !matches!(why, Unknown::Bound(_)) {
         tips.push(format!(
-            "a smaller question, which may already show a bug: --threads {}",
+            "a smaller question, which may already show a bug: {} {}",
+            names.threads,
             known.max(1) + 1
         ));
     }

@@ -110,6 +110,43 @@ impl CutoffOutcome {
         out
     }
 
+    /// As a web page that needs no network and no script.
+    #[cfg(feature = "page")]
+    pub fn html(&self) -> String {
+        use super::page::listing::{Listing, write};
+        let model = &*self.problem.model;
+        let mut facts =
+            vec![("file", self.subject.name().to_string()), ("initial", self.problem.initial_text.clone())];
+        let headline = match &self.cutoff {
+            Err(why) => format!("UNKNOWN: {why}"),
+            Ok(cutoff) => {
+                let checked = if self.checked { "checked" } else { "NOT checked" };
+                facts.push(("states", plural(cutoff.states(model) as u64, "thread state")));
+                facts.push(("proof", format!("{}; {checked}", evidence(&cutoff.closed))));
+                let threads = plural(cutoff.threads.into(), "thread");
+                format!("cutoff {}: {threads} show every reachable thread state", cutoff.threads)
+            }
+        };
+        let most = self.cutoff.iter().flat_map(|c| &c.levels).map(|level| level.new).max().unwrap_or(1);
+        let rows = self.cutoff.iter().flat_map(|c| &c.levels).map(|level| {
+            let (s, l) = level.example;
+            vec![
+                level.threads.to_string(),
+                format!("{:>6} {}", level.new, "█".repeat((20 * level.new).div_ceil(most.max(1)))),
+                format!("{} | {}", model.shared_name(s), model.local_name(l)),
+                level.trace.steps.len().to_string(),
+            ]
+        });
+        write(&Listing {
+            subject: &self.subject,
+            headline,
+            facts,
+            columns: &["threads", "new thread states", "for example", "after steps"],
+            rows: rows.collect(),
+            lines: None,
+        })
+    }
+
     /// As one JSON document.
     pub fn json(&self) -> String {
         let model = &*self.problem.model;

@@ -2,7 +2,7 @@
 
 use super::plural;
 use crate::outcome::Outcome;
-use throng_model::verdict::{Certificate, Products, Relative, Verdict, Views};
+use throng_model::verdict::{Certificate, LocalProof, Products, Relative, Verdict, Views};
 
 /// A certificate explained.
 pub struct Explained {
@@ -65,14 +65,14 @@ pub fn explain(certificate: &Certificate) -> Explained {
         Certificate::Views(set) => views(set),
         Certificate::Relative(relative) => self::relative(relative),
         Certificate::Quotient(map, proof) => {
-            let mut told = explain(proof);
+            let mut summary = explain(proof);
             let number = |n: usize, what: &str| match n {
                 1 => format!("One {what} state is"),
                 n => format!("{n} {what} states are"),
             };
             if !map.skipped.is_empty() {
                 let which = number(map.skipped.len(), "shared");
-                told.words.insert(
+                summary.words.insert(
                     0,
                     format!(
                         "{which} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
@@ -82,15 +82,36 @@ pub fn explain(certificate: &Certificate) -> Explained {
             }
             if !map.merged.is_empty() {
                 let which = number(map.merged.len(), "local");
-                told.words.insert(
+                summary.words.insert(
                     0,
-                    format!("{which} taken for others here, or for nobody. That can only make more possible, not less."),
+                    format!("{which} merged with others here, or removed. That can only make more possible, not less."),
                 );
             }
-            told.covers = false;
-            told
+            summary.covers = false;
+            summary
         }
+        Certificate::Localised(parts) => localised(parts),
     }
+}
+
+/// Evidence about localised models.
+fn localised(parts: &[LocalProof]) -> Explained {
+    let Some(first) = parts.first() else { return closed(0, false) };
+    let mut told = explain(&first.proof);
+    told.size = parts.iter().map(|part| part.proof.measure().1).sum();
+    let (number, each) = match parts.len() {
+        1 => ("This is".to_string(), "a program"),
+        n => (format!("These are {n} proofs, for different statements, each"), "a program"),
+    };
+    told.words.insert(
+        0,
+        format!(
+            "{number} about {each} that can do at least as much: only a few variables are kept, all others may have any value at any time, and \
+             places are taken for one that then do the same."
+        ),
+    );
+    told.covers = false;
+    told
 }
 
 fn views(views: &Views) -> Explained {
@@ -218,15 +239,15 @@ fn products(products: &Products) -> Explained {
 pub fn line(report: &Outcome, target: usize) -> String {
     match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {
-            let told = explain(certificate);
-            format!("{}: {}", told.kind, plural(told.size as u64, told.member))
+            let summary = explain(certificate);
+            format!("{}: {}", summary.kind, plural(summary.size as u64, summary.member))
         }
         Verdict::Unsafe(trace) => {
-            let mut told = format!("run: {}", plural(trace.steps.len() as u64, "step"));
+            let mut summary = format!("run: {}", plural(trace.steps.len() as u64, "step"));
             if !report.shown().has_fewest(&report.problem, target) {
-                told.push_str(&format!(", perhaps with more {}s than needed", report.unit()));
+                summary.push_str(&format!(", perhaps with more {}s than needed", report.unit()));
             }
-            told
+            summary
         }
         Verdict::Unknown(_) => "none".into(),
     }

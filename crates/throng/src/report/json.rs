@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::facts::{LineFacts, facts};
 use super::story::{Story, tell};
 use super::{advice, evidence, reason, scope};
 use crate::engine::{Attempt, Statistics};
 use crate::outcome::{Outcome, Phases, Status, Written};
+use throng_lang::question::SourceDiagnostic;
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
 
@@ -36,6 +38,10 @@ struct Document<'a> {
     /// The certificate that was written.
     certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
+    /// What the proof says about each line.
+    facts: Vec<LineFacts>,
+    /// What is odd about the input, the question or the proof.
+    warnings: Vec<Warning<'a>>,
     /// What each engine did, if several took part.
     attempts: &'a [Attempt],
 }
@@ -58,6 +64,30 @@ struct TargetDocument<'a> {
     fewest: Option<bool>,
     steps: Option<usize>,
     trace: Option<Story>,
+}
+
+#[derive(Serialize)]
+struct Warning<'a> {
+    code: &'static str,
+    message: &'a str,
+    file: &'a str,
+    /// Where; null if the whole file is meant.
+    line: Option<usize>,
+    column: Option<usize>,
+}
+
+impl Warning<'_> {
+    fn of(warning: &SourceDiagnostic) -> Warning<'_> {
+        let SourceDiagnostic { source, diagnostic } = warning;
+        let at = diagnostic.span.map(|span| source.position(span.start as usize));
+        Warning {
+            code: diagnostic.code,
+            message: &diagnostic.message,
+            file: &source.name,
+            line: at.map(|at| at.0),
+            column: at.map(|at| at.1),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -112,6 +142,8 @@ pub fn write(report: &Outcome) -> String {
             memory: report.memory,
             peak_memory: report.peak_memory,
         },
+        warnings: report.warnings.iter().chain(&report.vacuous).map(Warning::of).collect(),
+        facts: facts(&report.problem, &report.shown().verdicts),
         attempts: &report.shown().attempts,
     };
     to_text(&document)
@@ -150,6 +182,8 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
             memory: 0,
             peak_memory: 0,
         },
+        warnings: Vec::new(),
+        facts: Vec::new(),
         attempts: &[attempt],
     })
 }
@@ -170,8 +204,8 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
 fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
     match verdict {
         Verdict::Safe(certificate) => {
-            let told = evidence::explain(certificate);
-            Some(Evidence { kind: told.kind, size: told.size })
+            let summary = evidence::explain(certificate);
+            Some(Evidence { kind: summary.kind, size: summary.size })
         }
         Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
         Verdict::Unknown(_) => None,

@@ -1,22 +1,26 @@
 //! A run as columns, one per thread, for a terminal.
 //!
 //! With few threads and short statements, each statement stands in its thread's column. Otherwise the columns are narrow, and the
-//! statements stand to the right of them. With very many threads there are no columns ([`super::text`] lists the steps).
+//! statements stand to the right of them. Where there are many threads, those that do the same, one sooner and one later, share a column. With
+//! too many columns even so there are none ([`super::text`] lists the steps).
 
 use std::collections::BTreeMap;
 
-use super::story::{Event, Story};
-use super::text::{Options, WIDTH, effects, values_text, wrap_words};
-use throng_model::thread_names::ThreadId;
-
-/// SizeLimit for the number of a step.
-const GUTTER: usize = 6;
+use super::story::{Event, Story, folded};
+use super::text::{Options, WIDTH, effects, values_text, way, wrap_words};
+use throng_model::thread_names::{Role, ThreadId};
 
 /// Columns that hold statements are at least this wide.
 const NARROWEST: usize = 18;
 
-/// More narrow columns than this cannot be told apart.
+/// More narrow columns than this cannot be distinguished.
 const MOST: usize = 12;
+
+/// With more threads than this, those that do the same share a column.
+const ALONE: usize = 8;
+
+/// Of more silent steps than this in a row, the middle ones are only counted.
+const FOLDED: usize = 8;
 
 /// When a thread begins and ends to exist, as numbers of steps.
 type Lives = BTreeMap<ThreadId, (usize, usize)>;
@@ -24,16 +28,21 @@ type Lives = BTreeMap<ThreadId, (usize, usize)>;
 /// The columns, or `None` if there would be too many.
 pub fn lanes(story: &Story, options: Options) -> Option<String> {
     let lives = lives(story)?;
-    let threads: Vec<ThreadId> = lives.keys().copied().collect();
-    if threads.is_empty() || threads.len() > MOST {
+    let lanes = if lives.len() > ALONE { alike(story) } else { lives.keys().map(|&t| vec![t]).collect() };
+    if lanes.is_empty() || lanes.len() > MOST {
         return None;
     }
-    let width = (WIDTH - GUTTER) / threads.len();
-    let longest = story.steps.iter().map(|s| statement(s).chars().count()).max().unwrap_or(0);
-    let sheet = Sheet { threads, lives, options, own: width >= NARROWEST && longest <= 2 * width, width };
+    let gutter = if story.length < 100 { 6 } else { 9 };
+    let width = (WIDTH - gutter) / lanes.len();
+    let longest = story.steps.iter().map(|s| statement(s, "main").chars().count()).max().unwrap_or(0);
+    let shared = lanes.iter().any(|lane| lane.len() > 1);
+    let own = !shared && width >= NARROWEST && longest <= 2 * width;
+    let sheet = Sheet { lanes, lives, options, own, width, gutter };
     let mut out = sheet.head();
-    for step in &story.steps {
-        out.push_str(&sheet.step(step));
+    if options.verbose {
+        story.steps.iter().for_each(|step| out.push_str(&sheet.steps(std::slice::from_ref(step))));
+    } else {
+        folded(&story.steps).for_each(|steps| out.push_str(&sheet.steps(steps)));
     }
     Some(out)
 }
@@ -60,9 +69,32 @@ fn lives(story: &Story) -> Option<Lives> {
     Some(lives)
 }
 
-/// `12: lock := 1`, with the function if that is not `main`.
-fn statement(event: &Event) -> String {
+/// Threads that start in the same state and go through the same states in the same roles.
+fn alike(story: &Story) -> Vec<Vec<ThreadId>> {
+    let mut histories: BTreeMap<ThreadId, Vec<(Role, &str)>> = BTreeMap::new();
+    for count in &story.start.counts {
+        for &thread in &count.threads {
+            histories.entry(thread).or_default().push((Role::Created, &count.state.name));
+        }
+    }
+    for p in story.steps.iter().flat_map(|step| &step.participants) {
+        let name = p.after.as_ref().map_or("", |state| &state.name);
+        histories.entry(p.thread).or_default().push((p.role, name));
+    }
+    let mut lanes: Vec<(Vec<(Role, &str)>, Vec<ThreadId>)> = Vec::new();
+    for (thread, history) in histories {
+        match lanes.iter_mut().find(|lane| lane.0 == history) {
+            Some(lane) => lane.1.push(thread),
+            None => lanes.push((history, vec![thread])),
+        }
+    }
+    lanes.into_iter().map(|lane| lane.1).collect()
+}
+
+/// `12: lock := 1`, with the function if that is not the one before.
+fn statement(event: &Event, function: &str) -> String {
     let inside = match event.function.as_str() {
+        same if same == function => String::new(),
         "" | "main" => String::new(),
         function => format!(" in {function}"),
     };
@@ -72,14 +104,37 @@ fn statement(event: &Event) -> String {
     }
 }
 
+/// The statements of steps that are shown as one.
+fn statements(steps: &[Event]) -> String {
+    let mut parts = Vec::new();
+    let mut function = "main";
+    for (i, event) in steps.iter().enumerate() {
+        let is_middle = steps.len() > FOLDED && (3..steps.len() - 3).contains(&i);
+        if is_middle && i == 3 {
+            parts.push(format!("… {} steps …", steps.len() - 6));
+        }
+        if is_middle {
+            continue;
+        }
+        // Where the next statement stands beside it, that says which way it went.
+        let obvious = i + 1 < steps.len() && !(steps.len() > FOLDED && i == 2);
+        let way = if obvious { String::new() } else { way(event) };
+        parts.push(format!("{}{way}", statement(event, function)));
+        function = &event.function;
+    }
+    parts.join("; ")
+}
+
 struct Sheet {
-    threads: Vec<ThreadId>,
+    lanes: Vec<Vec<ThreadId>>,
     lives: Lives,
     options: Options,
     /// Whether statements stand in their thread's column.
     own: bool,
     /// How wide such a column is.
     width: usize,
+    /// How wide the numbers of steps are.
+    gutter: usize,
 }
 
 impl Sheet {
@@ -87,36 +142,54 @@ impl Sheet {
         if self.own { self.width } else { 4 }
     }
 
-    fn paint(&self, thread: ThreadId, text: &str) -> String {
-        self.options.thread(thread, text)
-    }
-
     fn head(&self) -> String {
-        let mut line = " ".repeat(GUTTER);
-        for &t in &self.threads {
-            let name = t.to_string();
-            let blanks = self.lane().saturating_sub(name.len());
-            line.push_str(&self.paint(t, &name));
+        let mut out = String::new();
+        for lane in self.lanes.iter().filter(|lane| lane.len() > 1) {
+            let names: Vec<String> = lane.iter().map(ToString::to_string).collect();
+            let legend = format!("{}× {}: the same, one sooner, one later", lane.len(), names.join(" "));
+            wrap_words(&legend, WIDTH - self.gutter, 4)
+                .into_iter()
+                .for_each(|line| out.push_str(&finish(format!("{}{line}", " ".repeat(self.gutter)))));
+        }
+        let mut line = " ".repeat(self.gutter);
+        for lane in &self.lanes {
+            let name = if lane.len() > 1 { format!("{}×", lane.len()) } else { lane[0].to_string() };
+            let blanks = self.lane().saturating_sub(name.chars().count());
+            line.push_str(&self.options.thread(lane[0], &name));
             line.push_str(&" ".repeat(blanks));
         }
-        finish(line)
+        out.push_str(&finish(line));
+        out
     }
 
-    fn step(&self, event: &Event) -> String {
+    fn steps(&self, steps: &[Event]) -> String {
+        let [first, .., last] = steps else {
+            return self.row(&steps[0], steps, steps[0].step.to_string());
+        };
+        self.row(last, steps, format!("{}-{}", first.step, last.step))
+    }
+
+    fn row(&self, event: &Event, steps: &[Event], number: String) -> String {
         let lane = self.lane();
-        let room = if self.own { lane - 1 } else { WIDTH - GUTTER - lane * self.threads.len() };
-        let mut told = wrap_words(&statement(event), room, 4);
+        let room = if self.own { lane - 1 } else { WIDTH - self.gutter - lane * self.lanes.len() };
+        let shared =
+            self.lanes.iter().find(|lane| lane.len() > 1 && event.thread.is_some_and(|t| lane.contains(&t)));
+        let who = event.thread.filter(|_| shared.is_some()).map_or_else(String::new, |t| format!("{t} "));
+        let mut text_lines = wrap_words(&format!("{who}{}", statements(steps)), room, 4);
         let mut more = effects(event);
         more.extend(event.origin.as_ref().map(|o| format!("from {o}")));
         if self.options.verbose && !event.shared_after.0.is_empty() {
             more.push(format!("now {}", values_text(&event.shared_after)));
         }
         for effect in more {
-            told.extend(unbroken(&effect, room.saturating_sub(2)));
+            text_lines.extend(unbroken(&effect, room.saturating_sub(2)));
         }
         let mut out = String::new();
-        for (i, text) in told.iter().enumerate() {
-            let number = if i == 0 { format!("{:>4}  ", event.step) } else { " ".repeat(GUTTER) };
+        for (i, text) in text_lines.iter().enumerate() {
+            let number = if i == 0 { &number } else { "" };
+            // One digit stands where those of two are, unless the number is a range.
+            let number = format!("{number:>width$}", width = self.gutter - 2);
+            let number = format!("{number:<width$}", width = self.gutter);
             out.push_str(&finish(self.line(event, number, text, i == 0)));
         }
         out
@@ -124,27 +197,33 @@ impl Sheet {
 
     fn line(&self, event: &Event, mut line: String, text: &str, first: bool) -> String {
         let actor = event.thread;
-        for &t in &self.threads {
-            let (born, gone) = self.lives[&t];
-            let part = first && event.participants.iter().any(|p| p.thread == t);
-            let alive = born <= event.step && (event.step < gone || first && event.step == gone);
+        for lane in &self.lanes {
+            let part = first && event.participants.iter().any(|p| lane.contains(&p.thread));
+            let acts = actor.is_some_and(|t| lane.contains(&t));
             let cell = match () {
-                () if self.own && Some(t) == actor => text.to_string(),
-                () if !self.own && first && Some(t) == actor => "●".into(),
+                () if self.own && acts => text.to_string(),
+                () if !self.own && first && acts => "●".into(),
                 () if part => "○".into(),
-                () if alive && (born < event.step || !first) => "│".into(),
+                () if lane.iter().any(|t| self.is_there(*t, event.step, first)) => "│".into(),
                 () => String::new(),
             };
             let blanks = self.lane().saturating_sub(cell.chars().count());
-            line.push_str(&self.paint(t, &cell));
+            line.push_str(&self.options.thread(lane[0], &cell));
             line.push_str(&" ".repeat(blanks));
         }
         if !self.own {
-            line.push_str(&actor.map_or_else(|| text.to_string(), |t| self.paint(t, text)));
+            line.push_str(&actor.map_or_else(|| text.to_string(), |t| self.options.thread(t, text)));
         } else if actor.is_none() {
             line.push_str(text);
         }
         line
+    }
+
+    /// Whether a thread exists beside a step: before it on the step's first line, after it on the others.
+    fn is_there(&self, thread: ThreadId, step: usize, first: bool) -> bool {
+        let (born, gone) = self.lives[&thread];
+        let alive = born <= step && (step < gone || first && step == gone);
+        alive && (born < step || !first)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Everything that comes from the input is data in a JSON block, which the script puts into the page as text and never as
 //! markup; so a source text cannot change the page. Without scripts, the page shows the report as plain text.
 
+pub(crate) mod listing;
 mod proof;
 mod run;
 
@@ -13,9 +14,11 @@ use serde::Serialize;
 
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
+use super::facts::{LineFacts, facts as line_facts};
 use super::{advice, detail, duration, evidence, text, threads_text};
 use crate::engine::Attempt;
 use crate::outcome::{Outcome, Status};
+use throng_lang::question::SourceDiagnostic;
 use throng_model::verdict::Verdict;
 
 /// Of longer inputs, only the beginning is shown.
@@ -35,6 +38,8 @@ struct Document<'a> {
     cut: bool,
     targets: Vec<Target>,
     proofs: Vec<Proof>,
+    /// What was proved about each line.
+    lines: Vec<LineFacts>,
     attempts: &'a [Attempt],
     version: &'static str,
 }
@@ -78,6 +83,7 @@ pub fn write(report: &Outcome) -> String {
         cut: shown.len() < text.len(),
         targets,
         proofs,
+        lines: line_facts(&report.problem, &report.shown().verdicts),
         attempts: &report.shown().attempts,
         version: env!("CARGO_PKG_VERSION"),
     };
@@ -91,20 +97,36 @@ pub fn write(report: &Outcome) -> String {
     )
 }
 
+/// What makes the proof say less than it seems to.
+fn vacuous(report: &Outcome) -> String {
+    let notes: Vec<String> = report
+        .vacuous
+        .iter()
+        .map(|SourceDiagnostic { source, diagnostic }| {
+            let line = diagnostic.span.map_or(0, |span| source.position(span.start as usize).0);
+            format!("line {line}: {}", diagnostic.message)
+        })
+        .collect();
+    notes.join("; ")
+}
+
 fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     let numbers = &report.shown().statistics;
-    vec![
+    let mut rows = vec![
         ("initial", report.problem.initial_text.clone()),
         (if report.unit() == "token" { "tokens" } else { "threads" }, threads_text(&report.problem)),
         ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
+        ("warnings", vacuous(report)),
         ("configurations", numbers.configurations.to_string()),
         ("time", duration(report.time)),
         ("memory", format!("{} MiB", report.peak_memory >> 20)),
-    ]
+    ];
+    rows.retain(|(_, value)| !value.is_empty());
+    rows
 }
 
-/// Whether there is evidence, and whether anybody has looked at it.
+/// Whether there is evidence, and whether it was checked.
 fn checked(report: &Outcome) -> &'static str {
     let none = report.shown().verdicts.iter().all(|v| Status::of(v) == Status::Unknown);
     match (none, report.checked) {
@@ -120,7 +142,7 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
     let mut known = HashMap::new();
     let mut targets = Vec::new();
     for (i, (target, verdict)) in report.problem.targets.iter().zip(&report.shown().verdicts).enumerate() {
-        let mut told = Target {
+        let mut entry = Target {
             name: target.name.clone(),
             verdict: Status::of(verdict).lower(),
             detail: detail(report, verdict),
@@ -133,20 +155,20 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
             established: None,
         };
         match verdict {
-            Verdict::Unsafe(trace) => told.run = Some(run(&report.problem, target, trace)),
+            Verdict::Unsafe(trace) => entry.run = Some(run(&report.problem, target, trace)),
             Verdict::Safe(certificate) => {
-                told.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
+                entry.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
                     proofs.push(proof(model, certificate));
                     proofs.len() - 1
                 }));
             }
             Verdict::Unknown(why) => {
-                told.why = Some(why.to_string());
-                told.next = advice::next(report, why);
-                told.established = advice::established(report, why);
+                entry.why = Some(why.to_string());
+                entry.next = advice::next(report, why);
+                entry.established = advice::established(report, why);
             }
         }
-        targets.push(told);
+        targets.push(entry);
     }
     (targets, proofs)
 }
@@ -159,7 +181,7 @@ fn data(document: &Document) -> String {
 }
 
 /// Text as HTML.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

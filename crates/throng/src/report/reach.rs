@@ -65,6 +65,9 @@ struct Numbers {
 #[derive(Serialize)]
 struct ThreadState {
     shared: Values,
+    /// Their bits, where several are one value.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    shared_bits: Values,
     #[serde(flatten)]
     local: State,
 }
@@ -114,6 +117,41 @@ impl ReachOutcome {
         out
     }
 
+    /// As a web page that needs no network and no script.
+    #[cfg(feature = "page")]
+    pub fn html(&self) -> String {
+        use super::page::listing::{Listing, lines, write};
+        let model = &*self.problem.model;
+        let (headline, rows, dead) = match &self.states {
+            Err(why) => (format!("UNKNOWN: {why}"), Vec::new(), None),
+            Ok(states) => {
+                let row = |&(s, l): &(Shared, Local)| {
+                    let statement = model.place(l).map_or_else(String::new, |p| p.text);
+                    vec![model.shared_name(s), model.local_name(l), statement]
+                };
+                let headline = format!("{} can be reached", plural(states.len() as u64, "thread state"));
+                (headline, states.iter().map(row).collect(), Some(dead(model, &self.places)))
+            }
+        };
+        let mut facts = vec![
+            ("file", self.subject.name().to_string()),
+            ("initial", self.problem.initial_text.clone()),
+            ("threads", threads_text(&self.problem)),
+        ];
+        if self.values_open() {
+            facts
+                .push(("values", "`*` stands for both values; listing all of them would be too long".into()));
+        }
+        write(&Listing {
+            subject: &self.subject,
+            headline,
+            facts,
+            columns: &["shared", "thread", "statement"],
+            rows,
+            lines: dead.and_then(|dead| lines(model, &dead)),
+        })
+    }
+
     fn values_open(&self) -> bool {
         let model = &*self.problem.model;
         self.states.iter().flatten().any(|&(s, l)| model.free_bits(s, l) > 0)
@@ -122,9 +160,9 @@ impl ReachOutcome {
     /// Statements at which no thread ever is, if all thread states are known.
     fn unreached(&self) -> Vec<Unreached> {
         let dead = if self.states.is_ok() { dead(&*self.problem.model, &self.places) } else { Vec::new() };
-        let told =
+        let described =
             |p: Place| Unreached { line: p.line, column: p.column, statement: p.text, function: p.function };
-        dead.into_iter().map(told).collect()
+        dead.into_iter().map(described).collect()
     }
 
     /// As one JSON document.
@@ -151,7 +189,11 @@ impl ReachOutcome {
             unreached: self.unreached(),
             thread_states: states
                 .iter()
-                .map(|&(s, l)| ThreadState { shared: Values(model.shared_values(s)), local: state(model, l) })
+                .map(|&(s, l)| ThreadState {
+                    shared: Values(model.shared_values(s)),
+                    shared_bits: Values(model.shared_bits(s)),
+                    local: state(model, l),
+                })
                 .collect(),
             statistics: Numbers {
                 thread_states: states.len(),

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::story::{Culprit, Event, Story, tell};
-use super::text::effects;
+use super::text::{effects, values_text, way};
 use super::{detail, evidence, plural, threads_text};
 use crate::outcome::{Outcome, Status};
 use throng_model::verdict::Verdict;
@@ -56,7 +56,11 @@ pub fn write(report: &Outcome) -> String {
                     "defaultConfiguration": { "level": "error" },
                 })),
             }},
-            "invocations": [{ "executionSuccessful": true, "exitCode": word.exit_code() }],
+            "invocations": [{
+                "executionSuccessful": true,
+                "exitCode": word.exit_code(),
+                "toolExecutionNotifications": notifications(report),
+            }],
             "artifacts": [{ "location": { "uri": uri(report.file()) } }],
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -69,6 +73,24 @@ pub fn write(report: &Outcome) -> String {
         }],
     });
     super::json::to_text(&log)
+}
+
+/// Warnings about the input, the question and the proof.
+fn notifications(report: &Outcome) -> Vec<Value> {
+    let notes = report.warnings.iter().chain(&report.vacuous).map(|warning| {
+        let (source, diagnostic) = (&warning.source, &warning.diagnostic);
+        let location = match diagnostic.span.map(|span| source.position(span.start as usize)) {
+            Some((line, column)) => physical(&source.name, line as u32, column as u32),
+            None => file(report),
+        };
+        json!({
+            "level": "warning",
+            "descriptor": { "id": diagnostic.code },
+            "message": { "text": diagnostic.message },
+            "locations": [location],
+        })
+    });
+    notes.collect()
 }
 
 fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
@@ -117,7 +139,13 @@ fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Sto
     let detail = detail(report, verdict);
     match (verdict, story.and_then(|s| s.violation.threads.first())) {
         (Verdict::Unsafe(_), Some(Culprit { thread, state })) => match &state.statement {
-            Some(statement) => format!("{target} violated by {detail}: {thread} is at `{statement}`."),
+            Some(statement) if state.locals.is_empty() => {
+                format!("{target} violated by {detail}: {thread} is at `{statement}`.")
+            }
+            Some(statement) => {
+                let locals = values_text(&state.locals);
+                format!("{target} violated by {detail}: {thread} is at `{statement}` with {locals}.")
+            }
             None => format!("{target} can be reached by {detail}: {thread} is in {}.", state.name),
         },
         (Verdict::Unsafe(_), None) => format!("{target} violated by {detail}."),
@@ -187,7 +215,7 @@ fn file(report: &Outcome) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file()) } } })
 }
 
-/// A thread flow for each thread that acts; steps that nobody takes are a flow of their own.
+/// A thread flow for each thread that acts; steps without an active thread are a flow of their own.
 fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     let mut actors: Vec<Option<u32>> = story.steps.iter().map(|e| e.thread.map(|t| t.0)).collect();
     actors.sort_unstable();
@@ -210,14 +238,16 @@ fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
 fn step(report: &Outcome, event: &Event) -> Value {
     let (mut location, _) = locations(report, &spot(event));
     let who = event.thread.map_or_else(String::new, |t| format!("{t}: "));
-    let mut text = format!("{who}{}", event.statement);
+    let mut text = format!("{who}{}{}", event.statement, way(event));
     for effect in effects(event) {
         text.push_str(&format!("; {effect}"));
     }
     location["message"] = json!({ "text": text });
     let state = |(name, value): &(String, String)| (name.clone(), json!({ "text": value }));
     let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
-    json!({ "executionOrder": event.step, "location": location, "state": state })
+    // Viewers fold what is not important.
+    let importance = if event.is_silent() { "unimportant" } else { "important" };
+    json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state })
 }
 
 /// A path as a relative or absolute URI.

@@ -12,6 +12,13 @@ use throng_model::{Config, Local, Model, Place, Shared};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Values(pub Vec<(String, String)>);
 
+impl Values {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
@@ -38,6 +45,9 @@ pub struct Story {
 pub struct Situation {
     /// Shared variables.
     pub shared: Values,
+    /// Their bits, where several are one value.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub shared_bits: Values,
     /// How many threads are in which local state.
     pub counts: Vec<Count>,
 }
@@ -71,6 +81,9 @@ pub struct State {
     pub origin: Option<String>,
     /// Its local variables.
     pub locals: Values,
+    /// Their bits, where several are one value.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub bits: Values,
 }
 
 /// One step.
@@ -78,7 +91,7 @@ pub struct State {
 pub struct Event {
     /// Its number, from 1.
     pub step: usize,
-    /// Who acts; `None` if nobody does, or if there are too many threads to name.
+    /// The active thread; `None` if there is none, or if there are too many threads to name.
     pub thread: Option<ThreadId>,
     /// Line of the statement; 0 if unknown.
     pub line: u32,
@@ -86,6 +99,8 @@ pub struct Event {
     pub column: u32,
     /// The statement, on one line.
     pub statement: String,
+    /// Where control goes, if the statement has several ways to go on: `line 12`.
+    pub goes_to: Option<String>,
     /// The function it is in.
     pub function: String,
     /// Labels on it.
@@ -96,10 +111,26 @@ pub struct Event {
     pub shared_before: Values,
     /// Shared variables after.
     pub shared_after: Values,
+    /// Their bits after the step, where several are one value.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub shared_bits: Values,
     /// What changed, shared and local variables.
     pub changes: Vec<Difference>,
     /// Every thread that took part: who acts first, then who was created, woken or moved along.
     pub participants: Vec<Participant>,
+}
+
+impl Event {
+    /// Whether it only moves one thread on: no variable changes, no other thread is concerned.
+    pub fn is_silent(&self) -> bool {
+        let moves = |p: &Participant| p.role == Role::Acts && p.after.is_some();
+        self.changes.is_empty() && self.participants.len() == 1 && self.participants.iter().all(moves)
+    }
+}
+
+/// Steps that are shown as one: silent ones of one thread, one after another, from the same C statement.
+pub fn folded(steps: &[Event]) -> impl Iterator<Item = &[Event]> {
+    steps.chunk_by(|a, b| a.is_silent() && b.is_silent() && a.thread == b.thread && a.origin == b.origin)
 }
 
 /// A variable that changed.
@@ -187,11 +218,13 @@ pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, chan
         line: place.line,
         column: place.column,
         statement: one_line(&place.text),
+        goes_to: model.way(taken.step.edge),
         function: place.function,
         labels: place.labels,
         origin: place.origin,
         shared_before: before,
         shared_after: after,
+        shared_bits: Values(model.shared_bits(taken.after.shared)),
         changes: differences,
         participants: changes.iter().map(|c| participant(model, c)).collect(),
     }
@@ -208,6 +241,7 @@ pub fn state(model: &dyn Model, l: Local) -> State {
         statement: place.as_ref().map(|p| one_line(&p.text)),
         function: place.map(|p| p.function).filter(|f| !f.is_empty()),
         locals: Values(model.local_values(l)),
+        bits: Values(model.local_bits(l)),
     }
 }
 
@@ -220,6 +254,7 @@ pub fn situation(model: &dyn Model, config: &Config, crowd: Option<&ThreadNames>
     };
     Situation {
         shared: Values(model.shared_values(config.shared)),
+        shared_bits: Values(model.shared_bits(config.shared)),
         counts: config.threads.entries().iter().map(count).collect(),
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
+use super::facts::{LineFacts, facts};
 use super::story::{Event, Participant, Situation, Story, Values, tell};
 use super::{advice, detail, duration, evidence, lanes::lanes, plural, threads_text};
 use crate::outcome::{Outcome, Status};
@@ -54,6 +55,9 @@ pub fn write(report: &Outcome, options: Options) -> String {
     }
     out.push_str(&question(report, options));
     out.push_str(&undecided(report, options));
+    if options.verbose {
+        out.push_str(&proved(report));
+    }
     for (target, verdict) in report.problem.targets.iter().zip(&report.shown().verdicts) {
         if let Verdict::Unsafe(trace) = verdict {
             out.push('\n');
@@ -159,7 +163,7 @@ fn row(name: &str, value: &str, options: Options) -> String {
 /// Where values begin in the lines below a verdict.
 const INDENT: usize = 9;
 
-/// The evidence, and whether anybody has checked it.
+/// The evidence, and whether it was checked.
 fn evidence(report: &Outcome) -> String {
     let mut kinds: Vec<String> = Vec::new();
     let verdicts = report.shown().verdicts.iter().enumerate();
@@ -180,6 +184,14 @@ fn evidence(report: &Outcome) -> String {
         (false, true) => format!("{text}; checked in {}", duration(report.answer.checking)),
         (false, false) => format!("{text}; NOT checked"),
     }
+}
+
+/// What the proofs say about each line.
+fn proved(report: &Outcome) -> String {
+    let facts = facts(&report.problem, &report.shown().verdicts);
+    let head = if facts.is_empty() { "" } else { "\nWhenever a thread is about to run a line:\n" };
+    let line = |at: &LineFacts| wrap(&format!("{:>5}  ", at.line), &at.facts.join(", "), 7);
+    head.to_string() + &facts.iter().map(line).collect::<String>()
 }
 
 /// If something is undecided: why, what each engine did, what is known, what to try.
@@ -242,7 +254,7 @@ pub fn event(event: &Event, options: Options) -> String {
     } else {
         format!("{}{}: ", at.replace(": ", " in "), event.function)
     };
-    let mut out = wrap(&head, &format!("{at}{}", event.statement), 16);
+    let mut out = wrap(&head, &format!("{at}{}{}", event.statement, way(event)), 16);
     for line in effects(event) {
         out.push_str(&wrap("            ", &line, 14));
     }
@@ -255,10 +267,15 @@ pub fn event(event: &Event, options: Options) -> String {
     out
 }
 
+/// ` → line 12`, if control could have gone elsewhere.
+pub(super) fn way(event: &Event) -> String {
+    event.goes_to.as_ref().map_or_else(String::new, |to| format!(" → {to}"))
+}
+
 /// What a step did: changed variables first, then what happened to threads.
 pub fn effects(event: &Event) -> Vec<String> {
     let mut changed: Vec<String> = Vec::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for change in &event.changes {
         let arrow = format!("{} -> {}", change.before, change.after);
         match change.thread {
@@ -268,14 +285,14 @@ pub fn effects(event: &Event) -> Vec<String> {
         }
     }
     for p in &event.participants {
-        told.extend(happening(p));
+        parts.extend(happening(p));
     }
     let mut lines = Vec::new();
     if !changed.is_empty() {
         lines.push(changed.join(", "));
     }
-    if !told.is_empty() {
-        lines.push(told.join(", "));
+    if !parts.is_empty() {
+        lines.push(parts.join(", "));
     }
     lines
 }
@@ -297,7 +314,12 @@ fn violation(story: &Story, options: Options) -> String {
         .threads
         .iter()
         .map(|c| match (&c.state.line, &c.state.statement) {
-            (Some(line), Some(statement)) => format!("{} at line {line}: {statement}", c.thread),
+            (Some(line), Some(statement)) if c.state.locals.is_empty() => {
+                format!("{} at line {line}: {statement}", c.thread)
+            }
+            (Some(line), Some(statement)) => {
+                format!("{} at line {line}: {statement} with {}", c.thread, values_text(&c.state.locals))
+            }
             _ => format!("{} is in {}", c.thread, c.state.name),
         })
         .collect();

@@ -10,7 +10,7 @@ pub(super) struct Inverse {
     /// Where the view of a shared state is.
     places: FxHashMap<Shared, usize>,
     steps: Vec<Step>,
-    /// Steps that leave somebody there.
+    /// Steps that leave a thread there.
     arrivals: FxHashMap<(Shared, Local), Vec<u32>>,
     /// Steps that change the shared state to this one.
     changes: FxHashMap<Shared, Vec<u32>>,

@@ -19,7 +19,7 @@ use throng_model::{
 };
 
 /// A template whose values are words.
-pub struct Own<T: Template> {
+pub struct TemplateModel<T: Template> {
     template: T,
     shared: Numbered<T::Shared>,
     locals: Numbered<T::Local>,
@@ -38,12 +38,12 @@ struct Origin<L> {
     carry: Option<Carry<L>>,
 }
 
-impl<T: Template> Own<T> {
+impl<T: Template> TemplateModel<T> {
     /// Types with more thread states than this list no predecessors.
     pub const MOST: usize = 1 << 18;
 
     /// The model of a template.
-    pub fn new(template: T) -> Own<T> {
+    pub fn new(template: T) -> TemplateModel<T> {
         let (shared, locals) = (Numbered::default(), Numbered::default());
         let Start { shared: s, threads, any } = template.start();
         let initial = Initial {
@@ -51,7 +51,14 @@ impl<T: Template> Own<T> {
             threads: threads.iter().map(|l| Local(locals.number(l))).collect(),
             any: any.iter().map(|l| Local(locals.number(l))).collect(),
         };
-        Own { template, shared, locals, edges: RwLock::default(), initial, inverse: OnceLock::new() }
+        TemplateModel {
+            template,
+            shared,
+            locals,
+            edges: RwLock::default(),
+            initial,
+            inverse: OnceLock::new(),
+        }
     }
 
     /// The template.
@@ -64,30 +71,30 @@ impl<T: Template> Own<T> {
         &self.initial
     }
 
-    /// The word of a shared state.
-    pub fn shared_word(&self, value: &T::Shared) -> Shared {
+    /// The code of a shared state.
+    pub fn encode_shared(&self, value: &T::Shared) -> Shared {
         Shared(self.shared.number(value))
     }
 
-    /// The word of a local state.
-    pub fn local_word(&self, value: &T::Local) -> Local {
+    /// The code of a local state.
+    pub fn encode_local(&self, value: &T::Local) -> Local {
         Local(self.locals.number(value))
     }
 
-    /// The shared state of a word that this model has given out.
-    pub fn shared_value(&self, s: Shared) -> T::Shared {
+    /// The shared state of a code that this model has given out.
+    pub fn decode_shared(&self, s: Shared) -> T::Shared {
         self.shared.value(s.0)
     }
 
-    /// The local state of a word that this model has given out.
-    pub fn local_value(&self, l: Local) -> T::Local {
+    /// The local state of a code that this model has given out.
+    pub fn decode_local(&self, l: Local) -> T::Local {
         self.locals.value(l.0)
     }
 
     /// A configuration, e.g. of a trace, in values; every thread is listed.
     pub fn values(&self, config: &Config) -> (T::Shared, Vec<T::Local>) {
         let each = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
-        (self.shared_value(config.shared), each.map(|l| self.local_value(l)).collect())
+        (self.decode_shared(config.shared), each.map(|l| self.decode_local(l)).collect())
     }
 
     /// Every shared state that may occur, with the local states that may occur in it; explored when first asked for.
@@ -109,12 +116,12 @@ impl<T: Template> Own<T> {
 
     /// The step that a move is.
     fn step(&self, s: Shared, l: Local, i: usize, it: Move<T::Shared, T::Local>) -> Step {
-        let bag = |values: &[T::Local]| -> Bag { values.iter().map(|v| self.local_word(v)).collect() };
+        let bag = |values: &[T::Local]| -> Bag { values.iter().map(|v| self.encode_local(v)).collect() };
         let mut take = bag(&it.partners);
         take.insert(l, 1);
         Step {
             from: s,
-            to: self.shared_word(&it.shared),
+            to: self.encode_shared(&it.shared),
             take,
             put: bag(&it.becomes),
             spawn: bag(&it.starts),
@@ -141,9 +148,9 @@ impl<T: Template> Own<T> {
     }
 }
 
-impl<T: Template> Model for Own<T> {
+impl<T: Template> Model for TemplateModel<T> {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let moves = self.template.moves(&self.shared_value(s), &self.local_value(l));
+        let moves = self.template.moves(&self.decode_shared(s), &self.decode_local(l));
         out.extend(moves.into_iter().enumerate().map(|(i, it)| self.step(s, l, i, it)));
         Ok(())
     }
@@ -169,10 +176,10 @@ impl<T: Template> Model for Own<T> {
     }
 }
 
-impl<T: Template> Transfers for Own<T> {
+impl<T: Template> Transfers for TemplateModel<T> {
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         let carry = self.origin(step.edge).and_then(|origin| origin.carry);
-        out.push(Some(carry.map_or(l, |carry| self.local_word(&carry(&self.local_value(l))))));
+        out.push(Some(carry.map_or(l, |carry| self.encode_local(&carry(&self.decode_local(l))))));
         Ok(())
     }
 
@@ -181,7 +188,7 @@ impl<T: Template> Transfers for Own<T> {
     }
 }
 
-impl<T: Template> Predecessors for Own<T> {
+impl<T: Template> Predecessors for TemplateModel<T> {
     fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         if let Ok(inverse) = self.inverse() {
             inverse.pre(s, l, out);
@@ -213,7 +220,7 @@ impl<T: Template> Predecessors for Own<T> {
     fn waiting(&self, _: &mut Vec<Local>) {}
 }
 
-impl<T: Template> Describe for Own<T> {
+impl<T: Template> Describe for TemplateModel<T> {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let name = self.shared_name(s);
         if name.is_empty() { Vec::new() } else { vec![("shared".into(), name)] }
@@ -233,17 +240,17 @@ impl<T: Template> Describe for Own<T> {
     }
 
     fn shared_name(&self, s: Shared) -> String {
-        let name = format!("{:?}", self.shared_value(s));
+        let name = format!("{:?}", self.decode_shared(s));
         if name == "()" { String::new() } else { name }
     }
 
     fn local_name(&self, l: Local) -> String {
-        format!("{:?}", self.local_value(l))
+        format!("{:?}", self.decode_local(l))
     }
 }
 
 /// The model while it is explored to find out what its steps do: asking the model itself would explore it again.
-struct Listing<'a, T: Template>(&'a Own<T>);
+struct Listing<'a, T: Template>(&'a TemplateModel<T>);
 
 impl<T: Template> Model for Listing<'_, T> {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {

@@ -21,11 +21,11 @@ impl Cubes for Interpreter {
         self.local.value(l.0)
     }
 
-    fn shared_word(&self, inside: bool, masks: &[u8]) -> Shared {
+    fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared {
         Shared(self.shared.number((inside, masks.into())))
     }
 
-    fn local_word(&self, point: u32, masks: &[u8]) -> Local {
+    fn encode_local(&self, point: u32, masks: &[u8]) -> Local {
         Local(self.local.number((point, masks.into())))
     }
 }
@@ -93,8 +93,8 @@ impl Interpreter {
         let m = &self.control.moves[id as usize];
         let (shared, local) = Interpreter::after(plan, values);
         let put = match m.to {
-            Some(to) => Bag::one(self.local_word(to, &local)),
-            None if self.keep_ended => Bag::one(self.local_word(self.control.spots.len() as u32, &[])),
+            Some(to) => Bag::one(self.encode_local(to, &local)),
+            None if self.keep_ended => Bag::one(self.encode_local(self.control.spots.len() as u32, &[])),
             None => Bag::new(),
         };
         let others = match self.move_kind(m) {
@@ -106,10 +106,10 @@ impl Interpreter {
         let seen = if plan.is_passive() { Interpreter::seen(plan, values) } else { Values::default() };
         Step {
             from,
-            to: self.shared_word(self.inside(m.to), &shared),
+            to: self.encode_shared(self.inside(m.to), &shared),
             take: Bag::one(take),
             put,
-            spawn: m.child.map(|c| self.local_word(c, &values.local)).into_iter().collect(),
+            spawn: m.child.map(|c| self.encode_local(c, &values.local)).into_iter().collect(),
             others,
             edge: Edge(self.edges.number((id, seen)) as u32),
             choice: 0,
@@ -141,8 +141,8 @@ impl Interpreter {
             }
         }
         for values in self.solve(values, &|v| self.act(m, &plan, v, true)) {
-            let from = self.shared_word(self.control.spots[m.from as usize].inside, &values.shared);
-            let take = self.local_word(m.from, &values.local);
+            let from = self.encode_shared(self.control.spots[m.from as usize].inside, &values.shared);
+            let take = self.encode_local(m.from, &values.local);
             out.push(self.step(id, &plan, &values, from, take));
         }
     }
@@ -316,7 +316,7 @@ impl Transfers for Interpreter {
             for ((name, _), &new) in plan.theirs.iter().zip(&values.other_new) {
                 after[Self::their_slot(*name, base)] = new;
             }
-            let fate = Some(self.local_word(at, &after));
+            let fate = Some(self.encode_local(at, &after));
             if !out.contains(&fate) {
                 out.push(fate);
             }
@@ -326,7 +326,7 @@ impl Transfers for Interpreter {
 
     fn woken(&self, l: Local) -> Option<Local> {
         let (at, local) = self.local_cube(l);
-        Some(self.local_word(self.spot(at)?.woken?, &local))
+        Some(self.encode_local(self.spot(at)?.woken?, &local))
     }
 
     fn waits_for(&self, l: Local) -> u32 {
@@ -397,7 +397,7 @@ impl Predecessors for Interpreter {
         values.other = local;
         slots.iter().for_each(|&slot| values.other[slot] = FREE);
         for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, true)) {
-            let origin = self.local_word(at, &values.other);
+            let origin = self.encode_local(at, &values.other);
             if !out.contains(&origin) {
                 out.push(origin);
             }
@@ -409,13 +409,13 @@ impl Predecessors for Interpreter {
         let (at, local) = self.local_cube(l);
         let waits = (0..self.control.spots.len() as u32)
             .filter(|&w| self.control.spots[w as usize].woken == Some(at));
-        out.extend(waits.map(|w| self.local_word(w, &local)));
+        out.extend(waits.map(|w| self.encode_local(w, &local)));
     }
 
     fn waiting(&self, out: &mut Vec<Local>) {
         let waits =
             (0..self.control.spots.len() as u32).filter(|&w| self.control.spots[w as usize].woken.is_some());
-        out.extend(waits.map(|w| self.local_word(w, &self.free_local(w))));
+        out.extend(waits.map(|w| self.encode_local(w, &self.free_local(w))));
     }
 }
 
@@ -439,13 +439,13 @@ impl SetStates for Interpreter {
     fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
         let (a, b) = (self.shared_cube(a), self.shared_cube(b));
         let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
-        Some(self.shared_word(a.0, &both))
+        Some(self.encode_shared(a.0, &both))
     }
 
     fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
         let (a, b) = (self.local_cube(a), self.local_cube(b));
         let both = meet(&a.1, &b.1).filter(|_| a.0 == b.0)?;
-        Some(self.local_word(a.0, &both))
+        Some(self.encode_local(a.0, &both))
     }
 
     fn local_class(&self, l: Local) -> u64 {
@@ -468,7 +468,7 @@ impl SetStates for Interpreter {
         for l in put.into_iter().chain(spawn) {
             local = meet(&local, &self.local_cube(l).1)?;
         }
-        Some((step.from, self.local_word(at, &local)))
+        Some((step.from, self.encode_local(at, &local)))
     }
 
     fn narrow_bystander(&self, _: &Step, before: Local, _: Local) -> Option<Local> {
@@ -487,7 +487,7 @@ impl SetStates for Interpreter {
         let (flag, shared) = self.shared_cube(s);
         let (at, local) = self.local_cube(l);
         let Some(_) = self.spot(at).filter(|spot| spot.inside == flag) else { return self.complete() };
-        let part = |v: Values| (self.shared_word(flag, &v.shared), self.local_word(at, &v.local));
+        let part = |v: Values| (self.encode_shared(flag, &v.shared), self.encode_local(at, &v.local));
         for &id in &self.control.out[at as usize] {
             let m = &self.control.moves[id as usize];
             let plan = self.plan(m);

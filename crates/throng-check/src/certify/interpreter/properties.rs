@@ -6,11 +6,11 @@ use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Variable};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, ONE, ZERO};
-use throng_lang::bp::thread_state::{ThreadStates, choices};
+use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
 use throng_lang::bp::types::bits_of;
 use throng_lang::property::{Part, Pattern, Together};
 use throng_lang::source::Diagnostic;
-use throng_model::{Bag, Config};
+use throng_model::{Bag, Config, Local};
 
 /// The most configurations that one question may become.
 const MOST: usize = 1 << 14;
@@ -20,8 +20,8 @@ impl Interpreter {
     pub fn bad(&self, property: &Property) -> Result<Vec<Config>, String> {
         let one = |spot: u32, values: &Values| {
             let inside = self.control.spots[spot as usize].inside;
-            let thread = Bag::one(self.local_word(spot, &values.local));
-            Config::new(self.shared_word(inside, &values.shared), thread)
+            let thread = Bag::one(self.encode_local(spot, &values.local));
+            Config::new(self.encode_shared(inside, &values.shared), thread)
         };
         let free = |spot: u32| Values {
             shared: self.free_shared(),
@@ -50,7 +50,7 @@ impl Interpreter {
                     |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(Slot::Shared(*i as usize)))? & ZERO != 0);
                 let values = Values { shared: self.free_shared(), ..Values::default() };
                 let found = self.solve(values, &fails);
-                found.iter().map(|v| Config::new(self.shared_word(false, &v.shared), Bag::new())).collect()
+                found.iter().map(|v| Config::new(self.encode_shared(false, &v.shared), Bag::new())).collect()
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
@@ -91,13 +91,9 @@ impl Interpreter {
     /// The configurations in which threads are in these states.
     fn in_states(&self, text: &str) -> Result<Vec<Config>, Diagnostic> {
         let asked = ThreadStates::parse(text)?;
-        let known =
-            |masks: &mut Cube, slot: usize, value: bool| masks[slot] &= if value { ONE } else { ZERO };
-        let mut shared = self.free_shared();
-        for value in &asked.shared {
-            let i = value.find(self.program().shared.iter().map(|v| v.name.as_str()))?;
-            known(&mut shared, i, value.value);
-        }
+        let names: Vec<&str> = self.program().shared.iter().map(|v| v.name.as_str()).collect();
+        let groups: Vec<_> = self.program().groups.shared.iter().collect();
+        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
         let mut places = Vec::new();
         for thread in &asked.threads {
             places.push(match (self.labelled(&thread.place), thread.line()) {
@@ -110,33 +106,29 @@ impl Interpreter {
                     };
                     spots.filter(here).collect()
                 }
-                _ => return Err(thread.nowhere()),
+                _ => return Err(thread.nowhere([])),
             });
         }
         let all = choices(&places)
             .ok_or_else(|| Diagnostic::whole("E611", "there are too many ways to choose statements"))?;
         let mut found = Vec::new();
         for spots in all {
-            let mut bag = Bag::new();
-            let mut possible = !shared.contains(&0);
+            let mut bags = vec![Bag::new()];
             for (thread, &s) in asked.threads.iter().zip(&spots) {
                 let spot = &self.control.spots[s as usize];
                 let own = &self.program().functions[spot.top().0].variables;
-                let names = own.iter().chain(&self.program().thread_locals).map(|v| v.name.as_str());
-                let mut local = self.free_local(s);
-                for value in &thread.values {
-                    let i = value.find(names.clone())?;
-                    let slot = i.checked_sub(own.len()).unwrap_or(spot.base + i);
-                    known(&mut local, slot, value.value);
-                }
-                possible &= !local.contains(&0);
-                if possible {
-                    bag.insert(self.local_word(s, &local), 1);
-                }
+                let names: Vec<&str> =
+                    own.iter().chain(&self.program().thread_locals).map(|v| v.name.as_str()).collect();
+                let groups = self.program().groups.visible(spot.top().0);
+                let slot = |i: usize| i.checked_sub(own.len()).unwrap_or(spot.base + i);
+                let cubes = constrained(&self.free_local(s), &thread.values, &names, &groups, &slot)?;
+                let locals: Vec<Local> = cubes.iter().map(|local| self.encode_local(s, local)).collect();
+                bags = with_each(&bags, &locals);
             }
             let inside = spots.iter().filter(|&&s| self.control.spots[s as usize].inside).count();
-            if possible && inside < 2 {
-                found.push(Config::new(self.shared_word(inside == 1, &shared), bag));
+            for shared in shared.iter().filter(|_| inside < 2) {
+                let word = self.encode_shared(inside == 1, shared);
+                found.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
             }
         }
         Ok(found)
@@ -186,8 +178,8 @@ impl Interpreter {
             let all = |i: usize| chosen.iter().fold(ZERO | ONE, |m, c| m & c.1.shared[i]);
             let shared: Cube = (0..self.program().shared.len()).map(all).collect();
             if !shared.contains(&0) {
-                let threads = chosen.iter().map(|c| self.local_word(c.0, &c.1.local)).collect();
-                configs.push(Config::new(self.shared_word(inside == 1, &shared), threads));
+                let threads = chosen.iter().map(|c| self.encode_local(c.0, &c.1.local)).collect();
+                configs.push(Config::new(self.encode_shared(inside == 1, &shared), threads));
             }
         }
         Some(configs)

@@ -1,17 +1,20 @@
 //! Evidence for a cutoff: a run to every thread state, and all that fewer threads can reach.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Closed, Cutoff, ThreadState};
+use crate::engine::Silent;
+use crate::engine::explicit::{Id, Listed, configurations_up_to};
 use throng_check::rules::cutoff::CutoffProof;
-use throng_model::limits::{Limits, Ticker};
-use throng_model::problem::{Initial, Problem};
+use throng_model::limits::Limits;
+use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, RunNode, Unknown};
-use throng_model::{Config, Local, semantics};
+use throng_model::{Config, Incomplete, Local, Model, semantics};
 
 /// All that shows a cutoff: a run to every thread state, why there are no others, and why fewer threads do not suffice.
 pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<CutoffProof, Unknown> {
-    let (runs, reachable) = runs(problem, found, limits)?;
     let (rest, except) = match &found.closed {
         Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
         Closed::Views(views, except) => {
@@ -19,108 +22,80 @@ pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<Cutof
         }
     };
     let needed = match found.levels.last() {
-        Some(level) => Some((level.example, all(problem, found.threads.saturating_sub(1), limits)?)),
+        Some(level) => {
+            let fewer = found.threads.saturating_sub(1);
+            Some((level.example, configurations_up_to(fewer, problem, 1, limits, &Silent)?))
+        }
         None => None,
     };
-    let reachable = reachable.into_iter().map(|((s, l), at)| (s, l, at)).collect();
-    Ok(CutoffProof { threads: found.threads, runs, reachable, rest, except, needed })
+    let (nodes, shown) = found.runs.clone();
+    let reachable = shown.into_iter().map(|((s, l), at)| (s, l, at)).collect();
+    Ok(CutoffProof { threads: found.threads, runs: nodes, reachable, rest, except, needed })
 }
 
 /// Runs as a forest, with the node at which each thread state is reached.
-type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
+pub type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 
-/// Runs with at most as many threads as the cutoff, into every reachable thread state.
-fn runs(problem: &Problem, cutoff: &Cutoff, limits: &Limits) -> Result<Runs, Unknown> {
-    let model = &*problem.model;
-    let mut missing: FxHashSet<ThreadState> = cutoff.search_states.iter().copied().collect();
+/// A run into each of these thread states, all of which were found.
+pub(super) fn runs(model: &dyn Model, listed: &Listed<'_>, states: &[ThreadState]) -> Result<Runs, Unknown> {
+    let mut missing: FxHashSet<ThreadState> = states.iter().copied().collect();
     let mut shown = Vec::new();
-    let nodes = explore(problem, cutoff.threads, limits, &mut |i, config| {
+    listed.each(|id, config| {
         for &(l, _) in config.threads.entries() {
             if missing.remove(&(config.shared, l)) {
-                shown.push(((config.shared, l), i));
+                shown.push(((config.shared, l), id));
             }
         }
         !missing.is_empty()
     })?;
     // A state may be within one that was reached.
-    for (s, l) in missing {
-        Ticker::new(limits).ticks(nodes.len() as u32)?;
-        let within = |n: &RunNode| {
-            model.within_shared(s, n.config.shared)
-                && n.config.threads.entries().iter().any(|e| model.within_local(l, e.0))
-        };
-        let Some(at) = nodes.iter().position(within) else {
-            return Err(Unknown::Inconclusive("no run to some thread state was found".into()));
-        };
-        shown.push(((s, l), at));
+    listed.each(|id, config| {
+        missing.retain(|&(s, l)| {
+            let there = model.within_shared(s, config.shared)
+                && config.threads.entries().iter().any(|e| model.within_local(l, e.0));
+            shown.extend(there.then_some(((s, l), id)));
+            !there
+        });
+        !missing.is_empty()
+    })?;
+    if !missing.is_empty() {
+        return Err(Unknown::Inconclusive("no run to some thread state was found".into()));
     }
-    Ok(prune(nodes, shown))
+    Ok(forest(model, listed, shown))
 }
 
-/// Every configuration that is reached without ever having more than `most` threads.
-fn all(problem: &Problem, most: u32, limits: &Limits) -> Result<Vec<Config>, Unknown> {
-    Ok(explore(problem, most, limits, &mut |_, _| true)?.into_iter().map(|n| n.config).collect())
-}
-
-/// Breadth first, until `see` has seen enough.
-fn explore(
-    problem: &Problem,
-    most: u32,
-    limits: &Limits,
-    see: &mut dyn FnMut(usize, &Config) -> bool,
-) -> Result<Vec<RunNode>, Unknown> {
-    let mut ticker = Ticker::new(limits);
-    let mut nodes: Vec<RunNode> = Vec::new();
-    let mut known: FxHashSet<Config> = FxHashSet::default();
-    let sizes = |f: &Initial| {
-        let sizes = std::iter::successors(f.next_size(None), |&size| f.next_size(Some(size)));
-        sizes.take_while(|&size| size <= most).collect::<Vec<_>>()
-    };
-    for config in problem.initial.iter().flat_map(|f| sizes(f).into_iter().flat_map(|k| f.of_size(k))) {
-        ticker.tick()?;
-        if known.insert(config.clone()) {
-            nodes.push(RunNode { parent: None, by: None, config });
+/// The runs to some configurations, together.
+fn forest(model: &dyn Model, listed: &Listed<'_>, shown: Vec<(ThreadState, Id)>) -> Runs {
+    let mut needed: BTreeSet<Id> = BTreeSet::new();
+    for &(_, id) in &shown {
+        let mut at = Some(id);
+        while let Some(id) = at.filter(|&id| needed.insert(id)) {
+            at = listed.parent(id);
         }
     }
-    let (mut at, mut more) = (0, true);
-    for (i, node) in nodes.iter().enumerate() {
-        more &= see(i, &node.config);
+    let number_of: FxHashMap<Id, usize> = needed.iter().copied().zip(0..).collect();
+    let mut nodes: Vec<RunNode> = Vec::with_capacity(needed.len());
+    for id in needed {
+        let config = listed.config(id);
+        let parent = listed.parent(id).map(|id| number_of[&id]);
+        let by = parent.and_then(|p| leader(model, &nodes[p].config, &config));
+        nodes.push(RunNode { parent, by, config });
     }
-    let mut after = Vec::new();
-    while more && at < nodes.len() {
-        ticker.tick()?;
-        let config = nodes[at].config.clone();
-        semantics::successors(&*problem.model, &config, None, &mut after)?;
-        for (step, next) in after.drain(..).filter(|(_, c)| c.threads.size() <= most) {
-            ticker.tick()?;
-            if known.insert(next.clone()) {
-                let by: Option<Local> = step.take.entries().first().map(|e| e.0);
-                nodes.push(RunNode { parent: Some(at), by, config: next });
-                more &= see(nodes.len() - 1, &nodes[nodes.len() - 1].config);
-            }
-        }
-        at += 1;
-    }
-    Ok(nodes)
-}
-
-/// Only the nodes that lead somewhere.
-fn prune(nodes: Vec<RunNode>, shown: Vec<(ThreadState, usize)>) -> Runs {
-    let mut needed = vec![false; nodes.len()];
-    for &(_, i) in &shown {
-        let mut at = Some(i);
-        while let Some(i) = at.filter(|&i| !needed[i]) {
-            needed[i] = true;
-            at = nodes[i].parent;
-        }
-    }
-    let mut places: FxHashMap<usize, usize> = FxHashMap::default();
-    let mut kept = Vec::new();
-    for (i, node) in nodes.into_iter().enumerate().filter(|(i, _)| needed[*i]) {
-        places.insert(i, kept.len());
-        kept.push(RunNode { parent: node.parent.map(|p| places[&p]), ..node });
-    }
-    let mut shown: Vec<(ThreadState, usize)> = shown.into_iter().map(|(t, i)| (t, places[&i])).collect();
+    let mut shown: Vec<(ThreadState, usize)> = shown.into_iter().map(|(t, id)| (t, number_of[&id])).collect();
     shown.sort_unstable();
-    (kept, shown)
+    (nodes, shown)
+}
+
+/// Which thread leads a step between two configurations.
+fn leader(model: &dyn Model, before: &Config, after: &Config) -> Option<Local> {
+    let (mut steps, mut results) = (Vec::new(), Vec::new());
+    before.threads.entries().iter().map(|e| e.0).find(|&l| {
+        steps.clear();
+        results.clear();
+        Incomplete::irrelevant(model.post(before.shared, l, &mut steps));
+        for step in steps.iter().filter(|step| step.to == after.shared) {
+            Incomplete::irrelevant(semantics::fire(model, before, step, None, &mut results));
+        }
+        results.contains(after)
+    })
 }

@@ -51,16 +51,23 @@ impl Batch {
         (self.fired, self.expanded, self.pruned, self.occupied) = (0, 0, None, Occupied::default());
     }
 
-    /// Stores all that is new and adds what may hit a target to `suspects`.
-    pub fn store(&self, store: &mut Store, suspects: &mut Vec<Id>) -> Result<(), Unknown> {
+    /// Stores all that is new and `wanted`, and adds what may hit a target to `suspects`.
+    pub fn store(
+        &self,
+        store: &mut Store,
+        suspects: &mut Vec<Id>,
+        mut wanted: impl FnMut(&[u8]) -> Result<bool, Unknown>,
+    ) -> Result<(), Unknown> {
         let mut rest = &self.bytes[..];
         for abreast in self.candidates.chunks(ABREAST) {
             store.warm(abreast.iter().map(|c| c.hash));
             for c in abreast {
                 let (packed, later) = rest.split_at(c.length as usize);
                 rest = later;
-                let new = store.insert(packed, c.hash, c.parent)?;
-                suspects.extend(new.filter(|_| c.may_hit));
+                if wanted(packed)? {
+                    let new = store.insert(packed, c.hash, c.parent)?;
+                    suspects.extend(new.filter(|_| c.may_hit));
+                }
             }
         }
         Ok(())

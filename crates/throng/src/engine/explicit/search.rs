@@ -8,6 +8,7 @@ use super::parallel;
 use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
+use super::tracked::Tracked;
 use crate::engine::levels::{Levels, SizeLimit};
 use crate::engine::{Occupied, Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
@@ -22,6 +23,8 @@ pub struct Search<'p> {
     pub(super) levels: Levels<'p>,
     pub(super) steps: Steps<'p>,
     pub(super) store: Store,
+    /// What decides which configurations are kept, if only thread states are asked for.
+    tracked: Option<Tracked>,
     /// The first configuration that has not been expanded: all before it have been, and their successors are stored.
     pub(super) next: usize,
     /// The level that is searched, once all it starts from is stored.
@@ -100,6 +103,17 @@ impl<'p> Search<'p> {
         Search::for_targets(problem, &[], jobs, None, limits, watch)
     }
 
+    /// A search that has not begun and finds all thread states, with a shortest run to each; not all configurations.
+    pub fn listing(
+        problem: &'p Problem,
+        jobs: usize,
+        limits: &'p Limits,
+        watch: &'p dyn Watch,
+    ) -> Search<'p> {
+        let tracked = Tracked::new(&*problem.model);
+        Search { tracked, ..Search::exhaustive(problem, jobs, limits, watch) }
+    }
+
     /// A search that has not begun and looks for these targets.
     pub fn for_targets(
         problem: &'p Problem,
@@ -115,6 +129,7 @@ impl<'p> Search<'p> {
             levels: Levels::new(problem),
             steps: Steps::new(model, Targets::new(model, targets), reduction),
             store: Store::default(),
+            tracked: None,
             next: 0,
             level: None,
             limits,
@@ -152,6 +167,7 @@ impl<'p> Search<'p> {
         let below = below.filter(|_| self.pruned.is_none());
         if below.is_none() {
             self.store.clear();
+            self.tracked.iter_mut().for_each(Tracked::clear);
             self.suspects.clear();
             self.next = 0;
             self.expanded = 0;
@@ -221,6 +237,29 @@ impl<'p> Search<'p> {
         Ok(found)
     }
 
+    /// Shows configurations in the order in which they were found, with their ids, until `see` says that this is enough.
+    pub fn each(&self, mut see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
+        let mut ticker = Ticker::new(self.limits);
+        let mut config = self.steps.scratch().config;
+        let mut at = 0;
+        while at < self.store.end() {
+            ticker.tick()?;
+            let length = config.read(self.store.packed(at as Id));
+            if !see(at as Id, &self.steps.config(&config)) {
+                break;
+            }
+            at = Store::after(at as Id, length);
+        }
+        Ok(())
+    }
+
+    /// The configuration with this id.
+    pub fn config(&self, id: Id) -> Config {
+        let mut config = self.steps.scratch().config;
+        config.read(self.store.packed(id));
+        self.steps.config(&config)
+    }
+
     /// Every thread state of the configurations expanded, sorted.
     pub fn thread_states(&self) -> Vec<(Shared, Local)> {
         let mut states: Vec<_> = self.steps.thread_states().collect();
@@ -235,12 +274,17 @@ impl<'p> Search<'p> {
 
     /// Stores the initial configurations after level `below` and up to `level`.
     fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Unknown> {
-        let Search { levels, steps, store, suspects, ticker, .. } = self;
+        let Search { levels, steps, store, tracked, suspects, ticker, .. } = self;
         let mut packer = steps.scratch().packer;
         levels.starts(below, level, &mut |config| {
             ticker.tick()?;
             let config = steps.unpacked(&config);
             let packed = packer.pack(config.shared, &config.entries);
+            if let Some(tracked) = tracked
+                && !tracked.is_new(packed, steps)?
+            {
+                return Ok(());
+            }
             suspects.extend(store.insert(packed, store::hash(packed), ROOT)?);
             Ok(())
         })?;
@@ -294,7 +338,10 @@ impl<'p> Search<'p> {
     /// A search that is stopped in between can be resumed: what has been stored but not judged waits among the suspects, and what was not stored is found
     /// again because `next` has not moved.
     fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
-        batch.store(&mut self.store, &mut self.suspects)?;
+        let Search { steps, store, tracked, suspects, .. } = self;
+        batch.store(store, suspects, |packed| {
+            tracked.as_mut().map_or(Ok(true), |tracked| tracked.is_new(packed, steps))
+        })?;
         self.next = next;
         self.fired += batch.fired;
         self.expanded += batch.expanded;
@@ -332,7 +379,7 @@ impl<'p> Search<'p> {
     }
 
     /// The run that led to `id`: its predecessors, and between them any step that fits.
-    fn trace(&self, id: Id) -> Trace {
+    pub(super) fn trace(&self, id: Id) -> Trace {
         let mut configs = Vec::new();
         let mut unpacked = self.steps.scratch().config;
         let mut at = Some(id);

@@ -185,6 +185,12 @@ impl<'m> Steps<'m> {
         Config::new(self.shared.value(config.shared), threads.collect())
     }
 
+    /// The local state with this id, without values that will never be read again.
+    pub fn forgotten(&self, l: u32) -> Local {
+        let local = self.locals.value(l);
+        self.model.sets().map_or(local, |sets| sets.forget(local))
+    }
+
     /// The thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
         self.thread_states.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))

@@ -434,7 +434,7 @@ impl<'p> Search<'p> {
         let fixed = self.steps.vector(&family.threads);
         let run = Run { shared: root.shared, start: join(&need, &fixed), steps };
         let run = shorten(run, &goal, &self.steps, |need| join(need, &fixed), &mut self.ticker)?;
-        Ok(self.told_in_words(&run, family))
+        Ok(self.as_trace(&run, family))
     }
 
     /// The threads of the label that the target needs, and no more.
@@ -461,7 +461,7 @@ impl<'p> Search<'p> {
         goal
     }
 
-    fn told_in_words(&self, run: &Run, family: &Initial) -> Trace {
+    fn as_trace(&self, run: &Run, family: &Initial) -> Trace {
         let mut configs = run.configs(&self.steps).into_iter().map(|(s, v)| self.steps.config(s, &v));
         let start = configs.next().unwrap_or_else(|| Config::new(Shared(0), family.threads.clone()));
         let originals = run.steps.iter().map(|&id| self.steps.original(id).clone());

@@ -36,7 +36,7 @@ pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop>
                 None => {
                     let (point, set) = search.registry().local(l);
                     let cubes = search.machine.encoder.local_cubes(point, set, &mut ticker)?;
-                    products.locals.push(cubes.iter().map(|c| search.coded.local_word(point, c)).collect());
+                    products.locals.push(cubes.iter().map(|c| search.coded.encode_local(point, c)).collect());
                     let number = products.locals.len() as u32 - 1;
                     locals.insert(l, number);
                     number
@@ -56,7 +56,7 @@ fn shared_states(
     ticker: &mut Ticker<'_>,
 ) -> Result<Vec<Shared>, Unknown> {
     let cubes = search.machine.encoder.shared_cubes(search.registry().shared(id), ticker)?;
-    Ok(cubes.iter().map(|c| search.coded.shared_word(inside, c)).collect())
+    Ok(cubes.iter().map(|c| search.coded.encode_shared(inside, c)).collect())
 }
 
 /// States such that each image of one is within one.

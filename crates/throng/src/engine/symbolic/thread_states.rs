@@ -99,7 +99,7 @@ fn list(
                     Some(slot) => local[slot] = mask(value),
                 }
             }
-            found.push((coded.shared_word(inside, &shared), coded.local_word(point, &local)));
+            found.push((coded.encode_shared(inside, &shared), coded.encode_local(point, &local)));
             Ok::<(), Unknown>(())
         })?;
     }

@@ -56,7 +56,7 @@ pub struct Triples {
     beside: FxHashMap<(Id, Group), Vec<Id>>,
     rules: Vec<Rule>,
     by_take: FxHashMap<(Id, Id), Vec<u32>>,
-    /// Rules of a shared state that take nobody or disturb: whoever is new there may stand by.
+    /// Rules of a shared state that take no thread or disturb: a thread that is new there may stand by.
     open: FxHashMap<Id, Vec<u32>>,
 }
 
@@ -178,7 +178,7 @@ impl Triples {
         }
         for i in 0..size(view) {
             let rest = without(view, i);
-            // Parts come first, so that nobody is beside what is not there.
+            // Parts come first, so that no view has a thread beside one that is not there.
             self.add(s, rest, ticker)?;
             if i == 0 || view[i] != view[i - 1] {
                 self.beside.entry((s, rest)).or_default().push(view[i]);

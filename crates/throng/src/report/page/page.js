@@ -5,7 +5,9 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const app = document.getElementById("app");
   const HUES = [212, 28, 152, 282, 345, 188, 50, 312];
-  const LANES = 40; // more columns than this nobody can follow
+  const ALONE = 8; // with more threads than this, those that do the same share a column
+  const FOLD = 3; // so many steps of one thread that change nothing are one row
+  const LANES = 40; // more columns than this cannot be followed
   const WHOLE = 1500; // lists up to this long are drawn as a whole, so that the browser's own search finds everything
 
   // Values come as objects; here their order matters.
@@ -181,6 +183,7 @@
       const run = this.run;
       this.length = run.steps.length;
       this.lanes = this.chooseLanes();
+      this.foldRows();
       this.place = new Map(run.start);
       this.shared = run.shared.slice();
       this.counts = new Map(run.counts);
@@ -203,8 +206,41 @@
       });
       const all = [...busy].sort((a, b) => a - b);
       this.idle = this.born.size - all.length;
-      this.hidden = Math.max(0, all.length - LANES);
-      return all.slice(0, LANES);
+      const lanes = (all.length > ALONE ? this.alike(all) : all.map((t) => [t])).slice(0, LANES);
+      this.laneOf = new Map(lanes.flatMap((lane, i) => lane.map((t) => [t, i])));
+      this.hidden = all.length - this.laneOf.size;
+      return lanes;
+    }
+
+    // Threads that start in the same state and go through the same states in the same roles.
+    alike(threads) {
+      const history = new Map(threads.map((t) => [t, []]));
+      this.run.start.forEach(([t, s]) => history.get(t)?.push(s));
+      this.run.steps.forEach((step) => (step.m || []).forEach(([t, role, , after]) => history.get(t)?.push(role + after)));
+      const lanes = new Map();
+      for (const t of threads) {
+        const key = history.get(t).join();
+        lanes.set(key, [...(lanes.get(key) || []), t]);
+      }
+      return [...lanes.values()];
+    }
+
+    // Rows: the start, the steps (several in one row where one thread only moves on), the end.
+    foldRows() {
+      const silent = (i) => {
+        const step = this.run.steps[i - 1];
+        return step && step.t !== undefined && (step.m || []).length === 1 && this.changesOf(step).length === 0;
+      };
+      this.groups = [[0]];
+      for (let i = 1; i <= this.length; ) {
+        let end = i;
+        while (end - i < 49 && silent(i) && silent(end + 1) && this.run.steps[end].t === this.run.steps[i - 1].t) end++;
+        if (end - i + 1 < FOLD) end = i;
+        this.groups.push(Array.from({ length: end - i + 1 }, (_, k) => i + k));
+        i = end + 1;
+      }
+      this.groups.push([this.length + 1]);
+      this.rowOf = new Map(this.groups.flatMap((group, row) => group.map((i) => [i, row])));
     }
 
     build() {
@@ -228,10 +264,10 @@
         this.counter,
       );
       // Few columns with short statements: each statement in its column. Otherwise narrow columns, and statements beside them.
-      const longest = Math.max(0, ...this.run.steps.map((s) => this.run.statements[s.e].text.length + this.changesOf(s).reduce((sum, c) => sum + c.length + 2, 0)));
+      const longest = Math.max(0, ...this.run.steps.map((s) => this.said(this.run.statements[s.e]).length + this.changesOf(s).reduce((sum, c) => sum + c.length + 2, 0)));
       this.roomy = this.lanes.length <= 3 && longest * this.lanes.length <= 56;
-      this.head = el("div", { class: "rows-head" }, this.lanes.map((t, i) => el("span", { class: "lane-name", hue: hue(t), "--i": i }, nameOf(t))));
-      this.rows = new Rows(n + 2, 34, (i) => this.row(i), "timeline", "Timeline, a column for each thread");
+      this.head = el("div", { class: "rows-head" }, this.lanes.map((lane, i) => el("span", { class: "lane-name", hue: hue(lane[0]), "--i": i, title: lane.map(nameOf).join(" ") }, lane.length > 1 ? lane.length + "×" : nameOf(lane[0]))));
+      this.rows = new Rows(this.groups.length, 34, (i) => this.row(i), "timeline", "Timeline, a column for each thread");
       this.rows.box.prepend(this.head);
       this.rows.box.classList.add(this.roomy ? "roomy" : "tight");
       this.rows.box.style.setProperty("--lanes", Math.max(1, this.lanes.length));
@@ -267,40 +303,50 @@
       return this.born.get(thread) <= step && !(this.gone.get(thread) < step);
     }
 
-    row(i) {
+    said(statement) {
+      return (statement.text || "(step)") + (statement.goes ? " → " + statement.goes : "");
+    }
+
+    row(r) {
       const n = this.length;
-      const lines = this.lanes.map((t, lane) =>
-        this.alive(t, Math.min(i, n)) && i <= n
-          ? el("span", { class: "rail" + (this.born.get(t) === i ? " born" : "") + (this.gone.get(t) === i ? " gone" : ""), hue: hue(t), "--i": lane })
-          : null,
-      );
-      if (i === 0) return this.plainRow(i, "start", lines, el("span", { class: "box start" }, this.startText()));
-      if (i === n + 1) return this.plainRow(i, "✗", [], this.violationBox());
+      const group = this.groups[r];
+      const i = group[group.length - 1];
+      const lines = this.lanes.map((lane, at) => {
+        const there = lane.filter((t) => this.alive(t, Math.min(i, n)));
+        if (i > n || there.length === 0) return null;
+        const all = (when) => there.every((t) => when.get(t) === i);
+        return el("span", { class: "rail" + (all(this.born) ? " born" : "") + (all(this.gone) ? " gone" : ""), hue: hue(lane[0]), "--i": at });
+      });
+      if (i === 0) return this.plainRow(group, "start", lines, el("span", { class: "box start" }, this.startText()));
+      if (i === n + 1) return this.plainRow(group, "✗", [], this.violationBox());
       const step = this.run.steps[i - 1];
-      const statement = this.run.statements[step.e];
-      const lane = step.t === undefined ? 0 : Math.max(0, this.lanes.indexOf(step.t));
+      const statements = group.map((k) => this.run.statements[this.run.steps[k - 1].e]);
+      const lane = step.t === undefined ? 0 : this.laneOf.get(step.t) || 0;
+      const shared = step.t !== undefined && (this.lanes[lane] || []).length > 1;
+      const shown = statements.length > 1 ? [statements[0], statements[statements.length - 1]] : statements;
       const box = el(
         "span",
-        { class: "box", hue: step.t === undefined ? 0 : hue(step.t), title: (statement.line ? statement.line + ": " : "") + statement.text },
-        !this.roomy && step.t !== undefined ? chip(step.t, "active") : null,
-        statement.line ? el("span", { class: "number" }, statement.line) : null,
-        el("code", {}, statement.text || "(step)"),
+        { class: "box", hue: step.t === undefined ? 0 : hue(step.t), title: statements.map((s) => (s.line ? s.line + ": " : "") + this.said(s)).join("\n") },
+        (!this.roomy || shared) && step.t !== undefined ? chip(step.t, "active") : null,
+        shown.map((s, k) => [k ? el("span", { class: "number" }, "…") : null, s.line ? el("span", { class: "number" }, s.line) : null, el("code", {}, shown.length > 1 ? s.text : this.said(s))]),
+        group.length > 1 ? el("span", { class: "pill" }, plural(group.length, "step")) : null,
         this.pills(step),
       );
       const dots = (step.m || []).map(([t, role]) => {
-        const at = this.lanes.indexOf(t);
-        return at < 0 ? null : el("span", { class: "dot " + role, hue: hue(t), "--i": at, title: nameOf(t) + " " + ROLES[role] });
+        const at = this.laneOf.get(t);
+        return at === undefined ? null : el("span", { class: "dot " + role, hue: hue(t), "--i": at, title: nameOf(t) + " " + ROLES[role] });
       });
-      const node = this.plainRow(i, i, [...lines, ...dots], box);
+      const node = this.plainRow(group, group.length > 1 ? group[0] + "–" + i : i, [...lines, ...dots], box);
       node.style.setProperty("--i", lane);
       return node;
     }
 
-    plainRow(i, label, marks, box) {
+    plainRow(group, label, marks, box) {
+      const i = group[group.length - 1];
       const step = Math.min(i, this.length);
       return el(
         "div",
-        { class: "row" + (i === this.at ? " now" : "") + (i > this.at ? " later" : "") + (i > this.length ? " end" : ""), onclick: (e) => e.target.closest("a") || this.go(step), "data-step": i },
+        { class: "row" + (group.includes(this.at) ? " now" : "") + (group[0] > this.at ? " later" : "") + (i > this.length ? " end" : ""), onclick: (e) => e.target.closest("a") || this.go(step), "data-step": i },
         el("a", { class: "number", href: this.hash(step), "aria-label": "Step " + step }, label),
         el("div", { class: "track" }, marks, el("span", { class: "spacer" }), box),
       );
@@ -349,7 +395,7 @@
         "span",
         { class: "box bad" },
         el("b", {}, "violated: " + this.target.name),
-        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name]),
+        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value)]),
       );
     }
 
@@ -382,13 +428,14 @@
       document.getElementById("first")?.toggleAttribute("disabled", this.at === 0);
       document.getElementById("forward")?.toggleAttribute("disabled", this.at === n);
       document.getElementById("last")?.toggleAttribute("disabled", this.at === n);
-      this.rows.each((node, i) => {
-        node.classList.toggle("now", i === this.at);
-        node.classList.toggle("later", i > this.at);
-        if (i === this.at) node.setAttribute("aria-current", "step");
+      this.rows.each((node, row) => {
+        const now = this.groups[row].includes(this.at);
+        node.classList.toggle("now", now);
+        node.classList.toggle("later", this.groups[row][0] > this.at);
+        if (now) node.setAttribute("aria-current", "step");
         else node.removeAttribute("aria-current");
       });
-      this.rows.reveal(this.at === n ? n + 1 : this.at);
+      this.rows.reveal(this.rowOf.get(this.at === n ? n + 1 : this.at));
       const step = this.at > 0 ? this.run.steps[this.at - 1] : null;
       this.tell(step);
       this.showSource(step);
@@ -405,7 +452,7 @@
       const statement = this.run.statements[step.e];
       const parts = [step.t === undefined ? "A step: " : [chip(step.t), " ran "]];
       if (statement.line) parts.push("line " + statement.line + ": ");
-      parts.push(el("code", {}, statement.text));
+      parts.push(el("code", {}, this.said(statement)));
       if (statement.function && statement.function !== "main") parts.push(" in " + statement.function);
       if (statement.labels.length) parts.push(", label " + statement.labels.join(", "));
       if (statement.origin) parts.push(el("small", {}, " from " + statement.origin));
@@ -576,7 +623,7 @@
       const set = (names) => (names.length === 1 ? names[0] : "{" + names.join("; ") + "}");
       const shared = set(member.s.map((s) => proof.shared[s]));
       const threads = member.t.map(([n, states]) => (n === null ? "ω" : n) + " × " + set(states.map((s) => proof.states[s].name)));
-      return (shared ? shared + "  |  " : "") + (threads.join(",  ") || "nobody");
+      return (shared ? shared + "  |  " : "") + (threads.join(",  ") || "no threads");
     }
 
     build() {
@@ -599,7 +646,7 @@
       this.detail = el("div", { class: "member-detail", id: "member", "aria-live": "polite" });
       const verified = data.checked
         ? "A separate checker that knows nothing of the search has verified, member by member:"
-        : "Nobody has checked this certificate (--no-check). It would have to satisfy:";
+        : "This certificate has not been checked. It would have to satisfy:";
       const cut = proof.size > all.length ? "The first " + all.length.toLocaleString("en") + " of " + proof.size.toLocaleString("en") + " are here." : "";
       this.view = el(
         "div",
@@ -620,10 +667,11 @@
             el("p", { class: "note" }, verified),
             el("ol", { class: "obligations " + (data.checked ? "yes" : "no") }, proof.obligations.map((o) => el("li", {}, o))),
           ),
+          data.lines.length ? this.facts() : null,
           el(
-            "section",
-            { class: "card browse" },
-            el("h2", {}, "The certificate"),
+            "details",
+            { class: "card browse", open: data.lines.length === 0 },
+            el("summary", {}, "The certificate: " + plural(proof.size, proof.member)),
             el("p", { class: "note" }, "Choose a member to see in the source where its threads are. " + cut),
             el("div", { class: "filter" }, input, this.found),
             this.listBox,
@@ -632,6 +680,21 @@
         ),
       );
       this.count();
+    }
+
+    // What holds whenever a thread is at a line.
+    facts() {
+      const row = ({ line, facts }) =>
+        el("div", { class: "fact", "data-line": line, onclick: () => this.paintLine(line) }, el("span", { class: "number" }, line), el("code", {}, this.source.lines[line - 1]?.trim() || ""), facts.map((f) => el("span", { class: "pill" }, f)));
+      return card("What holds at each line", el("p", { class: "note" }, "Whenever a thread is about to run a line. Each of these follows from the certificate."), el("div", { class: "line-facts", id: "facts" }, data.lines.map(row)));
+    }
+
+    paintLine(line) {
+      this.paint(null);
+      const { map, at } = marks();
+      this.source.marks.forEach((mark, l) => map.set(l, mark));
+      at(line).classes.push("chosen");
+      this.source.mark(map, line);
     }
 
     refill() {
@@ -657,6 +720,7 @@
     choose(i) {
       if (i < 0 || i >= this.match.length) return;
       this.chosen = this.match[i];
+      this.view.querySelector(".browse").open = true;
       this.list.each((node, j) => node.classList.toggle("now", j === i));
       this.list.reveal(i);
       const member = this.proof.members[this.chosen];
@@ -862,7 +926,7 @@
         ["?", "this list"],
       ].map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]),
     ),
-    el("p", { class: "note" }, "The address follows the step: copy it to show somebody this moment. The page prints, and needs no network."),
+    el("p", { class: "note" }, "The address follows the step: copy it to link to this moment. The page prints, and needs no network."),
     el("form", { method: "dialog" }, el("button", {}, "Close")),
   );
 

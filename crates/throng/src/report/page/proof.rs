@@ -1,4 +1,4 @@
-//! A certificate for the page: in words, its members as far as anybody would look through them, and which lines it rules out.
+//! A certificate for the page: in words, its first members, and which lines it rules out.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use super::super::story::{self, State};
 use throng_model::verdict::{Certificate, Products};
 use throng_model::{Config, Local, Model, OMEGA, Shared};
 
-/// More members than this nobody looks through, and the page stays small.
+/// More members than this are not listed, so that the page stays small.
 const MOST: usize = 5_000;
 
 /// Of a set with more states than this, a member of a product names only the first.
@@ -141,6 +141,7 @@ fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
         Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
         Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),
         Certificate::Quotient(_, proof) => configs(proof),
+        Certificate::Localised(parts) => Box::new(parts.iter().flat_map(|part| configs(&part.proof))),
         Certificate::Products(_) => Box::new(std::iter::empty()),
     }
 }
@@ -153,7 +154,7 @@ fn lines(model: &dyn Model, certificate: &Certificate) -> Option<Lines> {
     }
     let occupied: BTreeSet<u32> =
         locals(certificate).into_iter().filter_map(|l| model.place(l)).map(|p| p.line).collect();
-    // `end` is where a function is left; nobody wrote a statement there.
+    // `end` is where a function is left; there is no statement in the source.
     let is_statement = |text: &str| !["end", "}"].contains(&text);
     let statements: BTreeSet<u32> =
         written.iter().filter(|p| is_statement(&p.text)).map(|p| p.line).collect();

@@ -18,7 +18,7 @@ use throng_model::{Bag, Config, Edge, Local, Model};
 pub(super) struct Run {
     /// The most threads that exist at once.
     threads: u32,
-    /// Whether threads have names. With very many, only counts are told.
+    /// Whether threads have names. With very many, only counts are shown.
     named: bool,
     /// Names of the shared variables.
     variables: Vec<String>,
@@ -38,6 +38,9 @@ pub(super) struct Run {
 struct Statement {
     line: u32,
     text: String,
+    /// Where control goes, if it could go elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goes: Option<String>,
     function: String,
     labels: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,25 +92,25 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     let mut states = Once::new();
     let mut edges = Once::new();
     let start_shared = Values(model.shared_values(trace.start.shared));
-    let told = name(problem, trace);
+    let named = name(problem, trace);
     let mut steps = Vec::with_capacity(trace.steps.len());
     let start: Vec<(u32, usize)> =
-        told.iter().flat_map(|t| &t.start).map(|&(t, l)| (t.0, states.number(l))).collect();
+        named.iter().flat_map(|t| &t.start).map(|&(t, l)| (t.0, states.number(l))).collect();
     let count = |&(l, n): &(Local, u32), states: &mut Once<Local>| (states.number(l), n);
-    let counts = match &told {
+    let counts = match &named {
         Some(_) => Vec::new(),
         None => trace.start.threads.entries().iter().map(|e| count(e, &mut states)).collect(),
     };
     let mut before = &trace.start;
     for (i, taken) in trace.steps.iter().enumerate() {
-        let changes = told.as_ref().map(|t| &t.changes[i][..]);
+        let changes = named.as_ref().map(|t| &t.changes[i][..]);
         steps.push(step(model, before, taken, changes, &mut states, &mut edges));
         before = &taken.after;
     }
-    let crowd = told.as_ref().map(|t| &t.end);
+    let crowd = named.as_ref().map(|t| &t.end);
     Run {
         threads: trace.threads(),
-        named: told.is_some(),
+        named: named.is_some(),
         shared: start_shared.0.iter().map(|v| v.1.clone()).collect(),
         variables: start_shared.0.into_iter().map(|v| v.0).collect(),
         states: states.list.iter().map(|&l| story::state(model, l)).collect(),
@@ -177,6 +180,7 @@ fn statement(model: &dyn Model, edge: Edge) -> Statement {
     Statement {
         line: place.line,
         text: one_line(&place.text),
+        goes: model.way(edge),
         function: place.function,
         labels: place.labels,
         origin: place.origin,

@@ -1,0 +1,55 @@
+//! Views whose rounding is determined.
+//!
+//! Where states are sets, the checker takes what a step leads to for the least state that the views have and that holds all of it. An engine
+//! may have a pair of larger states instead: what it found is closed under its own steps, which cut states elsewhere. So every pair of states that
+//! the views have anyway, and that is within a pair of theirs, is added. That changes nothing about which concrete configurations are built of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use throng_model::verdict::Views;
+use throng_model::{Local, Model, Shared};
+
+type Rows = BTreeMap<Local, BTreeSet<Local>>;
+
+/// The same views, with every pair of their states that is within one of them.
+pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
+    let mut groups: BTreeMap<Shared, Rows> = BTreeMap::new();
+    for block in &views.blocks {
+        let rows = groups.entry(block.shared).or_default();
+        let right = block.right.as_ref().unwrap_or(&block.left);
+        block.left.iter().for_each(|&a| rows.entry(a).or_default().extend(right));
+        right.iter().for_each(|&b| rows.entry(b).or_default().extend(&block.left));
+    }
+    let within = |&s: &Shared| {
+        let mut rows = Rows::new();
+        for (_, theirs) in groups.iter().filter(|(t, _)| model.within_shared(s, **t)) {
+            theirs.iter().for_each(|(&a, with)| rows.entry(a).or_default().extend(with));
+        }
+        (s, shared_rows(below(model, &rows)))
+    };
+    Views::of_rows(groups.keys().map(within))
+}
+
+/// Every pair of these states that is within a pair of rows.
+fn below(model: &dyn Model, rows: &Rows) -> Rows {
+    let mut classes: BTreeMap<u64, Vec<Local>> = BTreeMap::new();
+    rows.keys().for_each(|&l| classes.entry(model.local_class(l)).or_default().push(l));
+    let parts = |l: Local| {
+        let near = classes[&model.local_class(l)].iter().copied();
+        near.filter(move |&part| model.within_local(part, l)).collect::<Vec<Local>>()
+    };
+    let parts: BTreeMap<Local, Vec<Local>> = rows.keys().map(|&l| (l, parts(l))).collect();
+    let mut found = Rows::new();
+    for (a, with) in rows {
+        let with: BTreeSet<Local> = with.iter().flat_map(|b| &parts[b]).copied().collect();
+        parts[a].iter().for_each(|&part| found.entry(part).or_default().extend(&with));
+    }
+    found
+}
+
+/// States with the same partners, and these.
+fn shared_rows(rows: Rows) -> Vec<(Vec<Local>, Vec<Local>)> {
+    let mut groups: BTreeMap<BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
+    rows.into_iter().for_each(|(a, with)| groups.entry(with).or_default().push(a));
+    groups.into_iter().map(|(with, members)| (members, with.into_iter().collect())).collect()
+}

@@ -1,0 +1,28 @@
+//! How messages name options.
+
+use throng_lang::vocabulary::Vocabulary;
+
+/// The options of the command line.
+pub static OPTIONS: Vocabulary = Vocabulary {
+    initial: "--initial",
+    threads: "--threads",
+    target: "--target",
+    prop: "--prop",
+    error_label: "--error-label",
+    mutex: "--mutex",
+    at_most: "--at-most",
+    never: "--never",
+    race: "--race",
+    deadlock: "--deadlock",
+    invariant: "--invariant",
+    from: "--from",
+    init_free: "--init-free",
+    timeout: "--timeout",
+    memory: "--memory",
+    max_threads: "--max-threads",
+    auto: "leave out --engine",
+    backward: "--engine backward",
+    symbolic: "--engine symbolic",
+    engine: "--engine NAME",
+    answer: "leave out --exhaust",
+};

@@ -1,0 +1,289 @@
+//! `throng lsp`, met by a client that speaks the protocol over pipes.
+
+use serde_json::{Value, json};
+use throng_dev::harness::editor::Editor;
+use throng_dev::harness::{Scratch, example};
+
+const URI: &str = "file:///nowhere/lock.bp";
+
+fn broken() -> String {
+    std::fs::read_to_string(example("spinlock-broken.bp")).expect("an example")
+}
+
+fn correct() -> String {
+    std::fs::read_to_string(example("spinlock.bp")).expect("an example")
+}
+
+/// The position of the nth occurrence of a word, which must be ASCII.
+fn at(text: &str, word: &str, nth: usize) -> Value {
+    let (byte, _) = text.match_indices(word).nth(nth).expect("it occurs");
+    let line_start = text[..byte].rfind('\n').map_or(0, |i| i + 1);
+    json!({ "line": text[..byte].matches('\n').count(), "character": byte - line_start })
+}
+
+fn about(uri: &str, position: Value) -> Value {
+    json!({ "textDocument": { "uri": uri }, "position": position })
+}
+
+fn codes(diagnostics: &[Value]) -> Vec<&str> {
+    diagnostics.iter().filter_map(|d| d["code"].as_str()).collect()
+}
+
+#[test]
+fn diagnostics_follow_the_text() {
+    let mut editor = Editor::start();
+    assert!(editor.open(URI, &broken()).is_empty());
+    editor.replace(URI, 2, &broken().replace("lock := 1;", "lokc := 1;"));
+    let found = editor.diagnostics(URI);
+    assert_eq!(codes(&found), ["E201"]);
+    assert_eq!(found[0]["range"]["start"], at(&broken(), "lock := 1", 0));
+    assert!(found[0]["message"].as_str().is_some_and(|m| m.contains("is not declared")), "{found:?}");
+    // A change of a range, in UTF-16 units: the comment before it has a character of two.
+    let text = "decl x; /* 𝄞 */ void main() begin assert(y); end";
+    editor.replace(URI, 3, text);
+    assert_eq!(codes(&editor.diagnostics(URI)), ["E201"]);
+    let y = text.find("y)").expect("y") - 2;
+    let range = json!({ "start": { "line": 0, "character": y }, "end": { "line": 0, "character": y + 1 } });
+    let change = json!({
+        "textDocument": { "uri": URI, "version": 4 },
+        "contentChanges": [{ "range": range, "text": "x" }],
+    });
+    editor.notify("textDocument/didChange", change);
+    assert!(editor.diagnostics(URI).is_empty());
+    // Types, warnings and syntax.
+    editor.replace(URI, 5, "decl n : 0..3 := 7; void main() begin assert(n = 1); end");
+    assert_eq!(codes(&editor.diagnostics(URI)), ["E226"]);
+    editor.replace(URI, 6, "decl x; void main() begin x := 1; end");
+    assert_eq!(codes(&editor.diagnostics(URI)), ["W601"], "nothing is asserted");
+    editor.replace(URI, 7, "void main() begin if end");
+    assert!(!editor.diagnostics(URI).is_empty());
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
+    assert!(editor.diagnostics(URI).is_empty());
+}
+
+#[test]
+fn every_language_has_diagnostics() {
+    let mut editor = Editor::start();
+    let found = editor.open("file:///nowhere/a.tts", "3 3\n0 0 => 1\n");
+    assert!(!found.is_empty() && found[0]["range"]["start"]["line"] == 1, "{found:?}");
+    assert_eq!(codes(&editor.open("file:///nowhere/b.spec", "vars x rules")).len(), 1);
+    assert!(editor.open("file:///nowhere/c.txt", "anything").is_empty());
+}
+
+#[test]
+fn c_files_are_read_when_they_are_opened_and_saved() {
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        println!("skipped: there is no C compiler");
+        return;
+    }
+    let dir = Scratch::new("lsp-c");
+    let path = dir.file("a.c", "int main(void) { return nothing; }\n");
+    let uri = format!("file://{}", path.display());
+    let mut editor = Editor::start();
+    editor.open(&uri, "int main(void) { return nothing; }\n");
+    let found = editor.diagnostics(&uri);
+    assert!(codes(&found).iter().all(|c| c.starts_with("E8")) && !found.is_empty(), "{found:?}");
+    dir.file("a.c", "int main(void) { return 0; }\n");
+    editor.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    assert!(editor.diagnostics(&uri).is_empty());
+}
+
+#[test]
+fn names_are_explained_found_and_renamed() {
+    let mut editor = Editor::start();
+    let text = broken();
+    editor.open(URI, &text);
+    let hover = editor.request("textDocument/hover", about(URI, at(&text, "busy := 1", 0)));
+    let shown = hover["result"]["contents"]["value"].as_str().expect("text");
+    assert!(shown.contains("decl busy := 0"), "{shown}");
+    assert!(
+        shown.contains("shared variable, line 7") && shown.contains("in the critical section"),
+        "{shown}"
+    );
+    let definition = editor.request("textDocument/definition", about(URI, at(&text, "busy := 1", 0)));
+    assert_eq!(definition["result"]["range"]["start"], at(&text, "busy := 0;", 0));
+    let mut params = about(URI, at(&text, "busy := 1", 0));
+    params["context"] = json!({ "includeDeclaration": true });
+    assert_eq!(editor.request("textDocument/references", params)["result"].as_array().map(Vec::len), Some(4));
+    assert!(
+        editor.request("textDocument/hover", about(URI, json!({ "line": 0, "character": 0 })))["result"]
+            .is_null()
+    );
+
+    let mut params = about(URI, at(&text, "busy := 1", 0));
+    params["newName"] = "taken".into();
+    let renamed = editor.request("textDocument/rename", params.clone());
+    let edits = renamed["result"]["changes"][URI].as_array().expect("edits");
+    assert_eq!(edits.len(), 4);
+    params["newName"] = "lock".into();
+    assert_eq!(editor.request("textDocument/rename", params)["error"]["code"], -32803);
+
+    let outline = editor.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }));
+    let names: Vec<&str> =
+        outline["result"].as_array().expect("a list").iter().filter_map(|e| e["name"].as_str()).collect();
+    assert_eq!(names, ["lock", "busy", "main"]);
+    assert_eq!(outline["result"][2]["children"][0]["name"], "CRITICAL");
+}
+
+#[test]
+fn formatting_indents_and_keeps_comments() {
+    let mut editor = Editor::start();
+    let squashed: String = broken().lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    editor.open(URI, &squashed);
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let params = json!({ "textDocument": { "uri": URI }, "options": options });
+    let edits = editor.request("textDocument/formatting", params.clone());
+    assert_eq!(edits["result"][0]["newText"], broken());
+    editor.replace(URI, 2, &broken());
+    assert_eq!(editor.request("textDocument/formatting", params)["result"], json!([]));
+}
+
+fn lenses(editor: &mut Editor) -> Vec<String> {
+    let found = editor.request("textDocument/codeLens", json!({ "textDocument": { "uri": URI } }));
+    let lenses = found["result"].as_array().expect("a list").iter();
+    lenses.filter_map(|l| l["command"]["title"].as_str()).map(String::from).collect()
+}
+
+#[test]
+fn a_check_gives_a_run_as_locations_and_is_remembered() {
+    let mut editor = Editor::start();
+    let text = broken();
+    editor.open(URI, &text);
+    assert_eq!(lenses(&mut editor), ["check"]);
+    let none = editor.command("throng.showRun", json!([URI]));
+    assert_eq!(none["error"]["code"], -32803);
+    let answer = editor.command("throng.check", json!([URI]))["result"].take();
+    assert_eq!(answer["status"], "UNSAFE");
+    assert!(answer["report"].as_str().is_some_and(|r| r.contains("initial: any number of threads")));
+    let begin = editor.heard("$/progress");
+    assert_eq!(
+        (&begin["value"]["kind"], &begin["value"]["title"]),
+        (&json!("begin"), &json!("checking lock.bp"))
+    );
+    let found = editor.diagnostics(URI);
+    assert_eq!(codes(&found), ["violated"]);
+    assert_eq!(found[0]["range"]["start"], at(&text, "assert(!busy)", 0));
+    assert_eq!(found[0]["relatedInformation"].as_array().map(Vec::len), Some(8));
+
+    let runs = editor.command("throng.showRun", json!([URI]))["result"].take();
+    assert_eq!(runs, answer["runs"]);
+    let steps = runs[0]["steps"].as_array().expect("steps");
+    assert_eq!((steps.len(), &runs[0]["threads"]), (8, &json!(2)));
+    assert!(steps.iter().all(|s| s["location"]["uri"] == URI && s["thread"].is_string()));
+    assert!(steps.iter().any(|s| s["location"]["range"]["start"] == at(&text, "lock := 1", 0)));
+    let shown = lenses(&mut editor);
+    assert_eq!(shown, ["UNSAFE assertions 2 threads, 8 steps", "show run"]);
+
+    // Another text has no verdict; the first one has it still.
+    editor.replace(URI, 2, &correct());
+    assert!(editor.diagnostics(URI).is_empty());
+    assert_eq!(lenses(&mut editor), ["check"]);
+    assert_eq!(editor.command("throng.check", json!([URI]))["result"]["status"], "SAFE");
+    let proof = editor.command("throng.showProof", json!([URI]))["result"].take();
+    assert!(
+        proof["html"]
+            .as_str()
+            .is_some_and(|h| h.starts_with("<!doctype html>") || h.starts_with("<!DOCTYPE html>"))
+    );
+    assert_eq!(lenses(&mut editor)[1], "show proof");
+    editor.replace(URI, 3, &text);
+    assert_eq!(lenses(&mut editor), shown);
+}
+
+#[test]
+fn other_properties_can_be_asked_for() {
+    let mut editor = Editor::start();
+    editor.open(URI, &broken());
+    let answer = editor.command("throng.check", json!([URI, { "mutex": ["CRITICAL"], "threads": 1 }]));
+    assert_eq!(answer["result"]["status"], "SAFE", "{answer}");
+    let answer = editor.command("throng.check", json!([URI, { "mutex": ["NOWHERE"] }]));
+    assert_eq!(answer["error"]["code"], -32803);
+    let answer = editor.command("throng.check", json!([URI, { "colour": 1 }]));
+    assert_eq!(answer["error"]["code"], -32602);
+    for arguments in [json!([]), json!(["file:///other.bp"]), json!([7])] {
+        assert_eq!(editor.command("throng.check", arguments)["error"]["code"], -32602);
+    }
+}
+
+/// A program whose check takes long: no proof and no bug is near.
+fn long() -> String {
+    let bits = 20;
+    let variables: Vec<String> = (0..bits).map(|i| format!("x{i}")).collect();
+    let mut text = format!(
+        "decl {};\nvoid main() begin\n  while * do\n",
+        variables.iter().map(|v| format!("{v} := 0")).collect::<Vec<_>>().join(", ")
+    );
+    // A counter of twenty bits: violated after a million rounds.
+    for i in 0..bits {
+        let carry = variables[..i].join(" & ");
+        text += &match i {
+            0 => "    atomic_begin; x0 := !x0;\n".to_string(),
+            _ => format!("    if ({}) then x{i} := !x{i}; fi;\n", carry.replace("x", "!x")),
+        };
+    }
+    text + &format!("    atomic_end;\n    assert(!({}));\n  od\nend\n", variables.join(" & "))
+}
+
+#[test]
+fn a_check_is_cancelled_by_the_client_and_by_an_edit() {
+    let mut editor = Editor::start();
+    editor.open(URI, &long());
+    let check = |editor: &mut Editor| {
+        editor.ask("workspace/executeCommand", json!({ "command": "throng.check", "arguments": [URI] }))
+    };
+    let id = check(&mut editor);
+    editor.wait(|m| m["method"] == "$/progress" && m["params"]["value"]["kind"] == "report");
+    assert_eq!(lenses(&mut editor), ["checking … (stop)"]);
+    // Names are answered meanwhile.
+    assert!(
+        editor.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }))["error"]
+            .is_null()
+    );
+    editor.notify("$/cancelRequest", json!({ "id": id }));
+    assert_eq!(editor.response(id)["error"]["code"], -32800);
+    let id = check(&mut editor);
+    editor.replace(URI, 2, &(long() + "\n"));
+    assert_eq!(editor.response(id)["error"]["code"], -32801);
+    let id = check(&mut editor);
+    assert!(editor.command("throng.stop", json!([URI]))["error"].is_null());
+    assert_eq!(editor.response(id)["error"]["code"], -32800);
+    assert_eq!(lenses(&mut editor), ["check"]);
+}
+
+#[test]
+fn the_protocol_is_kept_whatever_arrives() {
+    let mut editor = Editor::connect(&[]);
+    assert_eq!(editor.request("textDocument/hover", json!({}))["error"]["code"], -32002);
+    editor.request("initialize", json!({ "capabilities": {} }));
+    assert_eq!(editor.request("initialize", json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.request("no/such/method", json!({}))["error"]["code"], -32601);
+    assert_eq!(editor.request("textDocument/hover", json!({}))["error"]["code"], -32602);
+    editor.send_bytes(b"Content-Length: 3\r\n\r\n{]}");
+    assert_eq!(editor.wait(|m| m["id"].is_null() && m.get("method").is_none())["error"]["code"], -32700);
+    for odd in ["7", "[]", "null", "{}", r#"{"id":[1],"method":7}"#] {
+        editor.send_bytes(format!("Content-Length: {}\r\n\r\n{odd}", odd.len()).as_bytes());
+        let answer = editor.wait(|m| m["id"].is_null() && m.get("method").is_none());
+        assert_eq!(answer["error"]["code"], -32600, "{odd}");
+    }
+    // Nonsense in notifications is passed over.
+    editor.notify("textDocument/didChange", json!({ "textDocument": 7, "contentChanges": { "a": [] } }));
+    editor.notify("textDocument/didOpen", json!(null));
+    assert_eq!(editor.request("shutdown", json!(null))["result"], Value::Null);
+    assert_eq!(editor.request("textDocument/hover", json!({}))["error"]["code"], -32600);
+    editor.notify("exit", json!(null));
+    assert_eq!(editor.hang_up(), Some(0));
+}
+
+#[test]
+fn an_end_without_shutdown_is_1_and_a_broken_header_is_2() {
+    assert_eq!(Editor::start().hang_up(), Some(1));
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        b"Content-Length: 99999999999999999\r\n\r\n",
+        b"Content-Length: 5\r\n\r\n{",
+    ] {
+        let mut editor = Editor::connect(&[]);
+        editor.send_bytes(bytes);
+        assert_eq!(editor.hang_up(), Some(2), "{}", String::from_utf8_lossy(bytes));
+    }
+}

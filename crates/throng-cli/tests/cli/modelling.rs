@@ -1,0 +1,46 @@
+//! The programs of the chapter on modelling are answered as their first lines say, and the proofs of the correct ones are not vacuous.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use throng_dev::harness::run;
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(throng_dev::ROOT).join("examples/modelling");
+    let mut found: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn each_is_answered_as_its_first_line_says() {
+    for path in programs() {
+        let text = fs::read_to_string(&path).unwrap();
+        let first = text.lines().next().unwrap();
+        let mut expected = first.strip_prefix("// expect: ").expect(first).split(", ");
+        let name = path.to_str().unwrap();
+        let (status, out, err) = run(&["check", name, "--json", "--strict", "--timeout", "100"]);
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{name}: {out}{err}"));
+        let verdict = expected.next().unwrap();
+        assert_eq!(report["verdict"], verdict, "{name}");
+        assert_eq!(report["warnings"].as_array().map(Vec::len), Some(0), "{name}: {}", report["warnings"]);
+        assert_eq!(status, Some(if verdict == "safe" { 0 } else { 10 }), "{name}");
+        if let Some(threads) = expected.next() {
+            let target = &report["targets"][0];
+            assert_eq!(format!("{} threads", target["threads"]), threads, "{name}");
+            assert_eq!(target["fewest"], true, "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_has_a_broken_version() {
+    let names: BTreeSet<String> =
+        programs().iter().map(|p| p.file_stem().unwrap().to_str().unwrap().to_string()).collect();
+    assert!(names.len() >= 12, "{names:?}");
+    for name in names.iter().filter(|name| !name.ends_with("-broken")) {
+        assert!(names.contains(&format!("{name}-broken")), "{name}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Proofs with few of a program's variables: what they prove, what they leave open, and what the checker refuses.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use throng::engine::localise::Localise;
+use throng::engine::{Algorithm, Silent};
+use throng::{Input, Job};
+use throng_check::rules::{Flaw, check};
+use throng_dev::harness::certificates::{judge, written};
+use throng_lang::load::{Format, Reading};
+use throng_lang::source::Source;
+use throng_model::limits::Limits;
+use throng_model::problem::Problem;
+use throng_model::verdict::{Certificate, LocalProof, Unknown, Verdict};
+
+/// `routines` functions between lock and unlock that branch on and assign 24 shared variables which nothing else depends on.
+fn driver(routines: usize) -> String {
+    let noise: Vec<String> = (0..24).map(|i| format!("s{i} := 0")).collect();
+    let mut text = format!("decl lock := 0, held := 0;\ndecl {};\n", noise.join(", "));
+    for f in 0..routines {
+        let (a, b, c) = (f % 24, (7 * f + 3) % 24, (5 * f + 1) % 24);
+        write!(
+            text,
+            "void routine{f}(p) begin
+               decl q;
+               q := p;
+               lock := 1 constrain !lock;
+               assert(!held);
+               held := 1;
+               if q then s{a} := s{b}; else q := s{c}; fi;
+               while s{b} do s{b} := *; od;
+               held := 0;
+               lock := 0;
+             end\n"
+        )
+        .expect("a text");
+    }
+    let calls: String = (0..routines).map(|f| format!("if * then routine{f}(r); fi;\n")).collect();
+    text + &format!("void main() begin decl r; while * do\n{calls} od end\n")
+}
+
+/// Groups of variables, each with a lock of its own and an assertion about it.
+fn groups(n: usize) -> String {
+    let names: Vec<String> = (0..n).map(|i| format!("l{i} := 0, x{i} := 0, y{i} := 0")).collect();
+    let body: String = (0..n)
+        .map(|i| {
+            format!(
+                "if * then l{i} := 1 constrain !l{i}; x{i} := !x{i}; y{i} := !y{i};
+                 assert(x{i} = y{i}); l{i} := 0; fi;\n"
+            )
+        })
+        .collect();
+    format!("decl {};\nvoid main() begin while * do\n{body} od end\n", names.join(", "))
+}
+
+fn job(text: &str) -> Job<'static> {
+    Job::new(&Input::from_text(text, Format::Bp).expect("a program"))
+}
+
+fn problem(text: &str) -> Problem {
+    job(text).prepare().expect("a question").problem.clone()
+}
+
+fn verdict(problem: &Problem) -> Verdict {
+    let answer = Localise.run(problem, &Limits::none().work(1 << 20), &Silent);
+    answer.verdicts.into_iter().next().expect("one target")
+}
+
+fn proof(problem: &Problem) -> Vec<LocalProof> {
+    match verdict(problem) {
+        Verdict::Safe(Certificate::Localised(parts)) => parts.to_vec(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn irrelevant_variables_cost_nothing() {
+    for text in [driver(40), groups(30)] {
+        let problem = problem(&text);
+        let found = verdict(&problem);
+        check(&problem, &problem.targets[0], &found).expect("evidence");
+    }
+}
+
+#[test]
+fn places_of_all_routines_are_merged_and_each_group_has_its_own_part() {
+    let [part] = &proof(&problem(&driver(40)))[..] else {
+        panic!("one part: all assertions are about `held`")
+    };
+    assert!(part.map.classes.len() < 10, "{}", part.map.classes.len());
+    assert_eq!(part.at.len(), 40);
+    let small = proof(&problem(&driver(2)));
+    assert_eq!(part.map.classes.len(), small[0].map.classes.len());
+    assert_eq!(proof(&problem(&groups(30))).len(), 30);
+}
+
+/// What a value depends on is kept once it turns out to be needed, also through parameters and results.
+#[test]
+fn variables_are_added_until_there_is_a_proof() {
+    let text = "decl a := 0, b := 0, c := 0, noise;
+                bool id(v) begin noise := !noise; return v; end
+                void main() begin decl t := 0;
+                  while * do a := b; b := c; t := id(a); noise := *; assert(!t); od
+                end";
+    let problem = problem(text);
+    let found = verdict(&problem);
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(&problem, &problem.targets[0], &found).expect("evidence");
+}
+
+#[test]
+fn a_violation_is_never_ruled_out_and_other_models_are_refused() {
+    let broken = driver(3).replacen("lock := 1 constrain !lock", "lock := 1", 1);
+    assert!(matches!(verdict(&problem(&broken)), Verdict::Unknown(_)));
+    let net = Input::from_text("vars x rules x >= 1 -> x' = x; init x = 1 target x >= 2", Format::Spec);
+    let net = Job::new(&net.expect("a net")).prepare().expect("a question").problem.clone();
+    assert!(matches!(verdict(&net), Verdict::Unknown(Unknown::NotForThisModel(_))));
+}
+
+/// Signals, broadcasts and statements about other threads.
+#[test]
+fn bystanders_move_in_the_smaller_program_too() {
+    let text = |last: &str| {
+        format!(
+            "decl lock := 0, held := 0, noise := 0;
+             void main() begin decl mine := 0, other;
+               while * do
+                 other := noise;
+                 if other then noise := !noise; fi;
+                 if * then wait; fi;
+                 lock := 1 constrain !lock;
+                 mine, mine$ := 1, 0;
+                 assert(mine & !held);
+                 held := 1; noise := *; held := 0;
+                 if * then signal; else broadcast; fi;
+                 lock := 0;
+                 {last}
+               od
+             end"
+        )
+    };
+    let safe = problem(&text("skip;"));
+    let found = verdict(&safe);
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(&safe, &safe.targets[0], &found).expect("evidence");
+    let broken = verdict(&problem(&text("held$ := 1;").replace("held$", "held")));
+    assert!(matches!(broken, Verdict::Unknown(_)), "{broken:?}");
+}
+
+/// The certificate as a file, checked against the text by the interpreter.
+#[test]
+fn certificates_stand_without_the_compiled_model() {
+    for text in [driver(5), groups(4)] {
+        let source = Source::new("program.bp", text.clone());
+        let loaded = throng_lang::load::read(source, Format::Bp, &Reading::default()).expect("a program");
+        let asked = throng_dev::harness::certificates::problem(
+            &loaded,
+            std::path::Path::new(""),
+            &throng_lang::question::Question::default(),
+        );
+        let found = verdict(&asked);
+        assert!(matches!(found, Verdict::Safe(Certificate::Localised(_))), "{found:?}");
+        let bytes = written(&loaded, &Reading::default(), &asked, &[found]);
+        judge(&loaded, &bytes).expect("valid");
+        // Without one of the places that it is about, nothing is known of the assertion there.
+        let mut document: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+        let at = &mut document["evidence"][0]["localised"]["parts"][0]["at"];
+        at.as_array_mut().expect("places").pop();
+        judge(&loaded, document.to_string().as_bytes()).expect_err("incomplete");
+    }
+}
+
+#[test]
+fn what_is_not_about_the_localised_model_is_refused() {
+    let problem = problem(&driver(2));
+    let refused = |change: &dyn Fn(&mut Vec<LocalProof>)| {
+        let mut parts = proof(&problem);
+        change(&mut parts);
+        let verdict = Verdict::Safe(Certificate::Localised(Arc::new(parts)));
+        check(&problem, &problem.targets[0], &verdict).expect_err("forged")
+    };
+    assert!(matches!(refused(&|parts| parts.clear()), Flaw::Malformed(_)));
+    // A value of a variable that is not kept.
+    let start = problem.initial[0].shared;
+    assert!(matches!(
+        refused(&|parts| {
+            let Certificate::Views(views) = &mut parts[0].proof else { panic!("views") };
+            Arc::make_mut(views).blocks[0].shared = start;
+        }),
+        Flaw::Malformed(_)
+    ));
+    // A place in two classes, and a class whose representative is elsewhere.
+    let class = |parts: &[LocalProof]| parts[0].map.classes.iter().position(|c| c.1.len() > 1).expect("one");
+    refused(&|parts| {
+        let at = class(parts);
+        let again = parts[0].map.classes[at].clone();
+        parts[0].map.classes.push(again);
+    });
+    refused(&|parts| {
+        let at = class(parts);
+        let (first, members) = &mut parts[0].map.classes[at];
+        members.retain(|l| l != first);
+    });
+    // Without the lock the smaller program is not safe.
+    let open = problem.targets[0].configs[0].shared;
+    refused(&|parts| parts[0].map.shared = open);
+}

@@ -1,0 +1,90 @@
+//! How messages name what a user can set. The library names its own methods and types; a program with options of its own names those.
+
+/// The names that messages use. The default is [`Vocabulary::LIBRARY`].
+///
+/// ```
+/// use throng_lang::vocabulary::Vocabulary;
+/// static MINE: Vocabulary = Vocabulary { threads: "the field `threads`", ..Vocabulary::LIBRARY };
+/// let question = throng_lang::question::Question { vocabulary: &MINE, ..Default::default() };
+/// assert_eq!(question.vocabulary.mutex, "never_two_at");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vocabulary {
+    /// Where to start.
+    pub initial: &'static str,
+    /// The bound on threads.
+    pub threads: &'static str,
+    /// Configurations that must not be reached.
+    pub target: &'static str,
+    /// A file of properties.
+    pub prop: &'static str,
+    /// Labels that no thread may reach.
+    pub error_label: &'static str,
+    /// Labels that no two threads may be at.
+    pub mutex: &'static str,
+    /// Places that at most so many threads may be at.
+    pub at_most: &'static str,
+    /// Threads that must not be there at once.
+    pub never: &'static str,
+    /// Variables that no two threads may be about to access, one to write.
+    pub race: &'static str,
+    /// That some thread can always move.
+    pub deadlock: &'static str,
+    /// Expressions that must hold.
+    pub invariant: &'static str,
+    /// The format of an input.
+    pub from: &'static str,
+    /// Variables of nets that start with any number of tokens.
+    pub init_free: &'static str,
+    /// The limit on time.
+    pub timeout: &'static str,
+    /// The limit on memory.
+    pub memory: &'static str,
+    /// The number of threads after which a search without a bound gives up.
+    pub max_threads: &'static str,
+    /// To choose the portfolio of engines.
+    pub auto: &'static str,
+    /// To choose the engine `backward`.
+    pub backward: &'static str,
+    /// To choose the engine `symbolic`.
+    pub symbolic: &'static str,
+    /// To choose one engine.
+    pub engine: &'static str,
+    /// To search for an answer rather than to explore everything.
+    pub answer: &'static str,
+}
+
+impl Vocabulary {
+    /// The names of the library.
+    pub const LIBRARY: Vocabulary = Vocabulary {
+        initial: "start",
+        threads: "threads",
+        target: "never",
+        prop: "Question::prop",
+        error_label: "never_at",
+        mutex: "never_two_at",
+        at_most: "at_most",
+        never: "never_together",
+        race: "no_race",
+        deadlock: "no_deadlock",
+        invariant: "always",
+        from: "Reading::from",
+        init_free: "Reading::init_free",
+        timeout: "Limits::timeout",
+        memory: "Limits::memory",
+        max_threads: "Settings::max_threads",
+        auto: "Engine::Auto",
+        backward: "Engine::Backward",
+        symbolic: "Engine::Symbolic",
+        engine: "an Engine other than Auto",
+        answer: "an Engine",
+    };
+}
+
+static LIBRARY: Vocabulary = Vocabulary::LIBRARY;
+
+impl Default for &'static Vocabulary {
+    fn default() -> &'static Vocabulary {
+        &LIBRARY
+    }
+}

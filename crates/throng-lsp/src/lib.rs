@@ -1,0 +1,20 @@
+//! A language server: diagnostics while typing, what names mean, and verdicts in the editor.
+//!
+//! ```text
+//! stdin ─ transport ─► server ─► document (names, position, format)      answers at once
+//!                         └────► verdict, on a thread of its own         answers when it is known, or cancelled
+//! ```
+//!
+//! The server speaks the Language Server Protocol 3.17. Texts are read again after every change, and of a burst of changes only the last is read.
+//! A check runs beside that, shows progress, ends when the request is cancelled or the text changes, and keeps its outcome for the same
+//! text and question.
+
+mod document;
+mod format;
+mod names;
+mod position;
+mod server;
+mod transport;
+mod verdict;
+
+pub use server::{Config, serve};

@@ -1,0 +1,194 @@
+//! Checking a text, and what an editor shows of the outcome.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::position::Text;
+use throng::report::story::{Difference, Event, Story, tell};
+use throng::{Engine, Error, Input, Job, Limits, Outcome, Question, Status, TextOptions, Watch};
+use throng_lang::vocabulary::Vocabulary;
+use throng_model::problem::Bound;
+use throng_model::verdict::Verdict;
+
+/// How messages name the fields of [`Asked`].
+static FIELDS: Vocabulary = Vocabulary {
+    initial: "`initial`",
+    threads: "`threads`",
+    target: "`targets`",
+    prop: "a file of properties",
+    error_label: "`errorLabels`",
+    mutex: "`mutex`",
+    invariant: "`invariants`",
+    ..Vocabulary::LIBRARY
+};
+
+/// The most steps of a run that are listed with a diagnostic; `throng.showRun` has them all.
+const MOST_RELATED: usize = 200;
+
+/// What to ask besides assertions: the second argument of the command `throng.check`.
+#[derive(Clone, Default, PartialEq, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct Asked {
+    initial: Option<String>,
+    threads: Option<u32>,
+    targets: Vec<String>,
+    error_labels: Vec<String>,
+    mutex: Vec<String>,
+    invariants: Vec<String>,
+}
+
+impl Asked {
+    /// As the library takes it.
+    pub fn question(&self) -> Question {
+        Question {
+            initial: self.initial.clone(),
+            threads: self.threads,
+            targets: self.targets.clone(),
+            error_labels: self.error_labels.clone(),
+            mutex: self.mutex.clone(),
+            invariants: self.invariants.clone(),
+            vocabulary: &FIELDS,
+            ..Question::default()
+        }
+    }
+}
+
+/// Checks a text as it is in an editor.
+pub fn check(
+    path: &Path,
+    text: &str,
+    asked: &Asked,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Outcome, Error> {
+    if is_c(path) {
+        let options =
+            throng_c::Options { error_labels: asked.error_labels.clone(), ..throng_c::Options::default() };
+        let loaded = throng_c::load(path, &options)?;
+        let mut problem = loaded.problem();
+        problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);
+        let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.source.clone()).watch(watch);
+        return job.check(Engine::Auto, limits);
+    }
+    let input = Input::edited(path, text)?;
+    Job::new(&input).question(asked.question()).watch(watch).check(Engine::Auto, limits)
+}
+
+/// Whether a file is C, which is read from the disk because the preprocessor reads it there.
+pub fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "c" || e == "i")
+}
+
+/// The first line of a report, blanks squeezed: `UNSAFE assertions 2 threads, 8 steps`.
+pub fn headline(outcome: &Outcome) -> String {
+    let report = report(outcome);
+    report.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The report for people.
+pub fn report(outcome: &Outcome) -> String {
+    outcome.text(TextOptions::default())
+}
+
+/// What `throng.check` answers.
+pub fn answer(outcome: &Outcome, uri: &str, text: &Text) -> Value {
+    json!({
+        "status": outcome.status().to_string(),
+        "headline": headline(outcome),
+        "report": report(outcome),
+        "runs": runs(outcome, uri, text),
+    })
+}
+
+/// Every run into a violation, as a sequence of locations.
+pub fn runs(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
+    stories(outcome).iter().map(|story| run(story, uri, text)).collect()
+}
+
+fn stories(outcome: &Outcome) -> Vec<Story> {
+    let pairs = outcome.problem.targets.iter().zip(&outcome.shown().verdicts);
+    pairs
+        .filter_map(|(target, verdict)| match verdict {
+            Verdict::Unsafe(trace) => Some(tell(&outcome.problem, target, trace)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn run(story: &Story, uri: &str, text: &Text) -> Value {
+    let steps = story.steps.iter().map(|event| {
+        let change = |d: &Difference| {
+            json!({
+                "thread": d.thread.map(|t| t.to_string()),
+                "variable": d.variable,
+                "before": d.before,
+                "after": d.after,
+            })
+        };
+        json!({
+            "step": event.step,
+            "thread": event.thread.map(|t| t.to_string()),
+            "statement": event.statement,
+            "location": location(uri, text, event.line, event.column),
+            "changes": event.changes.iter().map(change).collect::<Vec<_>>(),
+        })
+    });
+    let (line, column) = end(story);
+    json!({
+        "target": story.violation.target,
+        "threads": story.threads,
+        "steps": steps.collect::<Vec<_>>(),
+        "violation": {
+            "location": location(uri, text, line, column),
+            "threads": story.violation.threads.iter().map(|c| c.thread.to_string()).collect::<Vec<_>>(),
+        },
+    })
+}
+
+/// Where a run ends: at a thread that is where it must not be, else at the last statement.
+fn end(story: &Story) -> (u32, u32) {
+    let culprit = story.violation.threads.iter().find_map(|c| Some((c.state.line?, c.state.column?)));
+    culprit.or(story.steps.last().map(|s| (s.line, s.column))).unwrap_or_default()
+}
+
+/// A place in the text; null if the line is not known.
+fn location(uri: &str, text: &Text, line: u32, column: u32) -> Value {
+    if line == 0 { Value::Null } else { json!({ "uri": uri, "range": text.rest_of_line(line, column) }) }
+}
+
+/// Violations as diagnostics at the place where a run ends, with its steps as related places.
+pub fn diagnostics(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
+    if outcome.status() != Status::Unsafe {
+        return Vec::new();
+    }
+    stories(outcome).iter().map(|story| diagnostic(story, uri, text)).collect()
+}
+
+fn diagnostic(story: &Story, uri: &str, text: &Text) -> Value {
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let size = format!("{}, {}", plural(story.threads as usize, "thread"), plural(story.length, "step"));
+    let (line, column) = end(story);
+    let related = story.steps.iter().take(MOST_RELATED).filter_map(|event| {
+        let location = location(uri, text, event.line, event.column);
+        (!location.is_null()).then(|| json!({ "location": location, "message": told(event) }))
+    });
+    json!({
+        "range": text.rest_of_line(line, column),
+        "severity": 1,
+        "source": "throng",
+        "code": "violated",
+        "message": format!("UNSAFE {}: {size}", story.violation.target),
+        "relatedInformation": related.collect::<Vec<_>>(),
+    })
+}
+
+/// `5. T1: lock := 1 (lock: 0 -> 1)`
+fn told(event: &Event) -> String {
+    let thread = event.thread.map_or_else(String::new, |t| format!("{t}: "));
+    let changes: Vec<String> =
+        event.changes.iter().map(|d| format!("{}: {} -> {}", d.variable, d.before, d.after)).collect();
+    let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
+    format!("{}. {thread}{}{changes}", event.step, event.statement)
+}

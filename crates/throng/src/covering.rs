@@ -1,0 +1,113 @@
+//! What a proof says about where threads can be. Some certificates describe everything that can be reached, and perhaps more: what occurs in none of
+//! their members never happens. They were checked, so what is read off them holds.
+
+use std::borrow::Cow;
+
+use throng_model::limits::Limits;
+use throng_model::problem::Problem;
+use throng_model::singles::Singles;
+use throng_model::verdict::{Certificate, Products, Verdict, Views};
+use throng_model::{Local, Shared};
+
+/// One of these shared states, and threads: each in one of these local states, alone or together with others of the same.
+pub(crate) struct Member<'a> {
+    pub shared: Cow<'a, [Shared]>,
+    pub threads: Vec<(Cow<'a, [Local]>, bool)>,
+}
+
+impl Member<'_> {
+    /// Every thread state it has.
+    pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> {
+        let locals = || self.threads.iter().flat_map(|(locals, _)| locals.iter().copied());
+        self.shared.iter().flat_map(move |&s| locals().map(move |l| (s, l)))
+    }
+}
+
+/// More thread states than this are not listed only to say more about a proof.
+const MOST: usize = 2_000;
+
+/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so; else by the thread states that
+/// can occur if one forgets which occur together, if those are few.
+pub(crate) struct Covering<'a> {
+    proof: Option<&'a Certificate>,
+    views: Views,
+}
+
+impl<'a> Covering<'a> {
+    pub fn new(problem: &Problem, verdicts: &'a [Verdict], limits: &Limits) -> Option<Covering<'a>> {
+        let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
+            Verdict::Safe(certificate) => Some(certificate),
+            Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
+        });
+        let first = proofs.clone().next()?;
+        let proof = proofs.find(|certificate| covers(certificate));
+        let views = match proof {
+            Some(_) => Views::default(),
+            None => {
+                debug_assert!(!covers(first));
+                Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?.views()
+            }
+        };
+        Some(Covering { proof, views })
+    }
+
+    pub fn members(&self) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
+        match self.proof {
+            None => of_views(&self.views),
+            Some(Certificate::Closed(set) | Certificate::Downward(set)) => {
+                Box::new(set.iter().map(|config| Member {
+                    shared: Cow::Owned(vec![config.shared]),
+                    threads: config.threads.entries().iter().map(|&(l, n)| (vec![l].into(), n > 1)).collect(),
+                }))
+            }
+            Some(Certificate::Views(views)) => of_views(views),
+            Some(Certificate::Relative(relative)) => of_views(&relative.views),
+            Some(Certificate::Products(products)) => of_products(products),
+            Some(
+                Certificate::Reduced(_)
+                | Certificate::Upward(_)
+                | Certificate::Quotient(..)
+                | Certificate::Localised(_),
+            ) => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+/// Whether everything that can be reached is in a member.
+fn covers(certificate: &Certificate) -> bool {
+    match certificate {
+        Certificate::Closed(_)
+        | Certificate::Downward(_)
+        | Certificate::Views(_)
+        | Certificate::Relative(_) => true,
+        Certificate::Products(products) => !products.reduced,
+        Certificate::Reduced(_)
+        | Certificate::Upward(_)
+        | Certificate::Quotient(..)
+        | Certificate::Localised(_) => false,
+    }
+}
+
+fn of_views(views: &Views) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
+    Box::new(views.blocks.iter().map(|block| {
+        let left = Cow::Borrowed(&block.left[..]);
+        let threads = match &block.right {
+            None => vec![(left, true)],
+            Some(right) => vec![(left, false), (Cow::Borrowed(&right[..]), false)],
+        };
+        Member { shared: Cow::Owned(vec![block.shared]), threads }
+    }))
+}
+
+fn of_products(products: &Products) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
+    Box::new(products.members.iter().map(|product| {
+        Member {
+            shared: Cow::Borrowed(&products.shared[product.shared as usize][..]),
+            threads: product
+                .threads
+                .iter()
+                .map(|&(set, n)| (Cow::Borrowed(&products.locals[set as usize][..]), n > 1))
+                .collect(),
+        }
+    }))
+}

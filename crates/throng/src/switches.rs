@@ -1,0 +1,238 @@
+//! The same run with fewer switches between threads: for people.
+//!
+//! Engines find runs that are short, not runs that are easy to follow: between two steps of one thread, others may move for no reason. Here the
+//! statements that each thread executes, and their order within the thread, stay; how the threads take turns is searched again, with the
+//! fewest switches first (A*, bounded below by the threads that still have to move). The result has as many steps, starts the same and ends in
+//! the target; the caller replays it with the checker as it does every run.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use rustc_hash::FxHashMap;
+
+use throng_model::problem::{Problem, Target};
+use throng_model::thread_names::{Role, ThreadId, ThreadNames};
+use throng_model::verdict::{Taken, Trace};
+use throng_model::{Bystanders, Config, Edge, Incomplete, Local, Model, Shared, Step, semantics};
+
+/// Moments that a search looks at before it gives up, over all runs of an answer.
+pub(crate) const MOST_MOMENTS: usize = 20_000;
+
+/// What one thread does: statements in order, each with the thread that it creates.
+type Script = Vec<(Edge, Option<ThreadId>)>;
+
+/// How often another thread moves than the one before.
+fn turns(actors: &[usize]) -> usize {
+    actors.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+/// The run with the fewest switches among those in which each thread executes the same statements; `None` if that is this one, or
+/// if the search took more than `left` moments, which it uses up.
+pub(crate) fn fewest_switches(
+    problem: &Problem,
+    target: &Target,
+    trace: &Trace,
+    left: &mut usize,
+) -> Option<Trace> {
+    let (scripts, actors, start) = scripts(problem, trace)?;
+    let now = turns(&actors);
+    let least = scripts.iter().filter(|script| !script.is_empty()).count().saturating_sub(1);
+    if now <= least {
+        return None;
+    }
+    let search = Search { problem, target, scripts, bound: problem.bound.threads() };
+    search.run(trace, start, now, left)
+}
+
+/// What each thread does, which thread moves in each step, and where each thread starts; `None` if steps take several threads or none, as in
+/// nets, or if there are too many threads to name.
+#[expect(clippy::type_complexity, reason = "three lists that belong together for one caller")]
+fn scripts(problem: &Problem, trace: &Trace) -> Option<(Vec<Script>, Vec<usize>, Vec<Option<Local>>)> {
+    let mut names = ThreadNames::new(&trace.start.threads)?;
+    let start: BTreeMap<ThreadId, Local> = names.threads().into_iter().collect();
+    let mut scripts: Vec<Script> = vec![Script::new(); start.len()];
+    let mut actors = Vec::new();
+    for taken in &trace.steps {
+        let changes = names.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads())?;
+        let mut acting = changes.iter().filter(|c| c.role == Role::Acts);
+        let mut created = changes.iter().filter(|c| c.role == Role::Created).map(|c| c.thread);
+        let (Some(actor), None) = (acting.next(), acting.next()) else { return None };
+        let child = created.next();
+        if created.next().is_some() || taken.step.put.size() > 1 {
+            return None;
+        }
+        let index = actor.thread.0 as usize - 1;
+        scripts.get_mut(index)?.push((taken.step.edge, child));
+        actors.push(index);
+        if child.is_some() {
+            scripts.push(Script::new());
+        }
+    }
+    let mut places = vec![None; scripts.len()];
+    start.into_iter().for_each(|(thread, l)| places[thread.0 as usize - 1] = Some(l));
+    Some((scripts, actors, places))
+}
+
+/// A moment of a run: the shared state, where each thread is and how far it is with its script, and which moved last.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Moment {
+    shared: Shared,
+    places: Vec<Option<Local>>,
+    done: Vec<u32>,
+    last: Option<usize>,
+}
+
+impl Moment {
+    fn config(&self) -> Config {
+        Config::new(self.shared, self.places.iter().flatten().copied().collect())
+    }
+}
+
+/// How a moment was reached.
+struct Node {
+    moment: Moment,
+    switches: usize,
+    from: Option<(usize, Step)>,
+}
+
+struct Search<'a> {
+    problem: &'a Problem,
+    target: &'a Target,
+    scripts: Vec<Script>,
+    bound: Option<u32>,
+}
+
+impl Search<'_> {
+    fn run(
+        &self,
+        trace: &Trace,
+        places: Vec<Option<Local>>,
+        worst: usize,
+        left: &mut usize,
+    ) -> Option<Trace> {
+        let start = Moment { shared: trace.start.shared, done: vec![0; places.len()], places, last: None };
+        let mut best: FxHashMap<Moment, usize> = FxHashMap::default();
+        let mut nodes = vec![Node { moment: start, switches: 0, from: None }];
+        // Fewest switches first; among those, what came farthest.
+        let mut queue = BinaryHeap::from([(Reverse(0), 0, Reverse(0))]);
+        while let Some((_, depth, Reverse(at))) = queue.pop() {
+            if depth == trace.steps.len() {
+                if self.target.is_hit(&nodes[at].moment.config(), &*self.problem.model) {
+                    return Some(self.path(trace, &nodes, at));
+                }
+                continue;
+            }
+            *left = left.checked_sub(1)?;
+            for (step, moment) in self.next(&nodes[at].moment) {
+                let before = &nodes[at];
+                let switched = before.moment.last.is_some_and(|last| Some(last) != moment.last);
+                let switches = before.switches + usize::from(switched);
+                let estimate = switches + self.at_least(&moment);
+                if estimate >= worst || best.get(&moment).is_some_and(|&known| known <= switches) {
+                    continue;
+                }
+                best.insert(moment.clone(), switches);
+                queue.push((Reverse(estimate), depth + 1, Reverse(nodes.len())));
+                nodes.push(Node { moment, switches, from: Some((at, step)) });
+            }
+        }
+        None
+    }
+
+    /// So many switches are needed at least: each thread that is not done has to move again.
+    fn at_least(&self, moment: &Moment) -> usize {
+        let open = |t: usize| (moment.done[t] as usize) < self.scripts[t].len();
+        (0..self.scripts.len()).filter(|&t| Some(t) != moment.last && open(t)).count()
+    }
+
+    /// What each thread's next statement can lead to.
+    fn next(&self, now: &Moment) -> Vec<(Step, Moment)> {
+        let model = &*self.problem.model;
+        let config = now.config();
+        let mut found = Vec::new();
+        for (t, script) in self.scripts.iter().enumerate() {
+            let (Some(&(edge, child)), Some(l)) = (script.get(now.done[t] as usize), now.places[t]) else {
+                continue;
+            };
+            let mut steps = Vec::new();
+            Incomplete::irrelevant(model.post(now.shared, l, &mut steps));
+            for step in steps.into_iter().filter(|s| s.edge == edge && s.from == now.shared) {
+                let Some(mut after) = self.moved(now, &config, t, child, &step) else { continue };
+                after.done[t] += 1;
+                after.last = Some(t);
+                match step.others {
+                    Bystanders::Stay => found.push((step, after)),
+                    Bystanders::WakeOne => woken(model, t, step, after, &mut found),
+                    Bystanders::Transfer => {
+                        if self.carried(&step, t, now, &mut after) {
+                            found.push((step, after));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// After the thread itself has moved, and the new one is there; `None` if the step creates another number of threads than it did.
+    fn moved(
+        &self,
+        now: &Moment,
+        config: &Config,
+        t: usize,
+        child: Option<ThreadId>,
+        step: &Step,
+    ) -> Option<Moment> {
+        let rest = config.threads.minus(&step.take)?;
+        let creates = !step.spawn.is_empty() && !semantics::exceeds(&rest, step, self.bound);
+        if creates != child.is_some() || step.put.size() > 1 || step.spawn.size() > 1 {
+            return None;
+        }
+        let mut after = now.clone();
+        after.shared = step.to;
+        after.places[t] = step.put.entries().first().map(|e| e.0);
+        if let Some(child) = child {
+            after.places[child.0 as usize - 1] = step.spawn.entries().first().map(|e| e.0);
+        }
+        Some(after)
+    }
+
+    /// Moves the bystanders, if each has one fate only.
+    fn carried(&self, step: &Step, t: usize, now: &Moment, after: &mut Moment) -> bool {
+        for (other, place) in now.places.iter().enumerate().filter(|(other, _)| *other != t) {
+            let Some(l) = *place else { continue };
+            let mut fates = Vec::new();
+            Incomplete::irrelevant(self.problem.model.bystander(step, l, &mut fates));
+            let [fate] = fates[..] else { return false };
+            after.places[other] = fate;
+        }
+        true
+    }
+
+    fn path(&self, trace: &Trace, nodes: &[Node], end: usize) -> Trace {
+        let mut steps = Vec::new();
+        let mut at = end;
+        while let Some((before, step)) = &nodes[at].from {
+            steps.push(Taken { step: step.clone(), after: nodes[at].moment.config() });
+            at = *before;
+        }
+        steps.reverse();
+        Trace { start: trace.start.clone(), steps }
+    }
+}
+
+/// A signal: every way to wake one thread that waits; if none does, it is lost.
+fn woken(model: &dyn Model, t: usize, step: Step, after: Moment, found: &mut Vec<(Step, Moment)>) {
+    let waiting = after.places.iter().enumerate().filter(|(other, _)| *other != t);
+    let ways: Vec<(usize, Local)> =
+        waiting.filter_map(|(other, place)| Some((other, model.woken_by(&step, (*place)?)?))).collect();
+    if ways.is_empty() {
+        found.push((step, after));
+        return;
+    }
+    for (other, to) in ways {
+        let mut after = after.clone();
+        after.places[other] = Some(to);
+        found.push((step.clone(), after));
+    }
+}

@@ -1,0 +1,155 @@
+//! Proofs that say less than they seem to: an assertion that no thread reaches holds, and so does everything behind an `assume` that never does.
+//!
+//! Read off the proof ([`crate::covering`]), so a warning is as certain as the verdict. What is not said may be vacuous all the same: the proof
+//! may describe more than can be reached.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::covering::Covering;
+use throng_lang::bp::program::program_of;
+use throng_lang::question::SourceDiagnostic;
+use throng_lang::source::{Diagnostic, Severity, Source, Span};
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::Verdict;
+use throng_model::{Local, Model, Place, Shared};
+
+/// Warnings about what was proved of a program.
+pub(crate) fn vacuous(
+    problem: &Problem,
+    verdicts: &[Verdict],
+    source: Option<&Arc<Source>>,
+    limits: &Limits,
+) -> Vec<SourceDiagnostic> {
+    let model = &*problem.model;
+    let safe: Vec<&str> = problem
+        .targets
+        .iter()
+        .zip(verdicts)
+        .filter(|(_, v)| matches!(v, Verdict::Safe(_)))
+        .map(|(t, _)| t.name.as_str())
+        .collect();
+    let (Some(source), Some(_), false) = (source, program_of(model), safe.is_empty()) else {
+        return Vec::new();
+    };
+    let mut places = model.places();
+    places.retain(|p| is_asked(p, &safe) || is_assumption(p));
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let Some(covering) = Covering::new(problem, verdicts, limits) else { return Vec::new() };
+    let seen = Seen::of(model, &covering, &places);
+    let bound = match problem.bound {
+        Bound::Any => String::new(),
+        Bound::Threads(n) | Bound::Tokens(n) => format!(" with at most {n} threads"),
+    };
+    let mut found = Vec::new();
+    for place in &places {
+        let at = (place.line, place.column);
+        if is_assertion(place) && safe.contains(&"assertions") && !seen.reached.contains(&at) {
+            found.push((at, "W620", format!("proved, but no thread reaches this assertion{bound}")));
+        } else if is_assumption(place) && seen.reached.contains(&at) && !seen.passed.contains(&at) {
+            found.push((at, "W621", format!("no thread gets past this{bound}: its condition never holds")));
+        }
+    }
+    for label in safe.iter().filter_map(|name| name.strip_prefix("mutex ")) {
+        let mut labelled = places.iter().filter(|p| p.labels.iter().any(|l| l == label)).peekable();
+        if let Some(first) = labelled.peek().map(|p| (p.line, p.column))
+            && labelled.all(|p| !seen.reached.contains(&(p.line, p.column)))
+        {
+            found.push((first, "W622", format!("proved, but no thread reaches label `{label}`{bound}")));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    let warning = |((line, column), code, message)| SourceDiagnostic {
+        source: source.clone(),
+        diagnostic: Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error(code, span(source, line, column), message)
+        },
+    };
+    found.into_iter().map(warning).collect()
+}
+
+fn is_assertion(place: &Place) -> bool {
+    argument(&place.text, "assert").is_some()
+}
+
+/// What stands behind a keyword; a name may begin like one.
+fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
+    text.strip_prefix(keyword).filter(|rest| rest.starts_with(['(', ' ']))
+}
+
+/// `assume(0)` is how programs say that a thread stops.
+fn is_assumption(place: &Place) -> bool {
+    match argument(&place.text, "assume") {
+        Some(condition) => !["0", "F", "false"].contains(&condition.trim_matches(['(', ')', ' '])),
+        None => place.text.contains(" constrain "),
+    }
+}
+
+fn is_asked(place: &Place, safe: &[&str]) -> bool {
+    let mut labels = place.labels.iter();
+    is_assertion(place) || labels.any(|l| safe.iter().any(|name| name.strip_prefix("mutex ") == Some(l)))
+}
+
+/// Line and column of a statement.
+type At = (u32, u32);
+
+/// Where threads may be, and past which assumptions they may get.
+#[derive(Default)]
+struct Seen {
+    reached: BTreeSet<At>,
+    passed: BTreeSet<At>,
+}
+
+impl Seen {
+    /// Looks only until there is nothing left to warn about.
+    fn of(model: &dyn Model, covering: &Covering, places: &[Place]) -> Seen {
+        let mut seen = Seen::default();
+        let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
+        let mut known: FxHashSet<(Shared, Local)> = FxHashSet::default();
+        let mut assumptions: FxHashMap<Local, Option<At>> = FxHashMap::default();
+        for (s, l) in covering.members().flat_map(|member| member.thread_states().collect::<Vec<_>>()) {
+            let assumption = *assumptions.entry(l).or_insert_with(|| {
+                let place = model.place(l)?;
+                let at = (place.line, place.column);
+                seen.reached.insert(at);
+                if is_assumption(&place) {
+                    return Some(at);
+                }
+                open.remove(&at);
+                None
+            });
+            if open.is_empty() {
+                break;
+            }
+            let Some(at) = assumption.filter(|at| open.contains(at)) else { continue };
+            let mut steps = Vec::new();
+            // If not all steps were listed, one of the others may get past it.
+            if known.insert((s, l)) && (model.post(s, l, &mut steps).is_err() || !steps.is_empty()) {
+                seen.passed.insert(at);
+                open.remove(&at);
+            }
+        }
+        seen
+    }
+}
+
+/// The rest of the line from a position on, without what is behind the statement.
+fn span(source: &Source, line: u32, column: u32) -> Span {
+    let mut start = 0;
+    let mut lines = source.text.split_inclusive('\n');
+    for _ in 1..line {
+        start += lines.next().map_or(0, str::len);
+    }
+    let text = lines.next().unwrap_or_default();
+    let from = text.char_indices().nth(column.saturating_sub(1) as usize).map_or(0, |c| c.0);
+    let rest = &text[from..];
+    let length = rest.find([';', '\n', '\r']).unwrap_or(rest.len());
+    Span::new(start + from, start + from + length)
+}
