@@ -191,7 +191,8 @@ impl Question {
     /// Options that say nothing about this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, invariant, .. } = *self.vocabulary;
+        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, invariant, .. } =
+            *self.vocabulary;
         let labels = || format!("labels are for programs; use {target} 's|l,l'");
         let given: Vec<(&str, Option<String>, String)> = match loaded.input {
             Input::Program(_) => vec![(

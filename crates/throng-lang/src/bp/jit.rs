@@ -16,7 +16,7 @@ use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::types::grouped;
+use super::types::{Groups, grouped};
 use super::{Options, ast};
 use throng_model::problem::Initial;
 use throng_model::{

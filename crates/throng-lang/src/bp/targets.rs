@@ -10,7 +10,6 @@ use super::{Jit, scoped_expression};
 use crate::property::{Pattern, Together};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
-use throng_model::cubes::Cubes;
 use throng_model::{Bag, Config, Describe, Local};
 
 /// The most configurations that one question may become.
