@@ -195,6 +195,12 @@ impl Equations {
             // Any number of threads may start there.
             lp.add_var(0.0, (least, if unbounded.contains(l) { 0.0 } else { MOST }))
         }));
+        // Small numbers are for people.
+        for &column in &columns {
+            let size = lp.add_var(1.0, (0.0, MOST));
+            lp.add_constraint([(size, 1.0), (column, -1.0)], ComparisonOp::Ge, 0.0);
+            lp.add_constraint([(size, 1.0), (column, 1.0)], ComparisonOp::Ge, 0.0);
+        }
         self.each_row(&mut lp, &columns, 0.0);
         for family in &problem.initial {
             let start = Config::new(family.shared, family.threads.clone());
