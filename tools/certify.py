@@ -8,7 +8,7 @@ failed, UNREADABLE, or SKIPPED (programs, and constructs of nets that this check
 the worst: 0 valid or skipped, 10 invalid, 2 unreadable.
 
 The question is that of `throng check INPUT` with the same options, and an answer to another one is INVALID:
-  --initial CONFIG  --threads N  --target CONFIG (may be repeated)  --prop FILE  --init-free  --from KIND
+  --initial CONFIG  --threads N  --target CONFIG (may be repeated)  --prop FILE  --deadlock  --init-free  --from KIND
 With --its-own-question it is whatever question the certificate states.
 
 A system is a list of rules: in shared state `src`, take the threads `take`, put back `put`, create `spawn`, go to `dst`; every
@@ -454,7 +454,16 @@ shared_values = record({"atomic": flag, "values": values}, default={"atomic": Fa
 local_values = record({"at": text_of, "values": values})
 named = lambda shape: lambda value, depth: value if type(value) is str else shape(value, depth)
 property_shape = choice(
-    "assertions", error_label=text_of, mutex=text_of, invariant=text_of, covers=listed(configuration)
+    "assertions",
+    "deadlock",
+    error_label=text_of,
+    mutex=text_of,
+    at_most=text_of,
+    never=text_of,
+    race=text_of,
+    invariant=text_of,
+    state=text_of,
+    covers=listed(configuration),
 )
 certificate_shape = record(
     {
@@ -670,13 +679,58 @@ class Decoder:
             yield config(shared, Counter(dict(threads)) + Counter({l: OMEGA for l in free}))
 
     def trace(self, bad, start, steps):
+        now = self.run(start, steps)
+        need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
+
+    def run(self, start, steps):
+        """The last configuration of a run."""
         now = self.config(start)
         need(self.is_initial(now), "the run starts elsewhere")
         for i, step in enumerate(steps):
             after = self.config(step["after"])
             need(self.leads(now, step["by"], after, self.threads), "step %d leads elsewhere" % (i + 1))
             now = after
-        need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
+        return now
+
+    def has_ended(self, l):
+        """Whether no rule ever takes a thread from a local state, or moves it."""
+        moves = lambda r: l in r.take or any(to != l for to in r.fates.get(l, ()))
+        return not any(moves(r) for r in self.system.rules)
+
+    def is_deadlock(self, c):
+        stuck = not any(fire(r, c, self.threads) for r in self.rules_from(c[0], dict(c[1])))
+        return stuck and not all(self.has_ended(l) for l, _ in c[1])
+
+    def deadlock(self, evidence):
+        """A run into a deadlock, a closed set without one, or views and vectors: the threads of a deadlock are all in local states that cannot move alone."""
+        ((kind, body),) = evidence.items()
+        if kind == "trace":
+            last = self.run(**body)
+            return need(self.is_deadlock(last), "the run does not end in a deadlock")
+        if kind == "closed":
+            self.closed([], **body)
+            for c in map(self.config, body["configurations"]):
+                need(not self.is_deadlock(c), "a member is a deadlock: %s" % (c,))
+            return
+        need(kind == "invariants" and body["views"] is not None and not body["basis"], "%s is no proof" % kind)
+        need(self.threads is None and self.tokens is None, "this is sound for any number of threads only")
+        need(not self.is_blocking(), "threads block others by their presence")
+        linear = [self.vector(signed=True, **v) for v in body["vectors"]]
+        groups = self.closed_views(body["views"], linear)
+        if any(n < 0 for v in body["vectors"] for _, n in v["local"]):
+            for s, group in groups.items():
+                for r in self.rules_from(s, group):
+                    vanishes = together(group, r.take) and any(None in r.fates.get(b, ()) for b in group)
+                    need(not vanishes, "bystanders may vanish that count less than nothing")
+        for s, group in groups.items():
+            if self.led.get((s, None)):
+                continue
+            alone = lambda r, l: r.take == Counter([l])
+            stuck = [l for l in group if not any(alone(r, l) for r in self.led.get((s, l), ()))]
+            for l in stuck:
+                others = [o for o in stuck if o in group[l]]
+                too_much = lambda v: v[0](s, {l: 1}) > v[1] and all(v[2](o) >= 0 for o in others)
+                need(self.has_ended(l) or any(map(too_much, linear)), "a deadlock with %s | %s is not ruled out" % (s, l))
 
     def leads(self, before, by, after, bound):
         """Whether a step led by a thread at `by` leads from one configuration to another."""
@@ -779,15 +833,15 @@ class Decoder:
                         need(partners <= after[f], "a view is missing: %s | %s with a bystander" % (r.dst, f))
         return groups
 
-    def vector(self, shared, local):
+    def vector(self, shared, local, signed=False):
         """The sum that a vector gives a configuration, what no reachable one exceeds, and what a thread counts."""
         of_shared = {self.state("shared", s): n for s, n in shared}
         of_local = {self.local(l): n for l, n in local}
-        need(all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
+        need(signed or all(n >= 0 for n in of_local.values()), "a vector is negative at a local state")
         count = lambda l: of_local.get(l, 0)
         value = lambda s, threads: of_shared.get(s, 0) + sum(count(l) * n for l, n in dict(threads).items())
         for _, free in self.families:
-            need(all(count(l) == 0 for l in free), "any number of threads may start where a vector counts")
+            need(all(count(l) <= 0 for l in free), "any number of threads may start where a vector counts")
         return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA), count
 
     def through(self, bad, kept, merged, proof):
@@ -853,7 +907,7 @@ class Decoder:
 
     def answers(self, asked):
         """Whether it answers what is asked: families, bound, targets; None for what `throng cutoff` asks."""
-        families, bound, targets = asked
+        families, bound, targets, deadlock = asked
         as_set = lambda families: {(c, frozenset(free)) for c, free in families}
         same = as_set(self.families) == as_set(families)
         need(same, "answers another question: it starts elsewhere")
@@ -863,9 +917,11 @@ class Decoder:
             return
         found = {}
         for target in self.doc["targets"]:
-            found.setdefault(self.bad(target), []).append(target["verdict"])
-        open_ = [t for t in targets if frozenset(t) not in found]
-        reached = any("unsafe" in found.get(frozenset(t), ()) for t in targets)
+            key = "deadlock" if target["property"] == "deadlock" else self.bad(target)
+            found.setdefault(key, []).append(target["verdict"])
+        keys = [frozenset(t) for t in targets] + ["deadlock"] * deadlock
+        open_ = [t for t in keys if t not in found]
+        reached = any("unsafe" in found.get(t, ()) for t in keys)
         need(reached or not open_, "answers another question: nothing is said about %s" % open_[:1])
 
     def bad(self, target):
@@ -875,11 +931,14 @@ class Decoder:
     def judge(self):
         shared = {}  # targets that share their evidence are checked once
         for target in self.doc["targets"]:
-            bad = self.bad(target)
+            about_deadlock = target["property"] == "deadlock"
+            bad = [] if about_deadlock else self.bad(target)
             evidence = self.evidence(target["evidence"])
             is_run = "trace" in evidence
             need(is_run == (target["verdict"] == "unsafe"), "this is no evidence for %s" % target["verdict"])
-            if is_run:
+            if about_deadlock:
+                self.deadlock(evidence)
+            elif is_run:
                 self.trace(bad, **evidence["trace"])
             else:
                 shared.setdefault(target["evidence"], []).extend(bad)
@@ -934,7 +993,8 @@ def read_question(system, path, options, kind, about_cutoff):
     """What `throng check` asks about this input with these options; None without them: whatever the certificate states."""
     if options.its_own_question:
         return None
-    if options.error_label or options.mutex or options.invariant:
+    programs = (options.error_label, options.mutex, options.at_most, options.never, options.race, options.invariant)
+    if any(programs):
         raise Unreadable("labels and expressions are for programs")
     shared, local = system.shared, system.local
     initial, bound = system.initial, options.threads
@@ -943,8 +1003,8 @@ def read_question(system, path, options, kind, about_cutoff):
     least = min(sum(n for _, n in c[1]) for c, _ in initial)
     if bound == 0 or bound is not None and not system.net and least > bound:
         raise Unreadable("more threads exist at the start than are allowed")
-    if about_cutoff and not options.target and options.prop is None:
-        return initial, bound, None
+    if about_cutoff and not options.target and options.prop is None and not options.deadlock:
+        return initial, bound, None, False
     targets = [read_target(text, shared, local) for text in options.target]
     beside = os.path.splitext(path)[0] + (".xml" if kind == "pnml" else ".prop")
     if options.prop is not None:
@@ -952,9 +1012,9 @@ def read_question(system, path, options, kind, about_cutoff):
     elif not targets and kind != "spec" and os.path.isfile(beside):
         targets += read_prop(beside, shared, local)
     targets = targets or system.targets
-    if not targets:
+    if not targets and not options.deadlock:
         raise Unreadable("there is nothing to check: no target is given")
-    return initial, bound, targets
+    return initial, bound, targets, options.deadlock
 
 
 def check(path, certificate, options):
@@ -992,8 +1052,9 @@ def main(arguments):
     parser.add_argument("--from", dest="kind", choices=["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"])
     parser.add_argument("--initial")
     parser.add_argument("--threads", type=lambda n: int(n) if re.fullmatch("[0-9]+", n) else parser.error(n))
-    for option in ("--target", "--error-label", "--mutex", "--invariant"):
+    for option in ("--target", "--error-label", "--mutex", "--at-most", "--never", "--race", "--invariant"):
         parser.add_argument(option, action="append", default=[])
+    parser.add_argument("--deadlock", action="store_true")
     parser.add_argument("--prop")
     parser.add_argument("--init-free", action="store_true")
     parser.add_argument("--no-slot-reuse", action="store_true")

@@ -16,6 +16,8 @@ pub use self::shrink::shrink;
 use serde::{Deserialize, Serialize};
 
 use self::names::{LocalName, SharedName};
+#[cfg(doc)]
+use throng_lang::property::Together;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-certificate";
@@ -142,12 +144,20 @@ pub enum Property {
     Assertions,
     /// A thread is about to execute the statement with this label.
     ErrorLabel(String),
-    /// Two threads are at this label, no thread is inside an atomic section.
+    /// Two threads are at these labels, see [`Together::exclusion`], no thread is inside an atomic section.
     Mutex(String),
+    /// More threads are at these labels than allowed, see [`Together::at_most`], no thread is inside an atomic section.
+    AtMost(String),
+    /// Threads are there with conditions, see [`Together::never`], no other thread is inside an atomic section.
+    Never(String),
+    /// Two threads are about to access this shared variable, one of them to write it, no thread is inside an atomic section.
+    Race(String),
     /// This expression over the shared variables is false, no thread is inside an atomic section.
     Invariant(String),
     /// Threads are in these states, see [`throng_lang::bp::thread_state`], no other thread is inside an atomic section.
     State(String),
+    /// No thread can move, and some thread has not ended.
+    Deadlock,
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
 }
@@ -158,8 +168,12 @@ impl Property {
         let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
         let label = after("error label ").map(Property::ErrorLabel);
         let label = label.or_else(|| after("mutex ").map(Property::Mutex));
+        let label = label.or_else(|| after("at-most ").map(Property::AtMost));
+        let label = label.or_else(|| after("never ").map(Property::Never));
+        let label = label.or_else(|| after("race ").map(Property::Race));
         let label = label.or_else(|| after("invariant ").map(Property::Invariant));
         let label = label.or_else(|| after("state ").map(Property::State));
+        let label = label.or_else(|| (name == "deadlock").then_some(Property::Deadlock));
         label.or_else(|| (name == "assertions").then_some(Property::Assertions))
     }
 }

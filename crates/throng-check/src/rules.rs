@@ -8,6 +8,7 @@
 mod backward;
 mod cubes;
 pub mod cutoff;
+mod deadlock;
 mod flaw;
 mod forward;
 mod linear;
@@ -23,6 +24,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::flaw::Flaw;
 
+use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Initial, Problem, Target};
@@ -44,6 +46,9 @@ pub fn check_within(
     verdict: &Verdict,
     limits: &Limits,
 ) -> Result<(), Flaw> {
+    if target.is_deadlock() {
+        return check_deadlock(problem, verdict, limits);
+    }
     let safe = match verdict {
         Verdict::Unsafe(trace) => return run::check_trace(problem, target, trace),
         Verdict::Unknown(_) => return Ok(()),
@@ -119,7 +124,9 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            Verdict::Safe(certificate) => *job_of.entry(certificate.identity()).or_insert(next),
+            Verdict::Safe(certificate) => {
+                *job_of.entry((certificate.identity(), target.is_deadlock())).or_insert(next)
+            }
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {

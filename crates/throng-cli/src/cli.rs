@@ -100,11 +100,14 @@ enum Command {
 }
 
 /// Options of `throng check`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = CHECK_NOTES)]
 struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
+    /// Further inputs: each is checked, limits are for each, and a first line sums up
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     #[command(flatten)]
@@ -180,7 +183,7 @@ struct CertifyArgs {
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -430,9 +433,26 @@ struct QuestionArgs {
     /// Programs: no thread may reach this label. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     error_label: Vec<String>,
-    /// Programs: no two threads may be at this label, no thread being inside an atomic section. May be repeated
-    #[arg(long, value_name = "LABEL", help_heading = "Question")]
+    /// Programs: no two threads may be at this label, no thread being inside an atomic section. `A|B`: at these labels or lines;
+    /// `A,B`: no thread at A while another is at B. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
     mutex: Vec<String>,
+    /// Programs: `L=2`, at most two threads may be at label L (or `A|B=2`), no thread being inside an atomic section. May be repeated
+    #[arg(long, value_name = "BOUND", help_heading = "Question")]
+    at_most: Vec<String>,
+    /// Programs: `L & x, M & !y`, no thread may be at label (or line) L and see x true while another is at M and sees y false; any number of
+    /// threads, each with its condition on local and shared variables. May be repeated
+    #[arg(long, value_name = "THREADS", help_heading = "Question")]
+    never: Vec<String>,
+    /// No data race. Programs, `--race VAR`: no two threads may be about to access this shared variable, one of them to write it, no thread being
+    /// inside an atomic section; may be repeated. C, `--race` without a variable, after the file: no two threads about to access the same memory, one
+    /// writing, not both atomically; assertions are then not asked for, unless by `--assertions`
+    #[arg(long, value_name = "VAR", num_args = 0..=1, default_missing_value = "", help_heading = "Question")]
+    race: Vec<String>,
+    /// No configuration may be reached in which no thread can move although some thread has not ended. C: assertions are then not asked for, unless by
+    /// `--assertions`
+    #[arg(long, help_heading = "Question")]
+    deadlock: bool,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -443,14 +463,7 @@ struct QuestionArgs {
 /// Kinds of failure of C programs.
 #[derive(Clone, Debug, Default, Args)]
 struct FailureArgs {
-    /// C: no data race (two threads about to access the same memory, one writing, not both atomically). As for the next three, assertions are
-    /// then not asked for, unless by `--assertions`
-    #[arg(long, help_heading = "C")]
-    race: bool,
-    /// C: no deadlock (no thread can move, and not because of an assumption)
-    #[arg(long, help_heading = "C")]
-    deadlock: bool,
-    /// C: no signed overflow, division by zero or shift that is too far
+    /// C: no signed overflow, division by zero or shift that is too far; as for the next, assertions are then not asked for, unless by `--assertions`
     #[arg(long, help_heading = "C")]
     overflow: bool,
     /// C: no lock is released by a thread that does not hold it, or destroyed while it is held (without it, a warning)
@@ -463,13 +476,7 @@ struct FailureArgs {
 
 impl FailureArgs {
     fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--race", self.race),
-            ("--deadlock", self.deadlock),
-            ("--overflow", self.overflow),
-            ("--locks", self.locks),
-            ("--assertions", self.assertions),
-        ];
+        let all = [("--overflow", self.overflow), ("--locks", self.locks), ("--assertions", self.assertions)];
         all.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 }
@@ -486,6 +493,14 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     mutex: Vec<String>,
     #[arg(long, hide = true)]
+    at_most: Vec<String>,
+    #[arg(long, hide = true)]
+    never: Vec<String>,
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "")]
+    race: Vec<String>,
+    #[arg(long, hide = true)]
+    deadlock: bool,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -496,6 +511,10 @@ impl PropertyArgs {
             ("--prop", self.prop.is_some()),
             ("--error-label", !self.error_label.is_empty()),
             ("--mutex", !self.mutex.is_empty()),
+            ("--at-most", !self.at_most.is_empty()),
+            ("--never", !self.never.is_empty()),
+            ("--race", !self.race.is_empty()),
+            ("--deadlock", self.deadlock),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -508,7 +527,7 @@ impl PropertyArgs {
 }
 
 /// How to search, and when to stop.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct SearchArgs {
     /// The engine that searches
     #[arg(long, value_parser = engine_parser(), default_value_t = Engine::Auto, help_heading = "Limits")]
@@ -597,6 +616,10 @@ impl QuestionArgs {
             prop: self.prop.clone(),
             error_labels: self.error_label.clone(),
             mutex: self.mutex.clone(),
+            at_most: self.at_most.clone(),
+            never: self.never.clone(),
+            races: self.race.clone(),
+            deadlock: self.deadlock,
             invariants: self.invariant.clone(),
             ..self.start.question()
         }
@@ -618,7 +641,10 @@ impl SearchArgs {
 }
 
 fn limits(timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
-    let mut limits = Limits::none();
+    within(Limits::none(), timeout, mebibytes)
+}
+
+fn within(mut limits: Limits, timeout: Option<Duration>, mebibytes: Option<u64>) -> Limits {
     if let Some(timeout) = timeout {
         limits = limits.timeout(timeout);
     }

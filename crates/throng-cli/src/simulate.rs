@@ -185,7 +185,7 @@ impl<'a> Walk<'a> {
     fn random_step(&mut self, random: &mut Random, out: &mut dyn Write) -> io::Result<bool> {
         let mut next = self.next()?;
         if next.is_empty() {
-            writeln!(out, "no thread can move")?;
+            writeln!(out, "{}", self.at_rest())?;
             return Ok(false);
         }
         let (step, after) = next.swap_remove(random.below(next.len()));
@@ -194,6 +194,15 @@ impl<'a> Walk<'a> {
         self.moments.push(choice.next);
         self.mark(out)?;
         Ok(true)
+    }
+
+    /// Why nothing happens any more.
+    fn at_rest(&self) -> &'static str {
+        let model = &*self.problem.model;
+        match self.config().threads.entries().iter().all(|e| model.has_ended(e.0)) {
+            true => "all threads have ended",
+            false => "no thread can move: a deadlock",
+        }
     }
 
     fn choices(&self) -> io::Result<Vec<Choice>> {
@@ -259,7 +268,7 @@ impl<'a> Walk<'a> {
 
     fn show_choices(&self, choices: &[Choice], out: &mut dyn Write) -> io::Result<()> {
         if choices.is_empty() {
-            return writeln!(out, "no thread can move");
+            return writeln!(out, "{}", self.at_rest());
         }
         let names = self.now().names.as_ref();
         let takes = choices.iter().flat_map(|c| c.taken.step.take.entries());

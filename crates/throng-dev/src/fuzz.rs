@@ -18,6 +18,7 @@ pub mod known;
 pub mod naive;
 pub mod nets;
 pub mod oracles;
+pub mod questions;
 pub mod shrink;
 pub mod states;
 pub mod summary;

@@ -5,10 +5,11 @@
 //! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; whether it is inside an
 //! atomic section is part of each thread. Only programs that the tool accepts may be given to it: it checks nothing.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use throng_lang::bp::ast::{
     BinaryOp, ChainOp, DeclVar, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target,
+    Waking,
 };
 use throng_lang::bp::parser;
 
@@ -106,6 +107,12 @@ pub struct Answer {
     pub mutex: Option<usize>,
     /// The invariant can be false, no thread being inside an atomic section.
     pub invariant: Option<usize>,
+    /// No thread can move, and some thread has not ended.
+    pub deadlock: Option<usize>,
+    /// Pairs of labels that two threads are at, no thread being inside an atomic section.
+    pub together: BTreeSet<(String, String)>,
+    /// For each label, how many threads are there at most, no thread being inside an atomic section.
+    pub most_at: BTreeMap<String, usize>,
     /// Thread states of configurations with no thread inside an atomic section.
     pub reached: BTreeSet<State>,
     /// Lines and columns at which threads are, also inside atomic sections.
@@ -162,9 +169,12 @@ enum Do<'a> {
     AtomicEnd,
     Open,
     Close,
-    Wait,
-    Signal,
-    Broadcast,
+    /// The name of the condition, and whether it is inside `atomic { }` and releases that meanwhile.
+    Wait(Option<&'a str>, bool),
+    /// Enters the section again that a `wait` released.
+    Resume,
+    Signal(Option<&'a str>),
+    Broadcast(Option<&'a str>),
 }
 
 struct Point<'a> {
@@ -185,6 +195,9 @@ struct Code<'a> {
     initial: Vec<Vec<bool>>,
     points: Vec<Point<'a>>,
     labels: HashMap<&'a str, usize>,
+    program: &'a Program,
+    /// How many `atomic { }` are around what is being added.
+    blocks: usize,
 }
 
 /// An interpreter of one program.
@@ -243,7 +256,7 @@ fn nested_declarations<'a>(body: &'a [Stmt], found: &mut Vec<&'a DeclVar>) {
 }
 
 impl<'a> Code<'a> {
-    fn new(tree: &'a Function, body: &[&'a Stmt]) -> Code<'a> {
+    fn new(program: &'a Program, tree: &'a Function, body: &[&'a Stmt]) -> Code<'a> {
         let mut locals = Vec::new();
         nested_declarations(&tree.body, &mut locals);
         let parameters = tree.parameters.iter().map(|p| p.name.as_str());
@@ -253,6 +266,8 @@ impl<'a> Code<'a> {
             initial: vec![BOTH.to_vec(); tree.parameters.len()],
             points: Vec::new(),
             labels: HashMap::new(),
+            program,
+            blocks: 0,
         };
         code.initial.extend(locals.into_iter().map(initial_values));
         code.block(body, &[]);
@@ -305,6 +320,17 @@ impl<'a> Code<'a> {
             StmtKind::Assign { targets, values, constrain } => {
                 Do::Assign { targets, values, constrain: constrain.as_ref() }
             }
+            kind if let Some((what, name)) = self.program.waking(kind) => match what {
+                Waking::Wait => {
+                    self.add(Do::Wait(name, self.blocks > 0), s.span.start, enforced);
+                    if self.blocks > 0 {
+                        self.add(Do::Resume, s.span.end, enforced);
+                    }
+                    return;
+                }
+                Waking::Signal => Do::Signal(name),
+                Waking::Broadcast => Do::Broadcast(name),
+            },
             StmtKind::Call { targets, callee, arguments } => {
                 Do::Call { targets, callee: &callee.name, arguments }
             }
@@ -313,9 +339,7 @@ impl<'a> Code<'a> {
             StmtKind::EndThread => Do::End,
             StmtKind::AtomicBegin => Do::AtomicBegin,
             StmtKind::AtomicEnd => Do::AtomicEnd,
-            StmtKind::Wait => Do::Wait,
-            StmtKind::Signal => Do::Signal,
-            StmtKind::Broadcast => Do::Broadcast,
+            StmtKind::Wait | StmtKind::Signal | StmtKind::Broadcast => unreachable!("these wake or wait"),
             StmtKind::Start(child) => return self.start(s, child, Role::Plain, enforced),
             StmtKind::If { arms, otherwise } => return self.if_(s, arms, otherwise.as_deref(), enforced),
             StmtKind::While(e, body) => {
@@ -327,7 +351,9 @@ impl<'a> Code<'a> {
             }
             StmtKind::Atomic(body, end) => {
                 self.add(Do::Open, s.span.start, enforced);
+                self.blocks += 1;
                 self.inner(body, enforced);
+                self.blocks -= 1;
                 self.add(Do::Close, end.start, enforced);
                 return;
             }
@@ -367,10 +393,16 @@ impl<'a> Code<'a> {
         self.points[start].what = Do::Start(start + 1);
         self.points[start].role = role;
         match &child.kind {
-            StmtKind::Call { targets, callee, arguments } if targets.is_empty() => {
+            StmtKind::Call { targets, callee, arguments }
+                if targets.is_empty() && self.program.waking(&child.kind).is_none() =>
+            {
                 self.add(Do::Become { callee: &callee.name, arguments }, child.span.start, enforced);
             }
-            _ => self.statement(child, enforced),
+            _ => {
+                let blocks = std::mem::take(&mut self.blocks);
+                self.statement(child, enforced);
+                self.blocks = blocks;
+            }
         }
         let end = self.add(Do::End, s.span.start, enforced);
         self.points[end].role = Role::Behind;
@@ -454,7 +486,7 @@ impl<'a> Naive<'a> {
         let first = initialisers(&tree.functions[main]);
         let codes = tree.functions.iter().map(|f| {
             let body = f.body.iter().filter(|s| !first.iter().any(|i| std::ptr::eq(*i, *s)));
-            Code::new(f, &body.collect::<Vec<_>>())
+            Code::new(tree, f, &body.collect::<Vec<_>>())
         });
         let mut naive = Naive {
             text,
@@ -637,16 +669,21 @@ impl<'a> Naive<'a> {
         product(&sets).into_iter().map(frame).collect()
     }
 
-    fn waits(&self, thread: &Thread) -> bool {
-        matches!(self.point(thread).what, Do::Wait)
+    fn waits(&self, thread: &Thread, name: Option<&str>) -> bool {
+        matches!(self.point(thread).what, Do::Wait(condition, _) if condition == name)
+    }
+
+    /// Whether the thread keeps others from moving.
+    fn holds(&self, thread: &Thread) -> bool {
+        thread.inside && !matches!(self.point(thread).what, Do::Wait(_, true) | Do::Resume)
     }
 
     fn woken(&self, thread: &Thread) -> Thread {
         self.at(thread, self.point(thread).next)
     }
 
-    fn may_move(config: &Config, thread: &Thread) -> bool {
-        thread.inside || !config.threads.iter().any(|t| t.inside)
+    fn may_move(&self, config: &Config, thread: &Thread) -> bool {
+        self.holds(thread) || !config.threads.iter().any(|t| self.holds(t))
     }
 
     /// Whether the thread can violate the assertion it is at, if it is at one.
@@ -664,7 +701,7 @@ impl<'a> Naive<'a> {
     fn successors(&self, config: &Config, question: &Question) -> Vec<Config> {
         let mut found = Vec::new();
         for (i, thread) in config.threads.iter().enumerate() {
-            if Self::may_move(config, thread) {
+            if self.may_move(config, thread) {
                 let mut others = config.threads.clone();
                 others.remove(i);
                 self.moves(config, thread, &others, question, &mut found);
@@ -816,9 +853,11 @@ impl<'a> Naive<'a> {
                 (after.inside, after.block) = before.expect("opened");
                 put(shared, with(after, others), 0);
             }
-            Do::Wait => {}
-            Do::Signal => {
-                let waiting: Vec<usize> = (0..others.len()).filter(|&i| self.waits(&others[i])).collect();
+            Do::Wait(..) => {}
+            Do::Resume => put(shared, with(next(thread), others), 0),
+            Do::Signal(name) => {
+                let waiting: Vec<usize> =
+                    (0..others.len()).filter(|&i| self.waits(&others[i], *name)).collect();
                 for &i in &waiting {
                     let mut others = others.to_vec();
                     others[i] = self.woken(&others[i]);
@@ -828,8 +867,8 @@ impl<'a> Naive<'a> {
                     put(shared, with(next(thread), others), 0);
                 }
             }
-            Do::Broadcast => {
-                let woken = |t: &Thread| if self.waits(t) { self.woken(t) } else { t.clone() };
+            Do::Broadcast(name) => {
+                let woken = |t: &Thread| if self.waits(t, *name) { self.woken(t) } else { t.clone() };
                 let others: Vec<Thread> = others.iter().map(woken).collect();
                 put(shared, with(next(thread), &others), 0);
             }
@@ -1033,7 +1072,7 @@ impl<'a> Naive<'a> {
                 }
                 self.look(&config, depth, label, invariant.as_ref(), &mut answer);
                 offsets.extend(config.threads.iter().map(|t| self.point(t).offset));
-                if !config.threads.iter().any(|t| t.inside) {
+                if !config.threads.iter().any(|t| self.holds(t)) {
                     for thread in &config.threads {
                         states.insert((config.shared.clone(), Some(thread.clone())));
                     }
@@ -1041,7 +1080,15 @@ impl<'a> Naive<'a> {
                         states.insert((config.shared.clone(), None));
                     }
                 }
-                for after in self.successors(&config, question) {
+                let successors = self.successors(&config, question);
+                let mut moving = config.threads.iter().filter(|t| self.may_move(&config, t));
+                if successors.is_empty()
+                    && !config.threads.is_empty()
+                    && !moving.any(|t| self.violates(&config, t))
+                {
+                    answer.deadlock.get_or_insert(depth);
+                }
+                for after in successors {
                     if after.threads.len() + after.ended <= within {
                         next.push(after);
                     } else {
@@ -1085,14 +1132,9 @@ impl<'a> Naive<'a> {
             now = after.swap_remove(choose(after.len()));
             most = most.max(now.threads.len() + now.ended);
         }
-        let label_of = |t: &Thread| -> Vec<String> {
-            let frame = t.stack.last().expect("a call");
-            let code = &self.codes[frame.function];
-            let here = code.labels.iter().filter(|(_, at)| code.settled(**at) == frame.at);
-            here.map(|(name, _)| name.to_string()).collect()
-        };
-        let moving = now.threads.iter().filter(|t| Self::may_move(&now, t));
-        let inside = now.threads.iter().any(|t| t.inside);
+        let label_of = |t: &Thread| self.labels_of(t);
+        let moving = now.threads.iter().filter(|t| self.may_move(&now, t));
+        let inside = now.threads.iter().any(|t| self.holds(t));
         let all: Vec<String> = unique(now.threads.iter().flat_map(label_of).collect());
         let count = |label: &String| now.threads.iter().filter(|t| label_of(t).contains(label)).count();
         Some(Met {
@@ -1102,6 +1144,29 @@ impl<'a> Naive<'a> {
             shared: (!inside)
                 .then(|| self.shared.iter().map(|n| n.to_string()).zip(now.shared.clone()).collect()),
         })
+    }
+
+    /// The labels that a thread is at.
+    fn labels_of(&self, t: &Thread) -> Vec<String> {
+        let frame = t.stack.last().expect("a call");
+        let code = &self.codes[frame.function];
+        let here = code.labels.iter().filter(|(_, at)| code.settled(**at) == frame.at);
+        here.map(|(name, _)| name.to_string()).collect()
+    }
+
+    /// Takes note of which labels threads are at together.
+    fn look_at_labels(&self, config: &Config, answer: &mut Answer) {
+        let labels: Vec<Vec<String>> = config.threads.iter().map(|t| self.labels_of(t)).collect();
+        for (i, here) in labels.iter().enumerate() {
+            for label in here {
+                let count = labels.iter().filter(|l| l.contains(label)).count();
+                let most = answer.most_at.entry(label.clone()).or_default();
+                *most = count.max(*most);
+                for (_, there) in labels.iter().enumerate().filter(|(j, _)| *j != i) {
+                    answer.together.extend(there.iter().map(|other| (label.clone(), other.clone())));
+                }
+            }
+        }
     }
 
     fn look(
@@ -1117,16 +1182,17 @@ impl<'a> Naive<'a> {
             let code = &self.codes[frame.function];
             label.is_some_and(|l| code.labels.get(l).is_some_and(|&at| code.settled(at) == frame.at))
         };
-        let moving = || config.threads.iter().filter(|t| Self::may_move(config, t));
+        let moving = || config.threads.iter().filter(|t| self.may_move(config, t));
         if moving().any(|t| self.violates(config, t)) {
             answer.violated.get_or_insert(depth);
         }
         if moving().any(labelled) {
             answer.error_label.get_or_insert(depth);
         }
-        if config.threads.iter().any(|t| t.inside) {
+        if config.threads.iter().any(|t| self.holds(t)) {
             return;
         }
+        self.look_at_labels(config, answer);
         if config.threads.iter().filter(|t| labelled(t)).count() > 1 {
             answer.mutex.get_or_insert(depth);
         }

@@ -193,7 +193,7 @@ impl Tester<'_> {
             match step.others {
                 Bystanders::Stay => {}
                 Bystanders::Transfer => self.model.bystander(step, l, &mut fates).expect("complete"),
-                Bystanders::WakeOne => fates.push(self.model.woken(l)),
+                Bystanders::WakeOne => fates.push(self.model.woken_by(step, l)),
             }
             arrivals.extend(fates.into_iter().flatten().filter(|&m| m != l));
         }

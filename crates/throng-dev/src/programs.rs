@@ -540,11 +540,18 @@ impl<'r> Writer<'r> {
                 }
             }
             5..=7 => self.call().unwrap_or_else(|| self.assignment()),
-            8 if self.knobs.wake && (!careful || self.rng.one_in(3)) => "wait".into(),
-            9 | 14 if self.knobs.wake => ["signal", "broadcast"][self.rng.index(2)].into(),
+            8 if self.knobs.wake && (!careful || self.rng.one_in(3)) => format!("wait{}", self.condition()),
+            9 | 14 if self.knobs.wake => {
+                format!("{}{}", ["signal", "broadcast"][self.rng.index(2)], self.condition())
+            }
             10 | 12 | 13 if self.knobs.passive => self.passive(),
             _ => self.assignment(),
         }
+    }
+
+    /// The name of a condition, mostly none.
+    fn condition(&mut self) -> &'static str {
+        ["", "(c)", "", "(d)"][self.rng.index(4)]
     }
 
     fn assignment(&mut self) -> String {

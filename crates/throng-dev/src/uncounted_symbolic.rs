@@ -332,16 +332,19 @@ impl<'p> Search<'p> {
             match edge.kind {
                 EdgeKind::Plain | EdgeKind::Passive => out.push((after, image)),
                 EdgeKind::Broadcast => {
-                    let woken =
-                        after.iter().enumerate().map(|(t, &p)| self.woken(p).filter(|_| t != thread).or(p));
+                    let woken = after
+                        .iter()
+                        .enumerate()
+                        .map(|(t, &p)| self.woken(edge.condition, p).filter(|_| t != thread).or(p));
                     out.push((woken.collect(), image));
                 }
                 EdgeKind::Signal => {
-                    let waiting: Vec<usize> =
-                        (0..self.bound).filter(|&t| t != thread && self.woken(after[t]).is_some()).collect();
+                    let waiting: Vec<usize> = (0..self.bound)
+                        .filter(|&t| t != thread && self.woken(edge.condition, after[t]).is_some())
+                        .collect();
                     for &t in &waiting {
                         let mut one = after.clone();
-                        one[t] = self.woken(after[t]);
+                        one[t] = self.woken(edge.condition, after[t]);
                         out.push((one, image.clone()));
                     }
                     if waiting.is_empty() {
@@ -353,8 +356,8 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    fn woken(&self, point: Option<u32>) -> Option<u32> {
-        self.program.points.get(point? as usize)?.woken
+    fn woken(&self, condition: u32, point: Option<u32>) -> Option<u32> {
+        self.program.points.get(point? as usize).filter(|p| p.condition == condition)?.woken
     }
 
     /// Forgets old values, renames new ones; a thread that is `gone` leaves zeros, so that equal states are equal.

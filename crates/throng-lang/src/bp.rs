@@ -18,6 +18,7 @@ mod relation;
 mod resolve;
 mod similar;
 pub mod spans;
+mod targets;
 pub mod thread_state;
 pub mod types;
 
@@ -95,6 +96,17 @@ pub fn shared_expression(
     shared: &[function::Variable],
     globals: &lower::Globals,
 ) -> Result<expr::Expr<u32>, Diagnostic> {
+    scoped_expression(text, shared, globals, None)
+}
+
+/// An expression over these variables, by index, the first of a name; numbers have the types that they have in the function of this name. Spans of diagnostics
+/// are into `text`.
+pub fn scoped_expression(
+    text: &str,
+    variables: &[function::Variable],
+    globals: &lower::Globals,
+    function: Option<&str>,
+) -> Result<expr::Expr<u32>, Diagnostic> {
     const BEFORE: &str = "void main() begin assume ";
     let shifted = |mut d: Diagnostic| {
         let back = |x: u32| x.saturating_sub(BEFORE.len() as u32).min(text.len() as u32);
@@ -107,14 +119,10 @@ pub fn shared_expression(
     }
     match tree.functions.first().map(|f| &f.body[..]) {
         Some([ast::Stmt { kind: ast::StmtKind::Assume(e), .. }]) => {
-            let lowered = lower::lower_condition(e, globals).map_err(shifted)?;
-            resolve::resolve_shared(&lowered, shared).map_err(shifted)
+            let lowered = lower::lower_condition(e, globals, function).map_err(shifted)?;
+            resolve::resolve_shared(&lowered, variables, function.is_none()).map_err(shifted)
         }
-        _ => Err(Diagnostic::error(
-            "E609",
-            Span::new(0, text.len()),
-            "expected one expression over the shared variables",
-        )),
+        _ => Err(Diagnostic::error("E609", Span::new(0, text.len()), "expected one expression")),
     }
 }
 

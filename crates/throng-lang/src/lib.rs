@@ -5,6 +5,7 @@ pub mod configuration;
 pub mod load;
 pub mod ntts;
 pub mod pnml;
+pub mod property;
 pub mod question;
 pub mod source;
 pub mod spec;

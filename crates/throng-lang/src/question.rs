@@ -10,6 +10,7 @@ use crate::bp::Jit;
 use crate::configuration::{parse_config, parse_target, read_prop};
 use crate::load::{Format, Input, Loaded, Reading, read_source};
 use crate::pnml;
+use crate::property::{Annotation, Part, Together, annotations};
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
@@ -29,8 +30,16 @@ pub struct Question {
     pub prop: Option<PathBuf>,
     /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// Labels that no two threads may be at.
+    /// Places that no two threads may be at, see [`Together::exclusion`].
     pub mutex: Vec<String>,
+    /// Places, and how many threads may be there, see [`Together::at_most`].
+    pub at_most: Vec<String>,
+    /// Threads that must not be there at once, see [`Together::never`].
+    pub never: Vec<String>,
+    /// Shared variables that no two threads may be about to access, one of them to write.
+    pub races: Vec<String>,
+    /// No configuration may be reached in which no thread can move although some thread has not ended.
+    pub deadlock: bool,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
@@ -85,12 +94,81 @@ fn wrong(
 impl Question {
     /// How to read a program that is asked this: where values of threads' variables are asked for, none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
-        Reading { exact_copies: reading.exact_copies || !self.targets.is_empty(), ..reading }
+        let condition = |text: &String| Together::never(text).is_ok_and(|t| t.has_conditions());
+        let of_threads = !self.targets.is_empty() || self.never.iter().any(condition);
+        Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
+    }
+
+    /// This question and what the input asks itself, in comments `//@ mutex L`: properties are added, a start or a bound only where this question
+    /// leaves it open.
+    pub fn with_annotations(&self, loaded: &Loaded) -> Result<Question, Vec<SourceDiagnostic>> {
+        let (mut question, mut diagnostics) = (self.clone(), Vec::new());
+        let Input::Program(_) = loaded.input else { return Ok(question) };
+        let (mut initial, mut threads) = (None, None);
+        for Annotation { word, value } in annotations(&loaded.source.text) {
+            let mut wrong = |part: &Part, message: String| {
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ error-label L`, \
+                            `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
+                let why = Diagnostic::error("E615", part.span, message).hint(hint);
+                diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
+            };
+            if word.text == "deadlock" {
+                question.deadlock = true;
+                if !value.text.is_empty() {
+                    wrong(&value, "nothing follows `//@ deadlock`".into());
+                }
+                continue;
+            }
+            if value.text.is_empty() {
+                wrong(&word, format!("`//@ {}` does not say what is asked", word.text));
+                continue;
+            }
+            let list = match word.text.as_str() {
+                "mutex" => &mut question.mutex,
+                "at-most" => &mut question.at_most,
+                "never" => &mut question.never,
+                "race" => &mut question.races,
+                "error-label" => &mut question.error_labels,
+                "invariant" => &mut question.invariants,
+                "target" => &mut question.targets,
+                "initial" if initial.is_none() => {
+                    initial = Some(value.text);
+                    continue;
+                }
+                "threads" if threads.is_none() => {
+                    match value.text.parse() {
+                        Ok(n) => threads = Some(n),
+                        Err(_) => wrong(&value, format!("`{}` is not a number of threads", value.text)),
+                    }
+                    continue;
+                }
+                "initial" | "threads" => {
+                    wrong(&word, format!("`//@ {}` is said twice", word.text));
+                    continue;
+                }
+                other => {
+                    wrong(&word, format!("`//@ {other}` is no question"));
+                    continue;
+                }
+            };
+            if !list.contains(&value.text) {
+                list.push(value.text);
+            }
+        }
+        question.initial = question.initial.or(initial);
+        question.threads = question.threads.or(threads);
+        if diagnostics.is_empty() { Ok(question) } else { Err(diagnostics) }
     }
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+        let all = self.with_annotations(loaded)?;
+        let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
+        all.pose_all(loaded, path).map_err(complain)
+    }
+
+    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -113,7 +191,8 @@ impl Question {
     /// Options that say nothing about this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let Vocabulary { target, prop, error_label, mutex, invariant, .. } = *self.vocabulary;
+        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, invariant, .. } =
+            *self.vocabulary;
         let labels = || format!("labels are for programs; use {target} 's|l,l'");
         let given: Vec<(&str, Option<String>, String)> = match loaded.input {
             Input::Program(_) => vec![(
@@ -126,6 +205,9 @@ impl Question {
             Input::System(_) => vec![
                 (error_label, first(&self.error_labels), labels()),
                 (mutex, first(&self.mutex), labels()),
+                (at_most, first(&self.at_most), labels()),
+                (never, first(&self.never), labels()),
+                (race, first(&self.races), format!("variables are for programs; use {target} 's|l,l'")),
                 (
                     invariant,
                     first(&self.invariants),
@@ -245,8 +327,32 @@ impl Question {
         for label in &self.error_labels {
             at_label(self.vocabulary.error_label, label, program.error_label(label));
         }
-        for label in &self.mutex {
-            at_label(self.vocabulary.mutex, label, program.mutex(label));
+        type Reader = fn(&str) -> Result<Together, Diagnostic>;
+        let names = self.vocabulary;
+        let together: [(&str, &str, &[String], Reader); 3] = [
+            ("mutex", names.mutex, &self.mutex, Together::exclusion),
+            ("at-most", names.at_most, &self.at_most, Together::at_most),
+            ("never", names.never, &self.never, Together::never),
+        ];
+        for (word, option, texts, read) in together {
+            for text in texts {
+                let name = format!("{word} {}", one_line(text));
+                match read(text).and_then(|asked| program.together(name, text, &asked)) {
+                    Ok(target) => {
+                        if target.configs.is_empty() {
+                            warnings.push(SourceDiagnostic::whole(&loaded.source, impossible(&target.name)));
+                        }
+                        targets.push(target);
+                    }
+                    Err(why) => diagnostics.push(SourceDiagnostic::option(option, text, why)),
+                }
+            }
+        }
+        for name in &self.races {
+            match program.race(name.trim()) {
+                Ok(target) => targets.push(target),
+                Err(why) => diagnostics.push(SourceDiagnostic::option(names.race, name, why)),
+            }
         }
         for text in &self.invariants {
             match program.invariant_text(text) {
@@ -260,6 +366,7 @@ impl Question {
                 Err(why) => diagnostics.push(SourceDiagnostic::option(self.vocabulary.target, text, why)),
             }
         }
+        targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && diagnostics.is_empty() {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
@@ -351,6 +458,7 @@ impl Question {
         if targets.is_empty() {
             targets = system.targets.clone();
         }
+        targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && !self.may_lack_target {
             let message = match loaded.format {
                 Format::Spec => "there is nothing to check: no target is given".to_string(),
@@ -376,9 +484,44 @@ fn beside(loaded: &Loaded, path: &Path) -> PathBuf {
 fn nothing_asserted(names: &Vocabulary) -> Diagnostic {
     let message = "there is nothing to check: control reaches no assertion in this program";
     Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) }.hint(format!(
-        "ask with {} LABEL, {} LABEL or {} EXPR",
-        names.error_label, names.mutex, names.invariant
+        "ask with {} LABEL, {} LABEL, {} EXPR or {}",
+        names.error_label, names.mutex, names.invariant, names.deadlock
     ))
+}
+
+/// Errors about what the input asks itself point there.
+fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded, names: &Vocabulary) -> Vec<SourceDiagnostic> {
+    let asked = annotations(&loaded.source.text);
+    let option = |a: &Annotation| match a.word.text.as_str() {
+        "mutex" => names.mutex,
+        "at-most" => names.at_most,
+        "never" => names.never,
+        "race" => names.race,
+        "error-label" => names.error_label,
+        "invariant" => names.invariant,
+        "target" => names.target,
+        "initial" => names.initial,
+        "threads" => names.threads,
+        _ => "",
+    };
+    let moved = |about: SourceDiagnostic| {
+        let SourceDiagnostic { source, diagnostic } = about;
+        match asked.iter().find(|a| source.name == option(a) && a.value.text == source.text) {
+            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.span.start)),
+            None => SourceDiagnostic { source, diagnostic },
+        }
+    };
+    list.into_iter().map(moved).collect()
+}
+
+/// A text with single blanks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn impossible(name: &str) -> Diagnostic {
+    let message = format!("`{name}` can only be violated in code that control cannot reach");
+    Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W610", message) }
 }
 
 fn unreachable(label: &str) -> Diagnostic {
@@ -439,6 +582,11 @@ fn contest_properties(
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
         match property.query {
+            // That name is taken.
+            Ok(query) if query.target.is_deadlock() => {
+                let name = format!("property {}", query.target.name);
+                targets.push(Target { name, ..query.target });
+            }
             Ok(query) => targets.push(query.target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);

@@ -150,6 +150,12 @@ impl Diagnostic {
         self
     }
 
+    /// The same about a text that begins `by` bytes before this one.
+    pub fn moved(mut self, by: u32) -> Diagnostic {
+        self.span = self.span.map(|s| Span { start: s.start + by, end: s.end + by });
+        self
+    }
+
     /// Whether the input must be refused.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

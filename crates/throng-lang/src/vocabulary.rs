@@ -22,6 +22,14 @@ pub struct Vocabulary {
     pub error_label: &'static str,
     /// Labels that no two threads may be at.
     pub mutex: &'static str,
+    /// Places that at most so many threads may be at.
+    pub at_most: &'static str,
+    /// Threads that must not be there at once.
+    pub never: &'static str,
+    /// Variables that no two threads may be about to access, one to write.
+    pub race: &'static str,
+    /// That some thread can always move.
+    pub deadlock: &'static str,
     /// Expressions that must hold.
     pub invariant: &'static str,
     /// The format of an input.
@@ -55,6 +63,10 @@ impl Vocabulary {
         prop: "Question::prop",
         error_label: "never_at",
         mutex: "never_two_at",
+        at_most: "at_most",
+        never: "never_together",
+        race: "no_race",
+        deadlock: "no_deadlock",
         invariant: "always",
         from: "Reading::from",
         init_free: "Reading::init_free",

@@ -159,7 +159,7 @@ fn fate(model: &dyn Model, step: &Step, l: Local, needed: Local) -> Option<Local
     use crate::Bystanders;
     let mut fates = match step.others {
         Bystanders::Stay => vec![Some(l)],
-        Bystanders::WakeOne => vec![Some(l), model.woken(l)],
+        Bystanders::WakeOne => vec![Some(l), model.woken_by(step, l)],
         Bystanders::Transfer => Vec::new(),
     };
     if step.others == Bystanders::Transfer {

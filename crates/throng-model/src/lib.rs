@@ -25,6 +25,7 @@ pub mod bits;
 pub mod concrete;
 pub mod config;
 pub mod cubes;
+pub mod deadlock;
 pub mod limits;
 pub mod localisation;
 pub mod partial_order;
@@ -90,7 +91,7 @@ pub enum Bystanders {
     Stay,
     /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the others.
     Transfer,
-    /// If a thread waits ([`Transfers::woken`]), exactly one such thread is woken; else nothing happens.
+    /// If a thread waits ([`Transfers::woken`]) for what the step signals ([`Transfers::wakes`]), exactly one such thread is woken; else nothing happens.
     WakeOne,
 }
 
@@ -182,6 +183,11 @@ pub trait Model: Describe + Send + Sync {
     /// How states that stand for sets are compared; `None` if states are plain, equal or different.
     fn sets(&self) -> Option<&dyn SetStates>;
 
+    /// Whether a thread at `l` has come to its end: that it does not move is no deadlock.
+    fn has_ended(&self, _l: Local) -> bool {
+        false
+    }
+
     /// The steps into a state.
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         None
@@ -207,6 +213,16 @@ pub trait Transfers {
 
     /// Where a thread at `l` goes when it is woken, if it waits.
     fn woken(&self, l: Local) -> Option<Local>;
+
+    /// The condition that a thread at `l` waits for, if it waits; there may be one only.
+    fn waits_for(&self, _l: Local) -> u32 {
+        0
+    }
+
+    /// The condition whose waiting threads a step with [`Bystanders::WakeOne`] wakes.
+    fn wakes(&self, _step: &Step) -> u32 {
+        0
+    }
 }
 
 /// The steps into a state, and where bystanders came from.
@@ -325,6 +341,21 @@ pub trait SetStates {
 
     /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
+
+    /// Appends parts of `s` and `l` that together are all those in which a thread there can lead a step or violate an assertion, whoever else is there.
+    ///
+    /// By default every member is tried.
+    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
+        let (mut complete, mut steps) = (Ok(()), Vec::new());
+        for s in self.members_shared(s) {
+            for l in self.members_local(l) {
+                complete = complete.and(self.post_in_full(s, l, &mut steps));
+                out.extend((!steps.is_empty()).then_some((s, l)));
+                steps.clear();
+            }
+        }
+        complete
+    }
 
     /// From now on, calls that take long ask whether to stop, and then list too few steps and say so.
     fn obey(&self, over: Option<Over>);

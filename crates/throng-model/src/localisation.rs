@@ -94,7 +94,8 @@ impl LocalisedModel {
         let (steps, originals) = (Mutex::default(), Mutex::default());
         let model = LocalisedModel { original, kept, images, classes, steps, originals };
         // A signal wakes one thread that waits, if there is one: of a class all wait, or none.
-        let woken = |l: Local| model.original.woken(l).map(|woken| model.local(woken));
+        let condition = |l: Local| model.original.transfers().map(|t| t.waits_for(l));
+        let woken = |l: Local| model.original.woken(l).map(|woken| (model.local(woken), condition(l)));
         let alike = |ls: &Vec<Local>| ls.windows(2).all(|two| woken(two[0]) == woken(two[1]));
         match map.classes.iter().all(|(_, members)| alike(members)) {
             true => Ok(model),
@@ -330,6 +331,16 @@ impl Transfers for LocalisedModel {
     fn woken(&self, l: Local) -> Option<Local> {
         let woken = self.original.woken(*self.origins(l).first()?)?;
         Some(self.local(woken))
+    }
+
+    fn waits_for(&self, l: Local) -> u32 {
+        let first = self.origins(l).first().copied();
+        first.and_then(|l| Some(self.original.transfers()?.waits_for(l))).unwrap_or(0)
+    }
+
+    fn wakes(&self, step: &Step) -> u32 {
+        let original = self.original(step.edge);
+        original.and_then(|step| Some(self.original.transfers()?.wakes(&step))).unwrap_or(0)
     }
 }
 

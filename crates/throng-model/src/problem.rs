@@ -2,6 +2,7 @@
 //!
 //! All four change verdicts, so none is ever implicit: they are printed with every answer.
 
+use crate::deadlock::DEADLOCK;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -228,6 +229,16 @@ fn with(base: &Config, l: Local, n: u32) -> Config {
 }
 
 impl Target {
+    /// The target that asks for deadlocks: see [`crate::deadlock`].
+    pub fn deadlock() -> Target {
+        Target { name: DEADLOCK.into(), configs: Vec::new() }
+    }
+
+    /// Whether it asks for deadlocks.
+    pub fn is_deadlock(&self) -> bool {
+        self.name == DEADLOCK
+    }
+
     /// Whether some concrete configuration of `config` is bad.
     pub fn is_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.configs.iter().any(|bad| config.may_cover(bad, model))

@@ -31,7 +31,9 @@ pub fn fire(
         Bystanders::Stay if exceeds_bound(&rest, &arrived, bound) => {}
         Bystanders::WakeOne if exceeds_bound(&rest, &arrived, bound) => {}
         Bystanders::Stay => out.push(Config::new(step.to, sum(rest, &arrived))),
-        Bystanders::WakeOne => wake(model, &rest, |rest| out.push(Config::new(step.to, sum(rest, &arrived)))),
+        Bystanders::WakeOne => {
+            wake(model, step, &rest, |rest| out.push(Config::new(step.to, sum(rest, &arrived))))
+        }
         Bystanders::Transfer => {
             let mut fates = Vec::new();
             for &(l, n) in rest.entries() {
@@ -152,7 +154,9 @@ fn unmove(
     let mut complete = Ok(());
     match step.others {
         Bystanders::Stay => out.push(Config::new(from, sum(need.clone(), take))),
-        Bystanders::WakeOne => unwake(model, back, need, |need| out.push(Config::new(from, sum(need, take)))),
+        Bystanders::WakeOne => {
+            unwake(model, back, step, need, |need| out.push(Config::new(from, sum(need, take))))
+        }
         Bystanders::Transfer => {
             let mut origins = Vec::new();
             for &(l, n) in need.entries() {
@@ -201,10 +205,10 @@ fn sum(mut a: Bag, b: &Bag) -> Bag {
 }
 
 /// Signal: one waiting thread moves on if there is one.
-fn wake(model: &dyn Model, rest: &Bag, mut found: impl FnMut(Bag)) {
+fn wake(model: &dyn Model, step: &Step, rest: &Bag, mut found: impl FnMut(Bag)) {
     let mut lost = true;
     for &(l, _) in rest.entries() {
-        if let Some(woken) = model.woken(l) {
+        if let Some(woken) = model.woken_by(step, l) {
             lost = false;
             let mut after = rest.clone();
             after.remove(l, 1);
@@ -219,24 +223,24 @@ fn wake(model: &dyn Model, rest: &Bag, mut found: impl FnMut(Bag)) {
 
 /// Signal, backward: one of the threads in `need` was woken; or, if none of them still waits, the signal may have been lost
 /// (a waiting thread that we do not ask for makes no difference); else some further waiting thread was woken.
-fn unwake(model: &dyn Model, back: &dyn Predecessors, need: &Bag, mut found: impl FnMut(Bag)) {
+fn unwake(model: &dyn Model, back: &dyn Predecessors, step: &Step, need: &Bag, mut found: impl FnMut(Bag)) {
     let mut origins = Vec::new();
     for &(l, _) in need.entries() {
         origins.clear();
         back.woken_back(l, &mut origins);
-        for &w in &origins {
+        for &w in origins.iter().filter(|w| model.woken_by(step, **w).is_some()) {
             let mut before = need.clone();
             before.remove(l, 1);
             before.insert(w, 1);
             found(before);
         }
     }
-    if !need.entries().iter().any(|&(l, _)| model.woken(l).is_some()) {
+    if !need.entries().iter().any(|&(l, _)| model.woken_by(step, l).is_some()) {
         return found(need.clone());
     }
     origins.clear();
     back.waiting(&mut origins);
-    for &w in &origins {
+    for &w in origins.iter().filter(|w| model.woken_by(step, **w).is_some()) {
         found(sum(need.clone(), &Bag::one(w)));
     }
 }

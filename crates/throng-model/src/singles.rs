@@ -196,7 +196,7 @@ fn bystander(
 ) -> Result<(), Incomplete> {
     match step.others {
         Bystanders::Stay => fates.push(Some(l)),
-        Bystanders::WakeOne => fates.extend([Some(l), model.woken(l)]),
+        Bystanders::WakeOne => fates.extend([Some(l), model.woken_by(step, l)]),
         Bystanders::Transfer => model.bystander(step, l, fates)?,
     }
     Ok(())

@@ -52,6 +52,11 @@ impl dyn Model + '_ {
         self.transfers().and_then(|t| t.woken(l))
     }
 
+    /// Where a thread at `l` goes if `step`, with [`crate::Bystanders::WakeOne`], wakes it; `None` if it cannot.
+    pub fn woken_by(&self, step: &Step, l: Local) -> Option<Local> {
+        self.transfers().filter(|t| t.waits_for(l) == t.wakes(step)).and_then(|t| t.woken(l))
+    }
+
     /// See [`crate::SetStates::meets_shared`].
     pub fn meets_shared(&self, a: Shared, b: Shared) -> bool {
         a == b || self.sets().is_some_and(|sets| sets.meets_shared(a, b))

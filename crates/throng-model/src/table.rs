@@ -94,6 +94,8 @@ struct Index {
     by_arrival: Vec<(Shared, Local, u32)>,
     /// `to` of steps that change the shared state or take no thread.
     by_shared: Vec<(Shared, u32)>,
+    /// Local states that some step takes a thread from, or moves a bystander from.
+    taken: Vec<Local>,
 }
 
 impl Default for Table {
@@ -183,6 +185,13 @@ impl Table {
                     Fate::Vanish | Fate::Block => None,
                 });
                 let arrivals = step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0);
+                index.taken.extend(step.take.entries().iter().map(|e| e.0));
+                index.taken.extend(
+                    self.fates[i as usize]
+                        .iter()
+                        .filter(|f| ![Fate::To(f.0), Fate::Block].contains(&f.1))
+                        .map(|f| f.0),
+                );
                 index.by_arrival.extend(arrivals.chain(moved).map(|l| (step.to, l, i)));
                 if step.from != step.to || step.take.is_empty() {
                     index.by_shared.push((step.to, i));
@@ -193,6 +202,8 @@ impl Table {
             index.by_arrival.sort_unstable();
             index.by_arrival.dedup();
             index.by_shared.sort_unstable();
+            index.taken.sort_unstable();
+            index.taken.dedup();
             index
         })
     }
@@ -244,6 +255,11 @@ impl Model for Table {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    /// No step ever takes a thread from there.
+    fn has_ended(&self, l: Local) -> bool {
+        self.index().taken.binary_search(&l).is_err()
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

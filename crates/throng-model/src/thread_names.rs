@@ -205,17 +205,17 @@ impl ThreadNames {
     fn bystanders(&self, model: &dyn Model, step: &Step, rest: &Bag, remaining: &Bag) -> Option<Vec<Change>> {
         match step.others {
             Bystanders::Stay => (rest == remaining).then(Vec::new),
-            Bystanders::WakeOne => self.woken(model, rest, remaining),
+            Bystanders::WakeOne => self.woken(model, step, rest, remaining),
             Bystanders::Transfer => self.carried(model, step, remaining),
         }
     }
 
-    fn woken(&self, model: &dyn Model, rest: &Bag, remaining: &Bag) -> Option<Vec<Change>> {
+    fn woken(&self, model: &dyn Model, step: &Step, rest: &Bag, remaining: &Bag) -> Option<Vec<Change>> {
         if rest == remaining {
             return Some(Vec::new());
         }
         rest.entries().iter().find_map(|&(l, _)| {
-            let to = model.woken(l)?;
+            let to = model.woken_by(step, l)?;
             let mut after = rest.clone();
             after.remove(l, 1);
             after.insert(to, 1);

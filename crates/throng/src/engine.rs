@@ -7,6 +7,7 @@ pub mod auto;
 pub mod backward;
 #[doc(hidden)]
 pub mod cutoff;
+pub(crate) mod deadlock;
 #[doc(hidden)]
 pub mod equations;
 #[doc(hidden)]

@@ -40,8 +40,13 @@ impl Input {
 
     /// Reads a text.
     pub fn from_text(text: &str, format: Format) -> Result<Input, Error> {
+        Input::from_text_as(text, format, Reading::default())
+    }
+
+    /// The same, read as `reading` says.
+    pub fn from_text_as(text: &str, format: Format, reading: Reading) -> Result<Input, Error> {
         let began = Instant::now();
-        let reading = Reading { from: Some(format), ..Reading::default() };
+        let reading = Reading { from: Some(format), ..reading };
         let loaded = Arc::new(read(Source::new(format!("<{format}>"), text), format, &reading)?);
         Ok(Input { path: PathBuf::new(), reading, loaded, took: began.elapsed() })
     }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::engine::{self, Answer, Silent, Watch};
+use crate::engine::deadlock::{self, Method};
+use crate::engine::{self, Answer, Silent, Statistics, Watch};
 use crate::error::Error;
 use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
@@ -50,8 +51,16 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Outcome, Error> {
 pub enum Property {
     /// Programs: no thread reaches this label.
     NeverAt(String),
-    /// Programs: no two threads are at this label, no thread being inside an atomic section.
+    /// Programs: no two threads are at this label, no thread being inside an atomic section. `A|B`: no two are at these; `A, B`: none is at A while another is at B.
     NeverTwoAt(String),
+    /// Programs: `L=2`, at most two threads are at L, no thread being inside an atomic section.
+    AtMost(String),
+    /// Programs: `L & x, M & !y`, no thread is at L and sees x true while another is at M and sees y false.
+    NeverTogether(String),
+    /// Programs: no two threads are about to access this shared variable, one of them to write it, no thread being inside an atomic section.
+    NoRace(String),
+    /// No configuration is reached in which no thread can move although some thread has not ended.
+    NoDeadlock,
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
@@ -198,6 +207,10 @@ impl<'a> Job<'a> {
         match property {
             Property::NeverAt(label) => question.error_labels.push(label),
             Property::NeverTwoAt(label) => question.mutex.push(label),
+            Property::AtMost(text) => question.at_most.push(text),
+            Property::NeverTogether(text) => question.never.push(text),
+            Property::NoRace(name) => question.races.push(name),
+            Property::NoDeadlock => question.deadlock = true,
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
         }
@@ -212,6 +225,26 @@ impl<'a> Job<'a> {
     /// No two threads are at this label.
     pub fn never_two_at(self, label: &str) -> Job<'a> {
         self.property(Property::NeverTwoAt(label.into()))
+    }
+
+    /// `L=2`: at most two threads are at label L.
+    pub fn at_most(self, bound: &str) -> Job<'a> {
+        self.property(Property::AtMost(bound.into()))
+    }
+
+    /// `L & x, M & !y`: no thread is at L and sees x true while another is at M and sees y false.
+    pub fn never_together(self, threads: &str) -> Job<'a> {
+        self.property(Property::NeverTogether(threads.into()))
+    }
+
+    /// No two threads are about to access this shared variable, one of them to write it.
+    pub fn no_race(self, variable: &str) -> Job<'a> {
+        self.property(Property::NoRace(variable.into()))
+    }
+
+    /// No configuration is reached in which no thread can move although some thread has not ended.
+    pub fn no_deadlock(self) -> Job<'a> {
+        self.property(Property::NoDeadlock)
     }
 
     /// This expression over the shared variables always holds.
@@ -286,7 +319,8 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        let exact = listing || question.reading(*input.reading()).exact_copies;
+        let asked = question.with_annotations(input.loaded())?;
+        let exact = listing || asked.reading(*input.reading()).exact_copies;
         let input = if exact { input.with_exact_copies()? } else { input.clone() };
         let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
         let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
@@ -312,9 +346,19 @@ impl<'a> Job<'a> {
         let mut problem = prepared.problem.clone();
         room_for_the_start(&problem)?;
         let began = Instant::now();
-        let mut answer = obeying(&problem, limits, || engine.run(&problem, limits, self.watch));
+        // Engines cover configurations, and a deadlock is not covered.
+        let covered: Vec<Target> = problem.targets.iter().filter(|t| !t.is_deadlock()).cloned().collect();
+        let asks_deadlock = covered.len() < problem.targets.len();
+        problem.targets = covered;
+        let mut answer = match problem.targets.is_empty() && asks_deadlock {
+            true => Answer::new(Vec::new(), Statistics::default()),
+            false => obeying(&problem, limits, || engine.run(&problem, limits, self.watch)),
+        };
         if let Some(flaw) = answer.flaw.take() {
             return Err(Error::Flawed(flaw));
+        }
+        if asks_deadlock {
+            self.find_deadlock(&mut problem, engine.name(), &mut answer, limits)?;
         }
         if self.checks && !answer.checked {
             let began = Instant::now();
@@ -350,6 +394,53 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// Answers about deadlocks: the last target.
+    fn find_deadlock(
+        &self,
+        problem: &mut Problem,
+        engine: &'static str,
+        answer: &mut Answer,
+        limits: &Limits,
+    ) -> Result<(), Error> {
+        let method = match engine {
+            "auto" => Method::Both,
+            "views" | "equations" => Method::Proof,
+            _ => Method::Search,
+        };
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "symbolic");
+        let (most, watch) = (self.settings.max_threads, self.watch);
+        let mut found = if refused {
+            let why = format!("`{engine}` does not decide deadlocks; `explicit`, `equations` and `auto` do");
+            deadlock::Found::unknown(Unknown::NotForThisModel(why))
+        } else {
+            obeying(problem, limits, || deadlock::find(problem, method, most, limits, watch))
+        };
+        problem.targets.push(found.target);
+        if self.checks && answer.checked {
+            let began = Instant::now();
+            let target = &problem.targets[problem.targets.len() - 1];
+            match rules::check_within(problem, target, &found.verdict, limits) {
+                Ok(()) => {}
+                Err(rules::Flaw::Limit(why)) => {
+                    let why = format!("an answer was found, but its evidence not checked: {why}");
+                    found.verdict = Verdict::Unknown(Unknown::Inconclusive(why));
+                }
+                Err(flaw) => {
+                    let why = format!("the evidence for target `deadlock` does not stand: {flaw}");
+                    return Err(Error::Flawed(why));
+                }
+            }
+            answer.checking += began.elapsed();
+        }
+        if answer.verdicts.is_empty() {
+            answer.statistics = found.statistics;
+        }
+        answer.verdicts.push(found.verdict);
+        answer.fewest.push(found.by == "explicit");
+        answer.by.push(Some(found.by));
+        Ok(())
+    }
+
     /// Whether a certificate answers this question and is valid. A certificate about a cutoff alone is checked as such unless a property was
     /// asked for. What is not accepted is [`Error::NotCertified`].
     pub fn certify(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
@@ -362,9 +453,10 @@ impl<'a> Job<'a> {
 
     /// Whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
-        let Question { targets, prop, error_labels, mutex, invariants, .. } = &self.question;
-        let lists = [targets, error_labels, mutex, invariants];
-        let asks = prop.is_some() || lists.iter().any(|list| !list.is_empty());
+        let Question { targets, prop, error_labels, mutex, at_most, never, races, invariants, .. } =
+            &self.question;
+        let lists = [targets, error_labels, mutex, at_most, never, races, invariants];
+        let asks = self.question.deadlock || prop.is_some() || lists.iter().any(|list| !list.is_empty());
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }
 
@@ -445,7 +537,6 @@ fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Statistics;
     use throng_lang::load::Format;
     use throng_model::verdict::Certificate;
 

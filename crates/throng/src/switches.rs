@@ -225,7 +225,7 @@ impl Search<'_> {
 fn woken(model: &dyn Model, t: usize, step: Step, after: Moment, found: &mut Vec<(Step, Moment)>) {
     let waiting = after.places.iter().enumerate().filter(|(other, _)| *other != t);
     let ways: Vec<(usize, Local)> =
-        waiting.filter_map(|(other, place)| Some((other, model.woken((*place)?)?))).collect();
+        waiting.filter_map(|(other, place)| Some((other, model.woken_by(&step, (*place)?)?))).collect();
     if ways.is_empty() {
         found.push((step, after));
         return;

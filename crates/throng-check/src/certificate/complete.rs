@@ -69,8 +69,8 @@ mod tests {
         let text = "decl s; void main() begin decl a; s := a; end";
         let loaded = read(Source::new("pairs", text), Format::Bp, &Reading::default()).expect("a program");
         let Input::Program(jit) = &loaded.input else { panic!("a program") };
-        let (any, zero) = (jit.shared_word(false, &[FREE]), jit.shared_word(false, &[ZERO]));
-        let (open, one) = (jit.local_word(0, &[FREE]), jit.local_word(0, &[ONE]));
+        let (any, zero) = (jit.encode_shared(false, &[FREE]), jit.encode_shared(false, &[ZERO]));
+        let (open, one) = (jit.encode_local(0, &[FREE]), jit.encode_local(0, &[ONE]));
         let block = |shared, left| Block { shared, left, right: None };
         let pairs = |views: &Views| views.each().collect::<BTreeSet<_>>();
         let wide = vec![block(any, vec![open])];

@@ -439,6 +439,9 @@ fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
 }
 
 fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<Property, String> {
+    if target.is_deadlock() {
+        return Ok(Property::Deadlock);
+    }
     if let load::Input::System(_) = origin.loaded.input {
         return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }

@@ -71,10 +71,17 @@ impl Decoder<'_> {
         // There may be thousands of targets.
         let mut places: HashMap<Vec<Config>, Vec<usize>> = HashMap::new();
         for (i, target) in self.problem.targets.iter().enumerate() {
-            places.entry(members(target.configs.clone())).or_default().push(i);
+            if !target.is_deadlock() {
+                places.entry(members(target.configs.clone())).or_default().push(i);
+            }
         }
+        let of_deadlocks: Vec<usize> =
+            (0..asked_for.len()).filter(|&i| self.problem.targets[i].is_deadlock()).collect();
         for asked in &origin.problem.targets {
-            let found = places.get(&members(self.sought(asked)?)).map(Vec::as_slice).unwrap_or_default();
+            let found = match asked.is_deadlock() {
+                true => &of_deadlocks[..],
+                false => places.get(&members(self.sought(asked)?)).map(Vec::as_slice).unwrap_or_default(),
+            };
             if found.is_empty() {
                 open.push(asked.name.as_str());
             }

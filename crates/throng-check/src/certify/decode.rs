@@ -65,7 +65,10 @@ impl<'a> Decoder<'a> {
             Input::Program(_) => {
                 let keep_ended = !document.problem.slot_reuse;
                 let why = "the program cannot be read a second time";
-                let states = document.targets.iter().any(|t| matches!(t.property, Property::State(_)));
+                let states = document
+                    .targets
+                    .iter()
+                    .any(|t| matches!(t.property, Property::State(_) | Property::Never(_)));
                 let exact = document.cutoff.is_some() || states;
                 let found = Interpreter::new(&loaded.source.text, keep_ended, exact);
                 Some(Arc::new(found.ok_or_else(|| Fault::Unreadable(why.into()))?))
@@ -128,6 +131,9 @@ impl<'a> Decoder<'a> {
 
     fn target(&self, answered: &Answered) -> Result<Target, Fault> {
         let property = &answered.property;
+        if *property == Property::Deadlock {
+            return Ok(Target::deadlock());
+        }
         let configs = match (property, &self.program) {
             (Property::Covers(configs), None) => self.configs(configs, false),
             (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),

@@ -9,6 +9,7 @@
 
 mod control;
 mod model;
+mod properties;
 
 use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,16 +18,14 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use self::control::{Control, Move};
-use crate::certificate::Property;
 use crate::certificate::names::{LocalName, SharedName, local_variable, masks};
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, ZERO, mask};
-use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
-use throng_lang::source::{Diagnostic, LineIndex};
+use throng_lang::source::LineIndex;
 use throng_model::problem::Initial;
-use throng_model::{Bag, Config, Local, Shared};
+use throng_model::{Local, Shared};
 
 /// How often one statement may be split into cases.
 const MOST_SPLITS: u32 = 1 << 14;
@@ -499,142 +498,6 @@ impl Interpreter {
             threads: [(start, threads.unwrap_or(0))].into_iter().collect(),
             any: if threads.is_none() { vec![start] } else { Vec::new() },
         }
-    }
-
-    /// The smallest configurations with which something is wrong.
-    pub fn bad(&self, property: &Property) -> Result<Vec<Config>, String> {
-        let one = |spot: u32, values: &Values| {
-            let inside = self.control.spots[spot as usize].inside;
-            let thread = Bag::one(self.encode_local(spot, &values.local));
-            Config::new(self.encode_shared(inside, &values.shared), thread)
-        };
-        let free = |spot: u32| Values {
-            shared: self.free_shared(),
-            local: self.free_local(spot),
-            ..Values::default()
-        };
-        Ok(match property {
-            Property::Assertions => {
-                let mut found = Vec::new();
-                for (i, spot) in self.control.spots.iter().enumerate() {
-                    let (function, node) = spot.top();
-                    let node = &self.program().functions[function].nodes[node];
-                    let mut conditions: Vec<&Expr<Ref>> = node.check.iter().collect();
-                    if let Kind::Assert { condition, .. } = &node.kind {
-                        conditions.push(condition);
-                    }
-                    if conditions.is_empty() {
-                        continue;
-                    }
-                    let fails = |values: &mut Values| {
-                        let slot = |r: &Ref| match r.name {
-                            Name::Shared(i) => Slot::Shared(i as usize),
-                            Name::ThreadLocal(i) => Slot::Local(i as usize),
-                            Name::Local(i) => Slot::Local(spot.base + i as usize),
-                            // Refused in assertions.
-                            Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
-                        };
-                        for condition in &conditions {
-                            if eval(condition, &|r| values.read(slot(r)))? & ZERO != 0 {
-                                return Ok(true);
-                            }
-                        }
-                        Ok(false)
-                    };
-                    found.extend(self.solve(free(i as u32), &fails).iter().map(|v| one(i as u32, v)));
-                }
-                found
-            }
-            Property::ErrorLabel(label) => {
-                self.labelled(label)?.into_iter().map(|p| one(p, &free(p))).collect()
-            }
-            Property::Mutex(label) => {
-                let spots = self.labelled(label)?;
-                let at = |p: u32| self.encode_local(p, &self.free_local(p));
-                let shared = self.encode_shared(false, &self.free_shared());
-                let pairs =
-                    spots.iter().enumerate().flat_map(|(i, &a)| spots[i..].iter().map(move |&b| [a, b]));
-                pairs.map(|pair| Config::new(shared, pair.into_iter().map(at).collect())).collect()
-            }
-            Property::Invariant(text) => {
-                let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
-                    .map_err(|d| d.message)?;
-                let fails =
-                    |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(Slot::Shared(*i as usize)))? & ZERO != 0);
-                let values = Values { shared: self.free_shared(), ..Values::default() };
-                let found = self.solve(values, &fails);
-                found.iter().map(|v| Config::new(self.encode_shared(false, &v.shared), Bag::new())).collect()
-            }
-            Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
-            Property::Covers(_) => return Err("a program's targets are given as text".into()),
-        })
-    }
-
-    /// The configurations in which threads are in these states.
-    fn in_states(&self, text: &str) -> Result<Vec<Config>, Diagnostic> {
-        let asked = ThreadStates::parse(text)?;
-        let names: Vec<&str> = self.program().shared.iter().map(|v| v.name.as_str()).collect();
-        let groups: Vec<_> = self.program().groups.shared.iter().collect();
-        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
-        let mut places = Vec::new();
-        for thread in &asked.threads {
-            places.push(match (self.labelled(&thread.place), thread.line()) {
-                (Ok(spots), _) => spots,
-                (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
-                    let spots = 0..self.control.spots.len() as u32;
-                    let here = |&s: &u32| {
-                        let (f, n) = self.control.spots[s as usize].top();
-                        self.line(f, n) == line
-                    };
-                    spots.filter(here).collect()
-                }
-                _ => return Err(thread.nowhere([])),
-            });
-        }
-        let all = choices(&places)
-            .ok_or_else(|| Diagnostic::whole("E611", "there are too many ways to choose statements"))?;
-        let mut found = Vec::new();
-        for spots in all {
-            let mut bags = vec![Bag::new()];
-            for (thread, &s) in asked.threads.iter().zip(&spots) {
-                let spot = &self.control.spots[s as usize];
-                let own = &self.program().functions[spot.top().0].variables;
-                let names: Vec<&str> =
-                    own.iter().chain(&self.program().thread_locals).map(|v| v.name.as_str()).collect();
-                let groups = self.program().groups.visible(spot.top().0);
-                let slot = |i: usize| i.checked_sub(own.len()).unwrap_or(spot.base + i);
-                let cubes = constrained(&self.free_local(s), &thread.values, &names, &groups, &slot)?;
-                let locals: Vec<Local> = cubes.iter().map(|local| self.encode_local(s, local)).collect();
-                bags = with_each(&bags, &locals);
-            }
-            let inside = spots.iter().filter(|&&s| self.control.spots[s as usize].inside).count();
-            for shared in shared.iter().filter(|_| inside < 2) {
-                let word = self.encode_shared(inside == 1, shared);
-                found.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
-            }
-        }
-        Ok(found)
-    }
-
-    /// All statements: function and number.
-    fn nodes(&self) -> impl Iterator<Item = (usize, usize)> {
-        let functions = self.program().functions.iter().enumerate();
-        functions.flat_map(|(f, function)| (0..function.nodes.len()).map(move |n| (f, n)))
-    }
-
-    fn line(&self, function: usize, node: usize) -> u32 {
-        self.lines.position(self.program().functions[function].nodes[node].span.start).0
-    }
-
-    fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
-        let functions = &self.program().functions;
-        let written = functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels).any(|l| l == label);
-        let has = |i: &usize| {
-            let (function, node) = self.control.spots[*i].top();
-            functions[function].nodes[node].labels.iter().any(|l| l == label)
-        };
-        let found = (0..self.control.spots.len()).filter(has).map(|i| i as u32).collect();
-        if written { Ok(found) } else { Err(format!("there is no label `{label}`")) }
     }
 
     /// The shared state with this name.

@@ -29,6 +29,7 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
     let of = |target: &Target| {
         let same = |a: &&Answered| match &a.property {
             Property::Covers(configs) => decoder.configs(configs, false).is_ok_and(|c| c == target.configs),
+            Property::Deadlock => target.is_deadlock(),
             property => {
                 matches!(loaded.input, Input::Program(_))
                     && Property::of_name(&target.name).as_ref() == Some(property)

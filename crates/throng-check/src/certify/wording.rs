@@ -60,8 +60,12 @@ pub(super) fn initial_text(document: &Document) -> String {
 pub(super) fn property_text(document: &Document, property: &Property) -> String {
     let configs = match property {
         Property::Assertions => return "assertions".into(),
+        Property::Deadlock => return "deadlock".into(),
         Property::ErrorLabel(label) => return printable(&format!("error label {label}")),
         Property::Mutex(label) => return printable(&format!("mutex {label}")),
+        Property::AtMost(text) => return printable(&format!("at-most {text}")),
+        Property::Never(text) => return printable(&format!("never {text}")),
+        Property::Race(name) => return printable(&format!("race {name}")),
         Property::Invariant(text) => return printable(&format!("invariant {text}")),
         Property::State(text) => return printable(&format!("state {text}")),
         Property::Covers(configs) => configs,

@@ -24,6 +24,24 @@ impl Vectors {
         Ok(Vectors(vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<_, _>>()?))
     }
 
+    /// Vectors that may be negative at local states: they exclude no configuration because of what it covers.
+    pub(super) fn signed(problem: &Problem, vectors: &[Vector]) -> Result<Vectors, Flaw> {
+        Ok(Vectors(vectors.iter().map(|v| Linear::signed(problem, v)).collect::<Result<_, _>>()?))
+    }
+
+    /// Whether one is negative at a local state.
+    pub(super) fn some_negative(&self) -> bool {
+        self.0.iter().any(|linear| linear.locals.values().any(|&n| n < 0))
+    }
+
+    /// Whether no reachable configuration has shared state `s`, a thread at `l`, and all its threads at `l` and `others`.
+    pub(super) fn exclude_stuck(&self, s: Shared, l: Local, others: &[Local]) -> bool {
+        self.0.iter().any(|linear| {
+            linear.of_shared(s) + linear.of_local(l) > linear.most
+                && others.iter().all(|&other| linear.of_local(other) >= 0)
+        })
+    }
+
     /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders aside.
     pub(super) fn allow_step(&self, step: &Step, to: Shared, arrived: &Bag) -> bool {
         self.0.iter().all(|linear| linear.value(to, arrived) <= linear.value(step.from, &step.take))
@@ -42,13 +60,18 @@ impl Vectors {
 
 impl Linear {
     fn new(problem: &Problem, vector: &Vector) -> Result<Linear, Flaw> {
+        let linear = Linear::signed(problem, vector)?;
+        match linear.locals.iter().find(|e| *e.1 < 0) {
+            Some((l, _)) => Err(Flaw::Grows(format!("it is negative at {}", problem.model.local_name(*l)))),
+            None => Ok(linear),
+        }
+    }
+
+    fn signed(problem: &Problem, vector: &Vector) -> Result<Linear, Flaw> {
         let model = &*problem.model;
         let shared = vector.shared.iter().copied().collect();
         let locals: FxHashMap<Local, i64> = vector.locals.iter().copied().collect();
         let mut linear = Linear { shared, locals, most: i128::MIN };
-        if let Some((l, _)) = linear.locals.iter().find(|e| *e.1 < 0) {
-            return Err(Flaw::Grows(format!("it is negative at {}", model.local_name(*l))));
-        }
         for family in &problem.initial {
             if let Some(l) = family.any.iter().find(|l| linear.of_local(**l) > 0) {
                 let name = model.local_name(*l);

@@ -142,6 +142,32 @@ impl<'a> Closed<'a> {
         group.all.iter().map(|n| self.locals[n as usize])
     }
 
+    /// Whether two local states may occur together with a shared state.
+    pub(super) fn pair(&self, group: &Group, a: Local, b: Local) -> bool {
+        match (self.numbers.get(&a), self.numbers.get(&b)) {
+            (Some(&a), Some(&b)) => group.pair(a, b),
+            _ => false,
+        }
+    }
+
+    /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
+    pub(super) fn each_possible_step(
+        &self,
+        found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
+    ) -> Result<(), Flaw> {
+        let mut steps = Vec::new();
+        for (&s, group) in &self.groups {
+            self.model.post_shared(s, &mut steps)?;
+            self.singles(group).try_for_each(|l| self.model.post(s, l, &mut steps))?;
+            for step in steps.drain(..) {
+                if self.numbers(&flat(&step.take)).is_some_and(|taken| group.together(&taken)) {
+                    found(group, &step)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn missing<T>(&self, s: Shared, threads: &[Local]) -> Result<T, Flaw> {
         Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
     }
@@ -274,7 +300,7 @@ impl<'a> Closed<'a> {
         match step.others {
             Bystanders::Stay => fates.push(Some(b)),
             Bystanders::Transfer => self.model.bystander(step, b, &mut fates)?,
-            Bystanders::WakeOne => fates.extend([Some(b), self.model.woken(b)]),
+            Bystanders::WakeOne => fates.extend([Some(b), self.model.woken_by(step, b)]),
         }
         let (mut todo, mut found): (Vec<Local>, Vec<Local>) =
             (fates.into_iter().flatten().collect(), Vec::new());

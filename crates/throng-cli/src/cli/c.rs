@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::check::settings;
+use super::check::{Print, settings};
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
 use super::vocabulary::OPTIONS;
@@ -17,6 +17,7 @@ use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
 use throng::{Engine, Job, Outcome};
 use throng_c::{Concrete, Loaded, Options, Question, load};
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 
 /// Whether a file is C.
@@ -58,9 +59,9 @@ fn options(input: &InputArgs) -> Options {
 
 fn read(input: &InputArgs, question: &QuestionArgs) -> Result<Read, Failure> {
     let asked = question.question();
-    let others = [&asked.targets, &asked.invariants];
+    let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never];
     if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "--initial, --target, --prop and --invariant are not for C: `main`, or --entry, says where threads start, and \
+        let why = "--initial, --target, --prop, --invariant, --at-most and --never are not for C: `main`, or --entry, says where threads start, and \
                    assertions, --error-label, --mutex, --race, --deadlock, --overflow and --locks what must not happen";
         return Err(Failure::Other(why.into()));
     }
@@ -68,12 +69,16 @@ fn read(input: &InputArgs, question: &QuestionArgs) -> Result<Read, Failure> {
     options.question.error_labels = asked.error_labels;
     options.question.exclusive = asked.mutex;
     let failures = &question.failures;
-    options.question.race = failures.race;
-    options.question.deadlock = failures.deadlock;
+    if asked.races.iter().any(|variable| !variable.is_empty()) {
+        let why = "`--race` is about all memory of a C program: give it without a variable, after the file";
+        return Err(Failure::Other(why.into()));
+    }
+    options.question.race = !asked.races.is_empty();
+    options.question.deadlock = asked.deadlock;
     options.question.overflow = failures.overflow;
     options.question.locks = failures.locks;
     options.question.assertions = failures.assertions;
-    if failures.race && input.whole_statements {
+    if options.question.race && input.whole_statements {
         let why = "`--race` is about single accesses to memory: drop `--whole-statements`";
         return Err(Failure::Other(why.into()));
     }
@@ -128,10 +133,13 @@ fn remark(read: &Read, console: &Console) {
 }
 
 /// `throng check x.c`
-pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+pub(super) fn check(
+    args: &CheckArgs,
+    console: &Console,
+    limits: &Limits,
+    print: Print<'_>,
+) -> Result<u8, Failure> {
     let began = Instant::now();
-    let limits = args.search.limits();
-    console.begin(&limits, super::check::last_words(args));
     let given = [
         args.certificate.is_some(),
         args.checkpoint.is_some(),
@@ -161,7 +169,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
         engine = Box::new(hunt::HuntFirst(engine));
     }
     if question.deadlock {
-        engine = deadlock::also(engine, &read.model, &mut read.problem, &limits);
+        engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
     }
     let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)
@@ -171,7 +179,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
     if args.no_check {
         job = job.unchecked();
     }
-    let mut outcome = job.check_by(&*engine, &limits)?;
+    let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     outcome.assumptions = assumptions(&read, &outcome);
@@ -183,7 +191,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<u8, Failure> 
         quiet: console.output.quiet,
         verbose: console.output.verbose,
     };
-    let printed = console.print(&if args.json { outcome.json() } else { outcome.text(options) });
+    let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let replay = args

@@ -22,17 +22,71 @@ use throng_model::problem::{Bound, Problem};
 use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
+/// Where the report of one input goes.
+pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
+
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+    if !args.more.is_empty() {
+        return several(args, console);
+    }
+    let limits = args.search.limits();
+    console.begin(&limits, last_words(args));
+    check(args, console, &limits, &mut |text| console.print(text))
+}
+
+/// Checks one input after the other. The first line is about all of them, so reports are printed at the end.
+fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+    let outputs = [&args.html, &args.sarif, &args.certificate, &args.checkpoint, &args.reuse, &args.replay];
+    if outputs.iter().any(|output| output.is_some()) {
+        let why = "--html, --sarif, --certificate, --checkpoint, --reuse and --replay are about one input: check it alone";
+        return Err(Failure::Other(why.into()));
+    }
+    let all = Limits::none();
+    console.stoppable(&all);
+    let (mut reports, mut statuses): (Vec<String>, Vec<u8>) = (Vec::new(), Vec::new());
+    for file in std::iter::once(&args.input.file).chain(&args.more) {
+        let mut one = CheckArgs { more: Vec::new(), ..args.clone() };
+        one.input.file = file.clone();
+        let limits = super::within(all.part(), args.search.timeout, args.search.memory);
+        let done = check(&one, console, &limits, &mut |text| {
+            reports.push(text.to_string());
+            Ok(())
+        });
+        statuses.push(done.unwrap_or_else(|failure| {
+            console.fail(&failure);
+            2
+        }));
+    }
+    let count = |status: u8| statuses.iter().filter(|&&s| s == status).count();
+    let named = [(count(10), "unsafe"), (count(1), "unknown"), (count(0), "safe"), (count(2), "not checked")];
+    let named: Vec<String> =
+        named.iter().filter(|n| n.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let worst = [2, 10, 1, 0].into_iter().find(|status| statuses.contains(status)).unwrap_or(0);
+    let word = match worst {
+        _ if statuses.contains(&10) => "UNSAFE",
+        0 => "SAFE",
+        _ => "UNKNOWN",
+    };
+    let text = if args.json {
+        format!("[{}]\n", reports.join(",").trim_end())
+    } else {
+        let gap = if args.output.quiet { "" } else { "\n" };
+        let first = format!("{word}  {} files: {}\n", statuses.len(), named.join(", "));
+        reports.iter().fold(first, |text, report| text + gap + report)
+    };
+    console.print(&text)?;
+    Ok(worst)
+}
+
+fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>) -> Result<u8, Failure> {
     if super::c::is_c(&args.input) {
-        return super::c::check(args, console);
+        return super::c::check(args, console, limits, print);
     }
     super::c::refuse(&args.input, Some(&args.question))?;
     if args.replay.is_some() {
         return Err(Failure::Other("`--replay` is for C".into()));
     }
     let began = Instant::now();
-    let limits = args.search.limits();
-    console.begin(&limits, last_words(args));
     let question = args.question.question();
     let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
     let mut job = Job::new(&input).question(question).settings(settings(args)).watch(console);
@@ -60,7 +114,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
     let mut engine = if args.exhaust { aimless(args)? } else { args.search.engine.build(&settings(args)) };
-    let problem = match args.unfold.then(|| as_table(&problem, &limits)) {
+    let problem = match args.unfold.then(|| as_table(&problem, limits)) {
         None => problem,
         Some(Ok(table)) => {
             job = job.rewritten(|_| table.clone())?;
@@ -79,7 +133,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if let Some(path) = &args.reuse {
         engine = Box::new(Reusing::new(path, input.loaded(), &problem, engine)?);
     }
-    let mut outcome = job.check_by(&*engine, &limits)?;
+    let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
     outcome.time = began.elapsed();
     console.warn(&outcome.vacuous);
@@ -101,7 +155,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         verbose: console.output.verbose,
     };
     // One that fails does not take the others along.
-    let printed = console.print(&if args.json { outcome.json() } else { outcome.text(options) });
+    let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let written = [Some(printed), unwritten.map(Err), html, sarif];

@@ -52,7 +52,12 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     let question = Question { may_lack_target: true, ..args.question.question() };
     let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
     let job = Job::new(&input).question(question.clone());
-    let problem = &console.prepare(&job, Job::prepare)?.problem;
+    let mut problem = console.prepare(&job, Job::prepare)?.problem.clone();
+    if problem.targets.iter().any(throng_model::problem::Target::is_deadlock) && args.to != Language::Bp {
+        console.note("note: no format can ask for deadlocks; ask again with --deadlock");
+        problem.targets.retain(|target| !target.is_deadlock());
+    }
+    let problem = &problem;
     let loaded = input.loaded();
     let output = args.output_file.as_ref().filter(|path| *path != Path::new("-"));
     files::claim(output.map(|path| (path, Kind::Own)), args.force)?;
@@ -60,6 +65,10 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         (Input::Program(program), Language::Bp) => {
             if !(question.error_labels.is_empty()
                 && question.mutex.is_empty()
+                && question.at_most.is_empty()
+                && question.never.is_empty()
+                && question.races.is_empty()
+                && !question.deadlock
                 && question.invariants.is_empty()
                 && question.targets.is_empty())
             {

@@ -15,6 +15,7 @@ mod modelling;
 mod outputs;
 mod page;
 mod papers;
+mod questions;
 mod schemas;
 mod setup;
 mod translate;

@@ -186,7 +186,7 @@ impl Duality<'_> {
             match u.others {
                 Bystanders::Stay => return Ok(()),
                 Bystanders::Transfer => Incomplete::irrelevant(self.jit.bystander(u, b0, &mut fates)),
-                Bystanders::WakeOne => fates.extend(self.jit.woken(b0).map(Some)),
+                Bystanders::WakeOne => fates.extend((self.jit as &dyn Model).woken_by(u, b0).map(Some)),
             }
             for fate in fates.into_iter().flatten().flat_map(|f| self.jit.members_local(f)).take(MOST) {
                 let listed = self.pre(t, fate);

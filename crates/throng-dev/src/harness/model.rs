@@ -6,6 +6,7 @@ use throng_model::SetStates;
 
 use crate::states::states;
 use throng_lang::bp::{self, Jit, Options};
+use throng_model::deadlock::deadlocked;
 use throng_model::problem::Target;
 use throng_model::{Config, Local, Model, Shared, semantics};
 
@@ -57,7 +58,7 @@ pub fn explore(
         label_targets.1,
         invariant.map(|text| jit.invariant_text(text).expect("an expression over shared variables")),
     ];
-    let mut distance = [None; 4];
+    let (mut distance, mut deadlock) = ([None; 4], None);
     let mut seen: HashSet<Config> = HashSet::new();
     let mut thread_states: HashSet<(Shared, Local)> = HashSet::new();
     let mut level = initial(jit, question);
@@ -76,6 +77,10 @@ pub fn explore(
             if !jit.inside_atomic(config.shared) {
                 thread_states.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
             }
+            let stuck = deadlocked(jit, &config, Some(question.bound as u32)).expect("few variables");
+            if stuck.is_some() && jit.traits().blocking.is_none() {
+                deadlock.get_or_insert(depth);
+            }
             let mut successors = Vec::new();
             semantics::successors(jit, &config, Some(question.bound as u32), &mut successors)
                 .expect("few threads");
@@ -89,6 +94,7 @@ pub fn explore(
     }
     let [violated, error_label, mutex, invariant] = distance;
     let configurations = seen.len();
-    let answer = Answer { violated, error_label, mutex, invariant, configurations, ..Answer::default() };
+    let answer =
+        Answer { violated, error_label, mutex, invariant, deadlock, configurations, ..Answer::default() };
     Some((answer, thread_states))
 }

@@ -373,6 +373,10 @@ fn question(document: &Document) -> Option<Question> {
             Property::Assertions => {}
             Property::ErrorLabel(l) => question.error_labels.push(l.clone()),
             Property::Mutex(l) => question.mutex.push(l.clone()),
+            Property::AtMost(l) => question.at_most.push(l.clone()),
+            Property::Never(t) => question.never.push(t.clone()),
+            Property::Race(v) => question.races.push(v.clone()),
+            Property::Deadlock => question.deadlock = true,
             Property::Invariant(e) => question.invariants.push(e.clone()),
             Property::State(s) => question.targets.push(s.clone()),
             Property::Covers(configs) => {

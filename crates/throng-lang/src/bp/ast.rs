@@ -144,6 +144,42 @@ impl Program {
     }
 }
 
+/// How a statement is about waiting threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waking {
+    /// `wait`
+    Wait,
+    /// `signal`
+    Signal,
+    /// `broadcast`
+    Broadcast,
+}
+
+impl Program {
+    /// What a statement does with waiting threads, and the name of the condition if it has one: `wait(c)` is a call only if there is a function `wait`.
+    pub fn waking<'s>(&self, kind: &'s StmtKind) -> Option<(Waking, Option<&'s str>)> {
+        match kind {
+            StmtKind::Wait => Some((Waking::Wait, None)),
+            StmtKind::Signal => Some((Waking::Signal, None)),
+            StmtKind::Broadcast => Some((Waking::Broadcast, None)),
+            StmtKind::Call { targets, callee, arguments } if targets.is_empty() => {
+                let what = match callee.name.as_str() {
+                    "wait" => Waking::Wait,
+                    "signal" => Waking::Signal,
+                    "broadcast" => Waking::Broadcast,
+                    _ => return None,
+                };
+                let [Expr { kind: ExprKind::Name { name, primed: false }, .. }] = &arguments[..] else {
+                    return None;
+                };
+                let is_call = self.functions.iter().any(|f| f.name.name == callee.name);
+                (!is_call).then_some((what, Some(name)))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A statement with its labels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {

@@ -90,7 +90,8 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
         todo.extend(point.woken.map(|woken| (woken, now)));
     }
     for (point, section) in program.points.iter_mut().zip(sections) {
-        point.inside = section.is_some_and(Section::inside);
+        let releases = resolved.functions[point.function].releases(point.node);
+        point.inside = section.is_some_and(Section::inside) && !releases;
     }
     Ok(())
 }

@@ -57,6 +57,17 @@ pub enum Name {
     OtherLocal(u32),
 }
 
+impl Function {
+    /// Whether a thread at a node of an atomic section has released it, because it waits or is about to enter it again.
+    pub fn releases(&self, node: usize) -> bool {
+        match self.nodes[node].kind {
+            Kind::Wait { next, .. } => matches!(self.nodes[next].kind, Kind::Resume { .. }),
+            Kind::Resume { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 impl Name {
     /// Whether it is the variable of another thread.
     pub fn is_other(self) -> bool {
@@ -156,13 +167,21 @@ pub enum Kind {
         enter: usize,
         next: usize,
     },
+    /// `condition` is 0 if it has no name. Inside `atomic { }`, next comes a `Resume`, and the section is released meanwhile.
     Wait {
+        next: usize,
+        condition: u32,
+    },
+    /// A thread that waited inside `atomic { }` enters the section again.
+    Resume {
         next: usize,
     },
     Signal {
         next: usize,
+        condition: u32,
     },
     Broadcast {
         next: usize,
+        condition: u32,
     },
 }

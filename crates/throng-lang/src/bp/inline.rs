@@ -187,6 +187,7 @@ impl<'a> Inliner<'a> {
                 inside: false,
                 edges: Vec::new(),
                 woken: None,
+                condition: 0,
                 assertion: None,
             };
             self.program.points.push(point);
@@ -196,7 +197,7 @@ impl<'a> Inliner<'a> {
 
     fn edge(&mut self, from: u32, to: Option<u32>, effect: Effect, kind: EdgeKind) -> u32 {
         let id = self.program.edges.len() as u32;
-        self.program.edges.push(Edge { from, to, child: None, effect, kind });
+        self.program.edges.push(Edge { from, to, child: None, effect, kind, condition: 0 });
         self.program.points[from as usize].edges.push(id);
         id
     }
@@ -219,15 +220,26 @@ impl<'a> Inliner<'a> {
             | Kind::AtomicBegin { next }
             | Kind::AtomicEnd { next }
             | Kind::AtomicEnter { next }
-            | Kind::AtomicLeave { next, .. } => _ = plain(self, *next, EdgeKind::Plain),
-            Kind::Signal { next } => _ = plain(self, *next, EdgeKind::Signal),
-            Kind::Broadcast { next } => _ = plain(self, *next, EdgeKind::Broadcast),
+            | Kind::AtomicLeave { next, .. }
+            | Kind::Resume { next } => _ = plain(self, *next, EdgeKind::Plain),
+            Kind::Signal { next, condition } => {
+                let id = plain(self, *next, EdgeKind::Signal);
+                self.program.edges[id as usize].condition = *condition;
+            }
+            Kind::Broadcast { next, condition } => {
+                let id = plain(self, *next, EdgeKind::Broadcast);
+                self.program.edges[id as usize].condition = *condition;
+            }
             Kind::Goto { targets } => {
                 let mut targets = targets.clone();
                 targets.dedup();
                 targets.iter().for_each(|&t| _ = plain(self, t, EdgeKind::Plain));
             }
-            Kind::Wait { next } => self.program.points[at as usize].woken = Some(self.point(instance, *next)),
+            Kind::Wait { next, condition } => {
+                let woken = self.point(instance, *next);
+                let point = &mut self.program.points[at as usize];
+                (point.woken, point.condition) = (Some(woken), *condition);
+            }
             Kind::Assume { condition, next } => self.guarded(at, instance, &scope, condition, true, *next),
             Kind::Branch { condition, then, otherwise } => {
                 self.guarded(at, instance, &scope, condition, true, *then);

@@ -12,19 +12,16 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::encoding::StateCodec;
-use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO};
+use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::similar::did_you_mean;
-use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
-use super::types::{Group, Groups, grouped};
+use super::types::{Groups, grouped};
 use super::{Options, ast};
-use crate::source::{Diagnostic, Span};
-use throng_model::problem::{Initial, Target};
+use throng_model::problem::Initial;
 use throng_model::{
-    Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist,
-    Place, Predecessors, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
+    Predecessors, SetStates, Shared, Step, Traits, Transfers,
 };
 
 /// A program, ready to be explored.
@@ -39,14 +36,14 @@ pub struct Jit {
     /// A thread that has ended keeps its slot, in a local state of its own.
     keep_ended: bool,
     /// Parents and children agree on all variables.
-    exact_copies: bool,
+    pub(super) exact_copies: bool,
     /// What to forget; none: nothing.
     forgotten: Option<Forgotten>,
     /// For each point, the slots that can still matter, where nothing is forgotten.
     live: OnceLock<Vec<Vec<bool>>>,
     blocking: OnceLock<Option<String>>,
     /// A statement with more cases than are listed, if one was met.
-    gave_up: OnceLock<String>,
+    pub(super) gave_up: OnceLock<String>,
     pub(super) patience: Patience,
 }
 
@@ -160,141 +157,11 @@ impl Jit {
         }
     }
 
-    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts nothing.
-    pub fn assertions(&self) -> Option<Target> {
-        let mut configs = Vec::new();
-        let mut any = false;
-        for (i, point) in self.program.points.iter().enumerate() {
-            let Some(condition) = &point.assertion else { continue };
-            any = true;
-            let (free, slots) = (self.free_shared(), self.program.free_slots(i as u32));
-            let mut found = Vec::new();
-            self.note(solve_guard(condition, false, free, slots, &mut found), i as u32);
-            configs.extend(found.into_iter().map(|env| {
-                let l = Local(self.local.encode(i as u32, &env.local));
-                Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
-            }));
-        }
-        any.then(|| Target { name: "assertions".into(), configs })
-    }
-
-    /// A thread can execute the statement with this label (an `assert(0)` in front of it).
-    pub fn error_label(&self, label: &str) -> Result<Target, String> {
-        let configs = self.labelled(label)?.into_iter().map(|p| {
-            let inside = self.program.points[p as usize].inside;
-            Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
-        });
-        Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
-    }
-
-    /// Two threads are at this label, no thread is inside an atomic section.
-    pub fn mutex(&self, label: &str) -> Result<Target, String> {
-        let points = self.labelled(label)?;
-        let shared = self.encode_shared(false, &self.free_shared());
-        let mut configs = Vec::new();
-        for (i, &a) in points.iter().enumerate() {
-            for &b in &points[i..] {
-                let both = [self.free_local(a), self.free_local(b)].into_iter().collect();
-                configs.push(Config::new(shared, both));
-            }
-        }
-        Ok(Target { name: format!("mutex {label}"), configs })
-    }
-
-    /// The shared variables can falsify the expression, no thread is inside an atomic section.
-    pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
-        let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
-        let mut found = Vec::new();
-        if !solve_guard(&e, false, self.free_shared(), Cube::new(), &mut found) {
-            self.gave_up.get_or_init(|| format!("the invariant `{name}` has too many cases"));
-        }
-        let configs =
-            found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
-        Target { name: format!("invariant {name}"), configs: configs.collect() }
-    }
-
-    /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
-    /// variables of threads are mentioned, the program must have been read with [`Options::exact_copies`].
-    pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
-        let whole = Span::new(0, text.len());
-        let asked = ThreadStates::parse(text)?;
-        if asked.mentions_locals() && !self.exact_copies {
-            let message = "the program was read in a way that forgets variables of threads";
-            return Err(Diagnostic::error("E613", whole, message).hint("read it as `Question::reading` says"));
-        }
-        let names: Vec<&str> = self.program.shared.iter().map(|v| v.name.as_str()).collect();
-        let groups: Vec<&Group> = self.program.groups.shared.iter().collect();
-        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
-        let mut places = Vec::new();
-        for thread in &asked.threads {
-            places.push(match (self.labelled(&thread.place), thread.line()) {
-                (Ok(points), _) => points,
-                (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
-                    (0..self.program.points.len() as u32)
-                        .filter(|&p| self.program.info(p).line == line)
-                        .collect()
-                }
-                _ => return Err(thread.nowhere(self.labels())),
-            });
-        }
-        let all = choices(&places).ok_or_else(|| {
-            Diagnostic::error("E611", whole, "there are too many ways to choose statements for these threads")
-        })?;
-        let mut configs = Vec::new();
-        for points in all {
-            let mut bags = vec![Bag::new()];
-            for (thread, &point) in asked.threads.iter().zip(&points) {
-                let visible = visible(&self.program, point);
-                let names: Vec<&str> = visible.iter().map(|v| v.0).collect();
-                let groups = self.program.groups.visible(self.program.points[point as usize].function);
-                let slots = self.program.free_slots(point);
-                let cubes = constrained(&slots, &thread.values, &names, &groups, &|i| visible[i].1)?;
-                let locals: Vec<Local> =
-                    cubes.iter().map(|slots| Local(self.local.encode(point, slots))).collect();
-                bags = with_each(&bags, &locals);
-            }
-            let inside = points.iter().filter(|&&p| self.program.points[p as usize].inside).count();
-            for shared in shared.iter().filter(|_| inside < 2) {
-                let word = self.encode_shared(inside == 1, shared);
-                configs.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
-            }
-        }
-        configs.sort_unstable();
-        configs.dedup();
-        let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target { name: format!("state {name}"), configs })
-    }
-
-    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
-    fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
-        let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
-        let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
-        if written.clone().any(|l| l == label) {
-            return Ok((0..self.program.points.len() as u32).filter(has).collect());
-        }
-        let mut names: Vec<&str> = Vec::new();
-        while names.len() < 12
-            && let Some(name) = written.next()
-        {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        let meant = did_you_mean(label, self.labels().map(String::as_str));
-        let meant = meant.map_or_else(String::new, |meant| format!("; {meant}"));
-        Err(format!("no label `{label}` in the program{meant}; its labels: {known}"))
-    }
-
-    fn labels(&self) -> impl Iterator<Item = &String> {
-        self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
-    }
-
-    fn free_shared(&self) -> Cube {
+    pub(super) fn free_shared(&self) -> Cube {
         std::iter::repeat_n(FREE, self.program.shared.len()).collect()
     }
 
-    fn free_local(&self, point: u32) -> Local {
+    pub(super) fn free_local(&self, point: u32) -> Local {
         Local(self.local.encode(point, &self.program.free_slots(point)))
     }
 
@@ -619,6 +486,10 @@ impl Model for Jit {
         Some(self)
     }
 
+    fn has_ended(&self, l: Local) -> bool {
+        self.is_ended(self.local.head(l.0))
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
     }
@@ -635,7 +506,8 @@ impl Model for Jit {
 impl Transfers for Jit {
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete> {
         let Some(others) = self.others_of(step) else {
-            out.push(Some(self.woken(l).unwrap_or(l)));
+            let woken = self.woken(l).filter(|_| self.waits_for(l) == self.wakes(step));
+            out.push(Some(woken.unwrap_or(l)));
             return Ok(());
         };
         let Some((view, point, slots)) = self.taking_part(others, l) else {
@@ -671,6 +543,14 @@ impl Transfers for Jit {
         let woken = self.program.points[point as usize].woken?;
         Some(Local(self.local.encode(woken, &self.local.decode(l.0).1)))
     }
+
+    fn waits_for(&self, l: Local) -> u32 {
+        self.program.points.get(self.local.head(l.0) as usize).map_or(0, |p| p.condition)
+    }
+
+    fn wakes(&self, step: &Step) -> u32 {
+        self.program.edges[step.edge.0 as usize].condition
+    }
 }
 
 impl Predecessors for Jit {
@@ -689,8 +569,12 @@ impl Predecessors for Jit {
         self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
         // The child has the parent's variables.
         self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        if !self.index.woken[at].is_empty() {
-            self.index.wakers.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
+        for &id in &self.index.wakers {
+            let condition = self.program.edges[id as usize].condition;
+            let waits = |&w: &u32| self.program.points[w as usize].condition == condition;
+            if self.index.woken[at].iter().any(waits) {
+                self.backward_anywhere(id, flag, &shared, &mut steps);
+            }
         }
         for &id in &self.index.passive {
             let others = self.program.edges[id as usize].effect.others.as_deref();
@@ -712,10 +596,12 @@ impl Predecessors for Jit {
 
     fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
         let Some(others) = self.others_of(step) else {
-            if self.woken(l).is_none() {
+            if self.woken(l).is_none() || self.waits_for(l) != self.wakes(step) {
                 out.push(l);
             }
-            self.woken_back(l, out);
+            let mut origins = Vec::new();
+            self.woken_back(l, &mut origins);
+            out.extend(origins.into_iter().filter(|&w| self.waits_for(w) == self.wakes(step)));
             return Ok(());
         };
         let Some((view, point, slots)) = self.taking_part(others, l) else {
@@ -829,6 +715,29 @@ impl SetStates for Jit {
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.forward(s, l, true, out);
+        self.complete()
+    }
+
+    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared.decode(s.0);
+        let (point, local) = self.local.decode(l.0);
+        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
+            return self.complete();
+        }
+        let mut found = Vec::new();
+        for &id in &self.program.points[point as usize].edges {
+            let effect = &self.program.edges[id as usize].effect;
+            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
+            env.new.resize(effect.assigns.len(), FREE);
+            self.note(solve(effect, env, Direction::Forward, &[], &self.patience, &mut found), point);
+        }
+        if let Some(condition) = &self.program.points[point as usize].assertion {
+            self.note(solve_guard(condition, false, shared, local, &mut found), point);
+        }
+        let part = |env: Env| {
+            (self.encode_shared(flag == 1, &env.shared), Local(self.local.encode(point, &env.local)))
+        };
+        out.extend(found.into_iter().map(part));
         self.complete()
     }
 

@@ -47,6 +47,8 @@ struct Declared {
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     variables: HashMap<String, Declared>,
+    /// The types of the variables of each function.
+    locals: HashMap<String, HashMap<String, Declared>>,
     /// Constants and values of enumerations; the latter have a type.
     constants: HashMap<String, (i64, Option<Type>)>,
 }
@@ -84,10 +86,12 @@ pub fn lower(tree: &ast::Program) -> (Lowered, Vec<Diagnostic>) {
     (lowered, diagnostics)
 }
 
-/// Lowers a condition over global variables. An index that is not in its array makes it false.
-pub fn lower_condition(e: &Expr, globals: &Globals) -> Result<Expr> {
+/// Lowers a condition over global variables, and those of a function if there is one. An index that is not in its array makes it false.
+pub fn lower_condition(e: &Expr, globals: &Globals, function: Option<&str>) -> Result<Expr> {
     let globals = globals.clone();
-    let mut lowering = Lowering { lowered: Lowered { globals, ..Lowered::default() }, ..Lowering::default() };
+    let locals = function.and_then(|f| globals.locals.get(f)).cloned().unwrap_or_default();
+    let mut lowering =
+        Lowering { lowered: Lowered { globals, ..Lowered::default() }, locals, ..Lowering::default() };
     let mut check = constant(true, e.span);
     let condition = lowering.boolean(e, &mut check)?;
     Ok(and(check, condition))
@@ -370,6 +374,7 @@ impl Lowering {
             self.locals.extend(types);
         }
         self.lowered.groups.functions.push(groups);
+        self.lowered.globals.locals.insert(function.name.name.clone(), self.locals.clone());
         let sound = self.diagnostics.len() == before;
         self.results = signature.results;
         let body = if sound { self.block(&function.body) } else { Vec::new() };
@@ -619,6 +624,15 @@ impl Lowering {
         check: &mut Expr,
     ) -> Result<StmtKind> {
         let Some(signature) = self.signatures.get(&callee.name).cloned() else {
+            let kind = StmtKind::Call {
+                targets: targets.to_vec(),
+                callee: callee.clone(),
+                arguments: arguments.to_vec(),
+            };
+            // `wait(c)`
+            if ast::Program::default().waking(&kind).is_some() {
+                return Ok(kind);
+            }
             return Err(error("E213", callee.span, format!("no function `{}`", callee.name)));
         };
         let takes = signature.parameters.len();

@@ -59,6 +59,8 @@ pub struct Point {
     pub edges: Vec<u32>,
     /// If it is a `wait`: the point behind it.
     pub woken: Option<u32>,
+    /// If it is a `wait`: the condition, 0 if it has no name.
+    pub condition: u32,
     /// If it is an `assert`: its condition; and what must hold besides, so that it stays within ranges and arrays.
     pub assertion: Option<Expr>,
 }
@@ -87,6 +89,8 @@ pub struct Edge {
     pub effect: Effect,
     /// What it does to bystanders besides their variables.
     pub kind: EdgeKind,
+    /// The condition that it signals, 0 if it has no name.
+    pub condition: u32,
 }
 
 /// How an edge concerns other threads.
@@ -96,9 +100,9 @@ pub enum EdgeKind {
     Plain,
     /// It reads or writes variables of every other thread that takes part ([`Effect::others`]).
     Passive,
-    /// It wakes one waiting thread.
+    /// It wakes one thread that waits for its condition.
     Signal,
-    /// It wakes all waiting threads.
+    /// It wakes all threads that wait for its condition.
     Broadcast,
 }
 

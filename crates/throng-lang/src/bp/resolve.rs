@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind};
+use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind, Waking};
 use super::expr::{Expr, FREE, ONE, ZERO};
 use super::function::{Function, Kind, Name, Node, Ref, Resolved, Variable};
 use super::similar::did_you_mean;
@@ -13,25 +13,33 @@ use crate::source::{Diagnostic, Span};
 
 /// Resolves all names. On errors the result is not usable.
 pub fn resolve(tree: &ast::Program, text: &str) -> (Resolved, Vec<Diagnostic>) {
-    let mut resolver = Resolver { text, tree, out: Resolved::default(), diagnostics: Vec::new() };
+    let (out, diagnostics) = (Resolved::default(), Vec::new());
+    let mut resolver = Resolver { conditions: Vec::new(), text, tree, out, diagnostics };
     resolver.program();
+    resolver.warn_about_conditions();
     let Resolver { out, mut diagnostics, .. } = resolver;
     diagnostics.sort_by_key(|d| d.span);
     (out, diagnostics)
 }
 
 /// Resolves an expression over the shared variables alone (`--invariant`).
-pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, Diagnostic> {
+pub fn resolve_shared(
+    e: &ast::Expr,
+    variables: &[Variable],
+    only_shared: bool,
+) -> Result<Expr<u32>, Diagnostic> {
     let mut error = None;
     let resolved = lower_expr(e, &mut |name, primed, span| {
-        let found = shared.iter().position(|v| v.name == name);
+        let found = variables.iter().position(|v| v.name == name);
         if primed || found.is_none() {
             let message = if primed {
                 "a prime has no meaning here".into()
-            } else {
+            } else if only_shared {
                 format!("no shared variable `{name}`")
+            } else {
+                format!("there is no variable `{name}` here")
             };
-            let hint = did_you_mean(name, shared.iter().map(|v| v.name.as_str())).filter(|_| !primed);
+            let hint = did_you_mean(name, variables.iter().map(|v| v.name.as_str())).filter(|_| !primed);
             error.get_or_insert(Diagnostic { hint, ..Diagnostic::error("E608", span, message) });
         }
         Expr::Var(found.unwrap_or(0) as u32)
@@ -39,7 +47,15 @@ pub fn resolve_shared(e: &ast::Expr, shared: &[Variable]) -> Result<Expr<u32>, D
     error.map_or(Ok(resolved), Err)
 }
 
+/// A condition that threads wait for: where it is waited for, and where it is signalled, first.
+struct Condition {
+    name: String,
+    waited: Option<Span>,
+    signalled: Option<Span>,
+}
+
 struct Resolver<'a> {
+    conditions: Vec<Condition>,
     text: &'a str,
     tree: &'a ast::Program,
     out: Resolved,
@@ -47,6 +63,30 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
+    /// The number of a condition; 0 is that without a name.
+    fn condition(&mut self, name: &str, what: Waking, span: Span) -> u32 {
+        let at = self.conditions.iter().position(|c| c.name == name).unwrap_or_else(|| {
+            self.conditions.push(Condition { name: name.into(), waited: None, signalled: None });
+            self.conditions.len() - 1
+        });
+        let condition = &mut self.conditions[at];
+        let place = if what == Waking::Wait { &mut condition.waited } else { &mut condition.signalled };
+        place.get_or_insert(span);
+        at as u32 + 1
+    }
+
+    /// A condition that is only waited for, or only signalled, is probably misspelt.
+    fn warn_about_conditions(&mut self) {
+        for Condition { name, waited, signalled } in &self.conditions {
+            let (span, message) = match (waited, signalled) {
+                (Some(span), None) => (span, format!("`{name}` is never signalled")),
+                (None, Some(span)) => (span, format!("no thread ever waits for `{name}`")),
+                _ => continue,
+            };
+            self.diagnostics.push(Diagnostic::warning("W205", *span, message));
+        }
+    }
+
     fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         self.diagnostics.push(Diagnostic::error(code, span, message));
         self.diagnostics.last_mut().expect("just pushed")
@@ -405,6 +445,19 @@ impl<'r, 'a> Lowering<'r, 'a> {
             StmtKind::Assign { targets, values, constrain } => {
                 self.assign(stmt, targets, values, constrain.as_ref(), next, context)
             }
+            kind if let Some((what, name)) = self.resolver.tree.waking(kind) => {
+                let condition = name.map_or(0, |name| self.resolver.condition(name, what, span));
+                match what {
+                    Waking::Wait if !context.blocks.is_empty() => {
+                        let end = Span { start: span.end, ..span };
+                        let next = self.add(Kind::Resume { next }, end, format!("{text} (resume)"), context);
+                        Kind::Wait { next, condition }
+                    }
+                    Waking::Wait => Kind::Wait { next, condition },
+                    Waking::Signal => Kind::Signal { next, condition },
+                    Waking::Broadcast => Kind::Broadcast { next, condition },
+                }
+            }
             StmtKind::Call { targets, callee, arguments } => {
                 self.call(targets, callee, arguments, next, context)
             }
@@ -425,9 +478,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
             StmtKind::AtomicBegin => Kind::AtomicBegin { next },
             StmtKind::AtomicEnd => Kind::AtomicEnd { next },
             StmtKind::Atomic(body, end) => return self.atomic(stmt, body, *end, next, context),
-            StmtKind::Wait => Kind::Wait { next },
-            StmtKind::Signal => Kind::Signal { next },
-            StmtKind::Broadcast => Kind::Broadcast { next },
+            // See above.
+            StmtKind::Wait | StmtKind::Signal | StmtKind::Broadcast => Kind::Skip { next },
         };
         self.add(kind, span, text, context)
     }
@@ -600,7 +652,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 self.jumps.push((at, label));
                 return at;
             }
-            StmtKind::Call { targets, callee, arguments } if targets.is_empty() => {
+            StmtKind::Call { targets, callee, arguments }
+                if targets.is_empty() && self.resolver.tree.waking(&child.kind).is_none() =>
+            {
                 let index = self.callee(callee, arguments);
                 let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
                 let kind = Kind::TailCall { callee: index, arguments };

@@ -95,6 +95,19 @@ pub struct Groups {
     pub functions: Vec<Vec<Group>>,
 }
 
+/// The places of the bits of a variable, of an element of an array or of a whole array; `None` if there is none of that name.
+pub fn bits_of(name: &str, variables: &[Variable], groups: &[Group]) -> Option<Vec<u32>> {
+    let is_it = |group: &&Group| {
+        let rest = group.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    };
+    let bits: Vec<&str> = groups.iter().filter(is_it).flat_map(|g| &g.bits).map(String::as_str).collect();
+    let found =
+        variables.iter().enumerate().filter(|(_, v)| v.name == name || bits.contains(&v.name.as_str()));
+    let found: Vec<u32> = found.map(|(i, _)| i as u32).collect();
+    (!found.is_empty()).then_some(found)
+}
+
 impl Groups {
     /// Those of variables that a thread sees in a function: its own hide those of the thread.
     pub fn visible(&self, function: usize) -> Vec<&Group> {

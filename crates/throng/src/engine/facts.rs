@@ -134,7 +134,7 @@ impl Facts {
         match step.others {
             Bystanders::Stay => {}
             Bystanders::WakeOne => {
-                found.extend(standing_by.iter().filter_map(|&l| Some((l, self.model.woken(l)?))))
+                found.extend(standing_by.iter().filter_map(|&l| Some((l, self.model.woken_by(step, l)?))))
             }
             Bystanders::Transfer => {
                 let mut fates = Vec::new();

@@ -76,7 +76,7 @@ impl Control {
         while let Some(at) = todo.pop_front() {
             let stack = control.spots[at as usize].stack.clone();
             let after = control.inside_after(at, &numbers);
-            if let Kind::Wait { next } = control.kind(&control.spots[at as usize]) {
+            if let Kind::Wait { next, .. } = control.kind(&control.spots[at as usize]) {
                 let to = step_to(&stack, *next);
                 let spot = &control.spots[at as usize];
                 let inside = (spot.inside, spot.block);
@@ -117,6 +117,9 @@ impl Control {
             return number;
         }
         let number = self.spots.len() as u32;
+        // A thread that waits inside `atomic { }` is not inside meanwhile.
+        let releases = stack.last().is_some_and(|&(f, n)| self.program.functions[f].releases(n));
+        let inside = inside && !releases;
         let size = |&(f, _): &(usize, usize)| self.program.functions[f].variables.len();
         let width = self.program.thread_locals.len() + stack.iter().map(size).sum::<usize>();
         let base = width - stack.last().map_or(0, size);
@@ -135,7 +138,7 @@ impl Control {
         let spot = &self.spots[at as usize];
         match self.kind(spot) {
             Kind::AtomicBegin { .. } => (true, spot.block),
-            Kind::AtomicEnter { .. } => (true, true),
+            Kind::AtomicEnter { .. } | Kind::Resume { .. } => (true, true),
             Kind::AtomicEnd { .. } => (spot.block, spot.block),
             Kind::AtomicLeave { enter, .. } => {
                 let before = numbers.get(&step_to(&spot.stack, *enter)).map(|&n| &self.spots[n as usize]);
@@ -158,8 +161,9 @@ impl Control {
             | Kind::AtomicEnd { next }
             | Kind::AtomicEnter { next }
             | Kind::AtomicLeave { next, .. }
-            | Kind::Signal { next }
-            | Kind::Broadcast { next } => vec![go(*next)],
+            | Kind::Resume { next }
+            | Kind::Signal { next, .. }
+            | Kind::Broadcast { next, .. } => vec![go(*next)],
             Kind::Goto { targets } => targets.iter().map(|&n| go(n)).collect(),
             Kind::Branch { then, otherwise, .. } => {
                 vec![go(*then), Next { branch: false, ..go(*otherwise) }]

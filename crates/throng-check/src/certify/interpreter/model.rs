@@ -40,14 +40,18 @@ pub(super) struct Index {
     passive: Vec<u32>,
     /// It may change the shared state.
     shared: Vec<u32>,
-    /// Places that a thread may be woken to.
-    woken: Vec<u32>,
+    /// Places that a thread may be woken to, and the conditions that it waits for.
+    woken: Vec<(u32, u32)>,
 }
 
 impl Index {
     pub(super) fn new(of: &Interpreter) -> Index {
         let mut index = Index { into: vec![Vec::new(); of.control.spots.len()], ..Index::default() };
-        index.woken = of.control.spots.iter().filter_map(|spot| spot.woken).collect();
+        let woken = |spot: &Spot| match of.control.kind(spot) {
+            Kind::Wait { condition, .. } => Some((spot.woken?, *condition)),
+            _ => None,
+        };
+        index.woken = of.control.spots.iter().filter_map(woken).collect();
         for (id, m) in (0..).zip(&of.control.moves) {
             let plan = of.plan(m);
             for &to in m.to.iter().chain(m.child.iter().filter(|&&c| Some(c) != m.to)) {
@@ -282,6 +286,10 @@ impl Model for Interpreter {
         Some(self)
     }
 
+    fn has_ended(&self, l: Local) -> bool {
+        self.spot(self.local_cube(l).0).is_none()
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
     }
@@ -292,7 +300,8 @@ impl Transfers for Interpreter {
         let (id, mut values) = self.edges.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
-            out.push(Some(self.woken(l).unwrap_or(l)));
+            let woken = self.woken(l).filter(|_| self.waits_for(l) == self.wakes(step));
+            out.push(Some(woken.unwrap_or(l)));
             return Ok(());
         }
         let (at, local) = self.local_cube(l);
@@ -319,6 +328,21 @@ impl Transfers for Interpreter {
         let (at, local) = self.local_cube(l);
         Some(self.encode_local(self.spot(at)?.woken?, &local))
     }
+
+    fn waits_for(&self, l: Local) -> u32 {
+        match self.spot(self.local_cube(l).0).map(|spot| self.control.kind(spot)) {
+            Some(Kind::Wait { condition, .. }) => *condition,
+            _ => 0,
+        }
+    }
+
+    fn wakes(&self, step: &Step) -> u32 {
+        let (id, _) = self.edges.value(step.edge.0.into());
+        match self.move_kind(&self.control.moves[id as usize]) {
+            Kind::Signal { condition, .. } | Kind::Broadcast { condition, .. } => *condition,
+            _ => 0,
+        }
+    }
 }
 
 impl Predecessors for Interpreter {
@@ -330,7 +354,14 @@ impl Predecessors for Interpreter {
             self.backward(id, flag, &shared, &local, out);
         }
         let ends = self.index.ends.iter().filter(|_| self.spot(at).is_none());
-        let wakes = self.index.wakes.iter().filter(|_| self.index.woken.contains(&at));
+        let wakes = self.index.wakes.iter().filter(|&&id| {
+            let (Kind::Signal { condition, .. } | Kind::Broadcast { condition, .. }) =
+                self.move_kind(&self.control.moves[id as usize])
+            else {
+                return false;
+            };
+            self.index.woken.contains(&(at, *condition))
+        });
         let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
         for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
             self.backward_anywhere(id, flag, &shared, out);
@@ -348,10 +379,12 @@ impl Predecessors for Interpreter {
         let (id, mut values) = self.edges.value(step.edge.0.into());
         let plan = self.plan(&self.control.moves[id as usize]);
         if !plan.is_passive() {
-            if self.woken(l).is_none() {
+            if self.woken(l).is_none() || self.waits_for(l) != self.wakes(step) {
                 out.push(l);
             }
-            self.woken_back(l, out);
+            let mut origins = Vec::new();
+            self.woken_back(l, &mut origins);
+            out.extend(origins.into_iter().filter(|&w| self.waits_for(w) == self.wakes(step)));
             return Ok(());
         }
         let (at, local) = self.local_cube(l);
@@ -448,6 +481,23 @@ impl SetStates for Interpreter {
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.post(s, l, out)
+    }
+
+    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
+        let (flag, shared) = self.shared_cube(s);
+        let (at, local) = self.local_cube(l);
+        let Some(_) = self.spot(at).filter(|spot| spot.inside == flag) else { return self.complete() };
+        let part = |v: Values| (self.encode_shared(flag, &v.shared), self.encode_local(at, &v.local));
+        for &id in &self.control.out[at as usize] {
+            let m = &self.control.moves[id as usize];
+            let plan = self.plan(m);
+            let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
+            values.new.resize(plan.assigns.len(), FREE);
+            out.extend(self.solve(values, &|v| self.act(m, &plan, v, false)).into_iter().map(part));
+        }
+        let values = Values { shared, local, ..Values::default() };
+        out.extend(self.violating(at, values).into_iter().map(part));
+        self.complete()
     }
 
     fn obey(&self, _: Option<throng_model::Over>) {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::search::{Found, search};
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng_c::Concrete;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
@@ -11,18 +11,18 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// An engine that answers about deadlocks, as the last target, and leaves the others to another engine.
 struct WithDeadlock {
-    others: Box<dyn Engine + Send>,
+    others: Box<dyn Algorithm + Send>,
     verdict: Verdict,
     statistics: Statistics,
 }
 
 /// Searches for a deadlock, and adds the question to the problem.
 pub(super) fn also(
-    others: Box<dyn Engine + Send>,
+    others: Box<dyn Algorithm + Send>,
     model: &Concrete,
     problem: &mut Problem,
     limits: &Limits,
-) -> Box<dyn Engine + Send> {
+) -> Box<dyn Algorithm + Send> {
     let mut statistics = Statistics::default();
     let verdict = hunt(model, problem, limits, &mut statistics);
     let configs = match &verdict {
@@ -34,7 +34,7 @@ pub(super) fn also(
     Box::new(WithDeadlock { others, verdict, statistics })
 }
 
-impl Engine for WithDeadlock {
+impl Algorithm for WithDeadlock {
     fn name(&self) -> &'static str {
         if matches!(self.verdict, Verdict::Unknown(_)) { self.others.name() } else { "explicit" }
     }

@@ -2,7 +2,7 @@
 //! for others, and there may be no end to what two threads at a time can do, though three show the violation in a few steps.
 
 use super::search::{Found, search};
-use throng::engine::{Answer, Engine, Statistics, Watch};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
@@ -11,9 +11,9 @@ use throng_model::verdict::Verdict;
 const MOST: usize = 60_000;
 
 /// A short search first, then another engine.
-pub(super) struct HuntFirst(pub(super) Box<dyn Engine + Send>);
+pub(super) struct HuntFirst(pub(super) Box<dyn Algorithm + Send>);
 
-impl Engine for HuntFirst {
+impl Algorithm for HuntFirst {
     fn name(&self) -> &'static str {
         self.0.name()
     }

@@ -172,6 +172,47 @@ impl Equations {
         Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
     }
 
+    /// Numbers for the states, some of them negative, that no step increases, with sum at most 0 at the start, at least 1 in shared state `s` with a thread at `l`, and
+    /// not negative for `others`; `None` if there are none.
+    pub fn without_movers(
+        &self,
+        problem: &Problem,
+        s: Shared,
+        l: Local,
+        others: &[Local],
+        limits: &Limits,
+    ) -> Result<Option<Vec<f64>>, Unknown> {
+        // Wide enough for what programs count, and the solver never runs away.
+        const MOST: f64 = 1000.0;
+        let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
+        let unbounded: FxHashSet<Local> =
+            problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
+        let others: FxHashSet<Local> = others.iter().copied().collect();
+        let mut columns: Vec<microlp::Variable> =
+            self.shared_states.iter().map(|_| lp.add_var(0.0, (-MOST, MOST))).collect();
+        columns.extend(self.local_states.iter().map(|l| {
+            let least = if others.contains(l) { 0.0 } else { -MOST };
+            // Any number of threads may start there.
+            lp.add_var(0.0, (least, if unbounded.contains(l) { 0.0 } else { MOST }))
+        }));
+        // Small numbers are for people.
+        for &column in &columns {
+            let size = lp.add_var(1.0, (0.0, MOST));
+            lp.add_constraint([(size, 1.0), (column, -1.0)], ComparisonOp::Ge, 0.0);
+            lp.add_constraint([(size, 1.0), (column, 1.0)], ComparisonOp::Ge, 0.0);
+        }
+        self.each_row(&mut lp, &columns, 0.0);
+        for family in &problem.initial {
+            let start = Config::new(family.shared, family.threads.clone());
+            lp.add_constraint(self.value(&columns, &start), ComparisonOp::Le, 0.0);
+        }
+        let stuck = Config::new(s, [l].into_iter().collect());
+        lp.add_constraint(self.value(&columns, &stuck), ComparisonOp::Ge, 1.0);
+        Ticker::new(limits).ticks(self.effort())?;
+        let solved = solve(lp, None, limits)?;
+        Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
+    }
+
     /// How far it is from `from` to `goal` at least, and from everywhere else.
     pub fn bearings(
         &self,

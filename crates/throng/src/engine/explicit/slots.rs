@@ -115,7 +115,8 @@ fn fire_taken(
     match step.others {
         Bystanders::Stay => emit(&stays)?,
         Bystanders::WakeOne => {
-            let waiting = others().filter_map(|slot| Some((slot, steps.woken(config.entries[slot].0)?)));
+            let waiting =
+                others().filter_map(|slot| Some((slot, steps.woken(step, config.entries[slot].0)?)));
             let mut lost = true;
             for (woken, l) in waiting {
                 emit(&|slot| if slot == woken { Some(l) } else { stays(slot) })?;

@@ -36,8 +36,8 @@ pub struct Steps<'m> {
     dense_bads: Vec<Vec<(u32, u32)>>,
     pub(super) shared: Ids<Shared>,
     pub(super) locals: Ids<Local>,
-    /// For each local id, where it goes when it is woken.
-    woken: Vec<Option<u32>>,
+    /// For each local id, where it goes when it is woken, and by what condition.
+    woken: Vec<Option<(u32, u32)>>,
     /// For each shared id, the steps that take no thread; compiled when first needed.
     pub(super) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
@@ -90,6 +90,8 @@ pub struct Compiled {
     spawned: u64,
     /// What bystanders do.
     pub others: Bystanders,
+    /// The condition whose waiting threads it wakes, for [`Bystanders::WakeOne`].
+    wakes: u32,
     /// Index in `Steps::moving`, for [`Bystanders::Transfer`].
     moving: u32,
     /// Whether it may lead to a target.
@@ -344,9 +346,9 @@ impl<'m> Steps<'m> {
         step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
     }
 
-    /// Where a thread at `l` goes when it is woken.
-    pub fn woken(&self, l: u32) -> Option<u32> {
-        self.woken[l as usize]
+    /// Where a thread at `l` goes when a step wakes it, if it can.
+    pub fn woken(&self, step: &Compiled, l: u32) -> Option<u32> {
+        self.woken[l as usize].filter(|w| w.1 == step.wakes).map(|w| w.0)
     }
 
     /// What may become of a bystander at `l` of a step that moves bystanders.
@@ -391,7 +393,7 @@ impl<'m> Steps<'m> {
         let mut lost = true;
         if step.others == Bystanders::WakeOne {
             for &(l, n) in &config.entries {
-                let Some(woken) = self.woken[l as usize] else { continue };
+                let Some(woken) = self.woken(step, l) else { continue };
                 if i64::from(n) > taken(step, l) {
                     lost = false;
                     changes.clone_from(change);
@@ -475,7 +477,8 @@ impl<'m> Steps<'m> {
                     .push(self.model.footprints().map_or_else(Footprint::default, |f| f.footprint(l)));
             }
             if let Some(woken) = self.model.woken(l) {
-                self.woken[id as usize] = Some(self.local_id(woken));
+                let condition = self.model.transfers().map_or(0, |t| t.waits_for(l));
+                self.woken[id as usize] = Some((self.local_id(woken), condition));
             }
         }
         id
@@ -582,6 +585,7 @@ impl<'m> Steps<'m> {
             put: u64::from(step.put.size()),
             spawned: u64::from(step.spawn.size()),
             others: step.others,
+            wakes: self.model.transfers().map_or(0, |t| t.wakes(&step)),
             moving,
             may_hit,
             in_slots,

@@ -187,8 +187,8 @@ impl<'p> Machine<'p> {
         match edge.kind {
             EdgeKind::Plain => outcomes.push(rest.clone()),
             EdgeKind::Passive => outcomes.extend(self.carry(edge, id, piece, rest)?),
-            EdgeKind::Broadcast => outcomes.push(self.wake_all(rest)?),
-            EdgeKind::Signal => self.wake_one(rest, &mut outcomes)?,
+            EdgeKind::Broadcast => outcomes.push(self.wake_all(edge, rest)?),
+            EdgeKind::Signal => self.wake_one(edge, rest, &mut outcomes)?,
         }
         for mut threads in outcomes {
             piece.put.iter().chain(&piece.child).for_each(|&l| add(&mut threads, l, 1));
@@ -197,28 +197,35 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Where threads at a `wait` go when they are woken.
-    fn woken(&mut self, l: u32) -> Result<Option<u32>, Full> {
+    /// Where threads at a `wait` go when an edge wakes them.
+    fn woken(&mut self, edge: &Edge, l: u32) -> Result<Option<u32>, Full> {
         let (point, set) = self.registry.local(l);
-        let Some(to) = self.encoder.program.points.get(point as usize).and_then(|p| p.woken) else {
+        let Some(to) = self
+            .encoder
+            .program
+            .points
+            .get(point as usize)
+            .filter(|p| p.condition == edge.condition)
+            .and_then(|p| p.woken)
+        else {
             return Ok(None);
         };
         let set = self.encoder.at(to, set)?;
         Ok(Some(self.registry.local_id(to, set)))
     }
 
-    fn wake_all(&mut self, rest: &Threads) -> Result<Threads, Full> {
+    fn wake_all(&mut self, edge: &Edge, rest: &Threads) -> Result<Threads, Full> {
         let mut after = Threads::new();
         for &(l, n) in rest {
-            let to = self.woken(l)?.unwrap_or(l);
+            let to = self.woken(edge, l)?.unwrap_or(l);
             add(&mut after, to, n);
         }
         Ok(after)
     }
 
-    fn wake_one(&mut self, rest: &Threads, outcomes: &mut Vec<Threads>) -> Result<(), Full> {
+    fn wake_one(&mut self, edge: &Edge, rest: &Threads, outcomes: &mut Vec<Threads>) -> Result<(), Full> {
         for &(l, _) in rest {
-            if let Some(to) = self.woken(l)? {
+            if let Some(to) = self.woken(edge, l)? {
                 let mut after = rest.clone();
                 remove_one(&mut after, l);
                 add(&mut after, to, 1);

@@ -472,7 +472,7 @@ impl Closure {
         match step.others {
             Bystanders::Stay => return,
             Bystanders::Transfer => listed = self.model.bystander(step, l, &mut fates),
-            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l).or(Some(l))]),
+            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken_by(step, l).or(Some(l))]),
         }
         self.note(listed);
         let mut fates: Vec<Id> = fates.into_iter().flatten().map(|l| self.local(l)).collect();
@@ -573,7 +573,7 @@ mod tests {
             match step.others {
                 Bystanders::Stay => fates.push(Some(l)),
                 Bystanders::Transfer => model.bystander(step, l, &mut fates).expect("a complete list"),
-                Bystanders::WakeOne => fates.extend([Some(l), model.woken(l)]),
+                Bystanders::WakeOne => fates.extend([Some(l), model.woken_by(step, l)]),
             }
             fates.into_iter().flatten().collect::<Vec<_>>()
         };

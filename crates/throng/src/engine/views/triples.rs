@@ -313,7 +313,7 @@ impl Triples {
         match step.others {
             Bystanders::Stay => return Ok(vec![Some(b)]),
             Bystanders::Transfer => self.model.bystander(step, l, &mut fates)?,
-            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken(l).or(Some(l))]),
+            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken_by(step, l).or(Some(l))]),
         }
         Ok(fates.into_iter().map(|fate| fate.map(|l| self.locals.insert_full(l).0 as Id)).collect())
     }

@@ -1,0 +1,280 @@
+//! What certificates ask of programs, as configurations to cover.
+
+use super::{Interpreter, Slot, Source, To, Values, eval};
+use crate::certificate::Property;
+use throng_lang::bp;
+use throng_lang::bp::function::{Kind, Name, Ref, Variable};
+use throng_lang::bp::program::Cubes;
+use throng_lang::bp::program::expr::{Cube, Expr, ONE, ZERO};
+use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
+use throng_lang::bp::types::bits_of;
+use throng_lang::property::{Part, Pattern, Together};
+use throng_lang::source::Diagnostic;
+use throng_model::{Bag, Config, Local};
+
+/// The most configurations that one question may become.
+const MOST: usize = 1 << 14;
+
+impl Interpreter {
+    /// The smallest configurations with which something is wrong.
+    pub fn bad(&self, property: &Property) -> Result<Vec<Config>, String> {
+        let one = |spot: u32, values: &Values| {
+            let inside = self.control.spots[spot as usize].inside;
+            let thread = Bag::one(self.encode_local(spot, &values.local));
+            Config::new(self.encode_shared(inside, &values.shared), thread)
+        };
+        let free = |spot: u32| Values {
+            shared: self.free_shared(),
+            local: self.free_local(spot),
+            ..Values::default()
+        };
+        Ok(match property {
+            Property::Assertions => {
+                let spots = 0..self.control.spots.len() as u32;
+                spots
+                    .flat_map(|i| self.violating(i, free(i)).into_iter().map(move |v| (i, v)))
+                    .map(|(i, v)| one(i, &v))
+                    .collect()
+            }
+            Property::ErrorLabel(label) => {
+                self.labelled(label)?.into_iter().map(|p| one(p, &free(p))).collect()
+            }
+            Property::Mutex(text) => self.together(text, Together::exclusion).map_err(|d| d.message)?,
+            Property::AtMost(text) => self.together(text, Together::at_most).map_err(|d| d.message)?,
+            Property::Never(text) => self.together(text, Together::never).map_err(|d| d.message)?,
+            Property::Race(name) => self.races(name)?,
+            Property::Invariant(text) => {
+                let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
+                    .map_err(|d| d.message)?;
+                let fails =
+                    |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(Slot::Shared(*i as usize)))? & ZERO != 0);
+                let values = Values { shared: self.free_shared(), ..Values::default() };
+                let found = self.solve(values, &fails);
+                found.iter().map(|v| Config::new(self.encode_shared(false, &v.shared), Bag::new())).collect()
+            }
+            Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
+            Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
+            Property::Covers(_) => return Err("a program's targets are given as text".into()),
+        })
+    }
+
+    /// The values with which the statement at a place can violate an assertion, or leave a range or an array.
+    pub(super) fn violating(&self, at: u32, values: Values) -> Vec<Values> {
+        let spot = &self.control.spots[at as usize];
+        let (function, node) = spot.top();
+        let node = &self.program().functions[function].nodes[node];
+        let mut conditions: Vec<&Expr<Ref>> = node.check.iter().collect();
+        if let Kind::Assert { condition, .. } = &node.kind {
+            conditions.push(condition);
+        }
+        if conditions.is_empty() {
+            return Vec::new();
+        }
+        let slot = |r: &Ref| match r.name {
+            Name::Shared(i) => Slot::Shared(i as usize),
+            Name::ThreadLocal(i) => Slot::Local(i as usize),
+            Name::Local(i) => Slot::Local(spot.base + i as usize),
+            // Refused in assertions.
+            Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
+        };
+        let fails = |values: &mut Values| {
+            for condition in &conditions {
+                if eval(condition, &|r| values.read(slot(r)))? & ZERO != 0 {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        self.solve(values, &fails)
+    }
+
+    /// The configurations in which threads are in these states.
+    fn in_states(&self, text: &str) -> Result<Vec<Config>, Diagnostic> {
+        let asked = ThreadStates::parse(text)?;
+        let names: Vec<&str> = self.program().shared.iter().map(|v| v.name.as_str()).collect();
+        let groups: Vec<_> = self.program().groups.shared.iter().collect();
+        let shared = constrained(&self.free_shared(), &asked.shared, &names, &groups, &|i| i)?;
+        let mut places = Vec::new();
+        for thread in &asked.threads {
+            places.push(match (self.labelled(&thread.place), thread.line()) {
+                (Ok(spots), _) => spots,
+                (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
+                    let spots = 0..self.control.spots.len() as u32;
+                    let here = |&s: &u32| {
+                        let (f, n) = self.control.spots[s as usize].top();
+                        self.line(f, n) == line
+                    };
+                    spots.filter(here).collect()
+                }
+                _ => return Err(thread.nowhere([])),
+            });
+        }
+        let all = choices(&places)
+            .ok_or_else(|| Diagnostic::whole("E611", "there are too many ways to choose statements"))?;
+        let mut found = Vec::new();
+        for spots in all {
+            let mut bags = vec![Bag::new()];
+            for (thread, &s) in asked.threads.iter().zip(&spots) {
+                let spot = &self.control.spots[s as usize];
+                let own = &self.program().functions[spot.top().0].variables;
+                let names: Vec<&str> =
+                    own.iter().chain(&self.program().thread_locals).map(|v| v.name.as_str()).collect();
+                let groups = self.program().groups.visible(spot.top().0);
+                let slot = |i: usize| i.checked_sub(own.len()).unwrap_or(spot.base + i);
+                let cubes = constrained(&self.free_local(s), &thread.values, &names, &groups, &slot)?;
+                let locals: Vec<Local> = cubes.iter().map(|local| self.encode_local(s, local)).collect();
+                bags = with_each(&bags, &locals);
+            }
+            let inside = spots.iter().filter(|&&s| self.control.spots[s as usize].inside).count();
+            for shared in shared.iter().filter(|_| inside < 2) {
+                let word = self.encode_shared(inside == 1, shared);
+                found.extend(bags.iter().map(|bag| Config::new(word, bag.clone())));
+            }
+        }
+        Ok(found)
+    }
+
+    /// All statements: function and number.
+    fn nodes(&self) -> impl Iterator<Item = (usize, usize)> {
+        let functions = self.program().functions.iter().enumerate();
+        functions.flat_map(|(f, function)| (0..function.nodes.len()).map(move |n| (f, n)))
+    }
+
+    fn line(&self, function: usize, node: usize) -> u32 {
+        self.lines.position(self.program().functions[function].nodes[node].span.start).0
+    }
+
+    fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
+        let functions = &self.program().functions;
+        let written = functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels).any(|l| l == label);
+        let has = |i: &usize| {
+            let (function, node) = self.control.spots[*i].top();
+            functions[function].nodes[node].labels.iter().any(|l| l == label)
+        };
+        let found = (0..self.control.spots.len()).filter(has).map(|i| i as u32).collect();
+        if written { Ok(found) } else { Err(format!("there is no label `{label}`")) }
+    }
+
+    /// Distinct threads match patterns at once.
+    fn together(
+        &self,
+        text: &str,
+        read: fn(&str) -> Result<Together, Diagnostic>,
+    ) -> Result<Vec<Config>, Diagnostic> {
+        let asked = read(text)?;
+        let candidates: Result<Vec<_>, _> = asked.threads.iter().map(|p| self.matching(p)).collect();
+        let found = self.at_once(&candidates?, &asked);
+        found.ok_or_else(|| Diagnostic::whole("E614", "there are too many ways to choose threads"))
+    }
+
+    /// One thread of each list at once.
+    fn at_once(&self, candidates: &[Vec<(u32, Values)>], asked: &Together) -> Option<Vec<Config>> {
+        let mut configs = Vec::new();
+        for chosen in asked.choices(candidates, MOST)? {
+            let inside = chosen.iter().filter(|c| self.control.spots[c.0 as usize].inside).count();
+            if inside > usize::from(!asked.outside_atomic) {
+                continue;
+            }
+            let all = |i: usize| chosen.iter().fold(ZERO | ONE, |m, c| m & c.1.shared[i]);
+            let shared: Cube = (0..self.program().shared.len()).map(all).collect();
+            if !shared.contains(&0) {
+                let threads = chosen.iter().map(|c| self.encode_local(c.0, &c.1.local)).collect();
+                configs.push(Config::new(self.encode_shared(inside == 1, &shared), threads));
+            }
+        }
+        Some(configs)
+    }
+
+    fn anything(&self, spot: u32) -> Values {
+        Values { shared: self.free_shared(), local: self.free_local(spot), ..Values::default() }
+    }
+
+    /// Where a thread is that matches a pattern, and with what values.
+    fn matching(&self, pattern: &Pattern) -> Result<Vec<(u32, Values)>, Diagnostic> {
+        let mut spots = Vec::new();
+        for place in &pattern.places {
+            spots.extend(self.at_place(place)?);
+        }
+        spots.sort_unstable();
+        spots.dedup();
+        let mut found = Vec::new();
+        for s in spots {
+            let Some(condition) = &pattern.condition else {
+                found.push((s, self.anything(s)));
+                continue;
+            };
+            let spot = &self.control.spots[s as usize];
+            let function = &self.program().functions[spot.top().0];
+            let (own, global) = (function.variables.len(), self.program().thread_locals.len());
+            let scope = function.variables.iter().chain(&self.program().thread_locals);
+            let scope: Vec<Variable> = scope.chain(&self.program().shared).cloned().collect();
+            let e = bp::scoped_expression(
+                &condition.text,
+                &scope,
+                &self.program().globals,
+                Some(&function.name),
+            )?;
+            let slot = |i: usize| match i {
+                _ if i < own => Slot::Local(spot.base + i),
+                _ if i < own + global => Slot::Local(i - own),
+                _ => Slot::Shared(i - own - global),
+            };
+            let holds = |v: &mut Values| Ok(eval(&e, &|i: &u32| v.read(slot(*i as usize)))? & ONE != 0);
+            found.extend(self.solve(self.anything(s), &holds).into_iter().map(|v| (s, v)));
+        }
+        Ok(found)
+    }
+
+    /// Where a thread can be at a label, or in a line.
+    fn at_place(&self, place: &Part) -> Result<Vec<u32>, Diagnostic> {
+        match (self.labelled(&place.text), place.line()) {
+            (Ok(spots), _) => Ok(spots),
+            (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
+                let here = |&s: &u32| {
+                    let (f, n) = self.control.spots[s as usize].top();
+                    self.line(f, n) == line
+                };
+                Ok((0..self.control.spots.len() as u32).filter(here).collect())
+            }
+            _ => Err(place.nowhere()),
+        }
+    }
+
+    /// Two threads are about to access a variable, one of them to write it.
+    fn races(&self, name: &str) -> Result<Vec<Config>, String> {
+        let bits = bits_of(name, &self.program().shared, &self.program().groups.shared)
+            .ok_or_else(|| format!("there is no shared variable `{name}`"))?;
+        let outside =
+            (0..self.control.spots.len() as u32).filter(|&s| !self.control.spots[s as usize].inside);
+        let (mut any, mut writes) = (Vec::new(), Vec::new());
+        for spot in outside {
+            let (reads, writing) = self.accesses(spot, &bits);
+            if reads || writing {
+                any.push((spot, self.anything(spot)));
+            }
+            if writing {
+                writes.push((spot, self.anything(spot)));
+            }
+        }
+        let asked = Together { threads: Vec::new(), outside_atomic: true };
+        self.at_once(&[any, writes], &asked).ok_or_else(|| "there are too many accesses".into())
+    }
+
+    /// Whether the statement at a place reads one of these shared variables, and whether it writes one.
+    fn accesses(&self, spot: u32, bits: &[u32]) -> (bool, bool) {
+        let is_one = |n: Name| matches!(n, Name::Shared(i) if bits.contains(&i));
+        let (mut reads, mut writes) = (false, false);
+        for &id in &self.control.out[spot as usize] {
+            let plan = self.plan(&self.control.moves[id as usize]);
+            let old = |r: &Ref| is_one(r.name) && !(r.primed && plan.names.contains(&r.name));
+            let sources = plan.assigns.iter().filter_map(|a| match &a.1 {
+                Source::Expr(e) => Some(*e),
+                Source::Mask(_) => None,
+            });
+            let read = sources.chain(plan.guard.map(|g| g.0)).chain(plan.check).chain(plan.constraints);
+            reads |= read.chain(plan.theirs.iter().map(|t| t.1)).any(|e| e.mentions(old));
+            writes |= plan.assigns.iter().any(|a| matches!(a.0, To::Shared(i) if bits.contains(&(i as u32))));
+        }
+        (reads, writes)
+    }
+}

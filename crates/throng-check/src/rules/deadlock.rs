@@ -1,0 +1,107 @@
+//! Deadlocks ([`throng_model::deadlock`]), which are no configurations to cover.
+//!
+//! That there is one is shown by a run whose last configuration is one. That there is none within a bound is shown by a closed set without one. For any
+//! number of threads it is shown by views and vectors: in a deadlock with shared state s, every thread is in a local state that occurs with s and may be stuck
+//! there. A vector that is not negative in those states, counts too much in s with one of them, and that no step increases, says that this one is not
+//! there: `lock is taken, minus the threads that hold it` is 0 at the start and never grows, but would be 1 if all threads waited. Here a vector may be negative
+//! elsewhere, because threads elsewhere are known to be absent.
+
+use super::Flaw;
+use super::forward::{Kind, check_forward};
+use super::linear::Vectors;
+use super::run::check_trace;
+use super::views::Closed;
+use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Certificate, Vector, Verdict, Views};
+use throng_model::{Bystanders, Local};
+
+/// Checks that the evidence of `verdict` shows what the verdict says about deadlocks.
+pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let (Some(why), false) = (model.blocking(), model.is_exact()) {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    let target = |configs| Target { name: String::new(), configs };
+    let bound = problem.bound.threads();
+    let mut ticker = Ticker::new(limits);
+    match verdict {
+        Verdict::Unknown(_) => Ok(()),
+        Verdict::Unsafe(trace) => {
+            let last = trace.steps.last().map_or(&trace.start, |taken| &taken.after);
+            check_trace(problem, &target(vec![last.clone()]), trace)?;
+            match deadlocked(model, last, bound)? {
+                Some(_) => Ok(()),
+                None => Err(Flaw::EndIsNotBad(last.describe(model))),
+            }
+        }
+        Verdict::Safe(Certificate::Closed(set)) => {
+            check_forward(problem, &target(Vec::new()), set, Kind::Closed, &mut ticker)?;
+            for config in set.iter() {
+                ticker.tick()?;
+                if deadlocked(model, config, bound)?.is_some() {
+                    return Err(Flaw::BadMember(config.describe(model)));
+                }
+            }
+            Ok(())
+        }
+        Verdict::Safe(Certificate::Views(views)) => check_invariants(problem, views, &[], &mut ticker),
+        Verdict::Safe(Certificate::Relative(relative)) if relative.basis.is_empty() => {
+            check_invariants(problem, &relative.views, &relative.vectors, &mut ticker)
+        }
+        Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about deadlocks".into())),
+    }
+}
+
+fn check_invariants(
+    problem: &Problem,
+    views: &Views,
+    vectors: &[Vector],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let Some(why) = model.blocking() {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    // At a bound, a step creates fewer threads, and a vector that counts them less than nothing would grow.
+    if problem.bound != Bound::Any {
+        return Err(Flaw::NotForThisModel("this is sound for any number of threads only".into()));
+    }
+    let vectors = Vectors::signed(problem, vectors)?;
+    let views = Closed::new(problem, views, &vectors, ticker)?;
+    if vectors.some_negative() {
+        views.each_possible_step(&mut |group, step| {
+            if step.others == Bystanders::Transfer {
+                let mut fates = Vec::new();
+                views.singles(group).try_for_each(|l| model.bystander(step, l, &mut fates))?;
+                if fates.contains(&None) {
+                    return Err(Flaw::Grows("bystanders may vanish that count less than nothing".into()));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    for (&s, group) in &views.groups {
+        if moves_by_itself(model, s)? {
+            continue;
+        }
+        let mut stuck: Vec<Local> = Vec::new();
+        for l in views.singles(group) {
+            ticker.tick()?;
+            if may_be_stuck(model, s, l)? {
+                stuck.push(l);
+            }
+        }
+        for &l in stuck.iter().filter(|l| !model.has_ended(**l)) {
+            let others: Vec<Local> =
+                stuck.iter().copied().filter(|&other| views.pair(group, l, other)).collect();
+            ticker.ticks(others.len() as u32 + 1)?;
+            if !vectors.exclude_stuck(s, l, &others) {
+                let name = format!("{} with a thread at {}", model.shared_name(s), model.local_name(l));
+                return Err(Flaw::BadMember(name));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Deadlocks: configurations in which no thread can move, ever again, although some thread has not ended.
+//!
+//! That no thread can move says nothing about larger configurations, so a deadlock is not something to cover: it is a property of a whole configuration,
+//! and this is where it is defined. A thread that is about to violate an assertion can move.
+//!
+//! Where states are sets, a configuration stands for many, and some of them may be deadlocks although others can move. Whether a thread can move depends on
+//! the shared variables and on its own; so what is left of a state when the parts that can move are taken away is exact, thread by thread, and threads
+//! have to agree on the shared part only. That is not so where the presence of others blocks ([`crate::Traits::blocking`]): then states must be plain.
+
+use crate::cubes::Cubes;
+use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
+
+/// What the target that asks for deadlocks is called; no other target has this name. Nothing covers it: it has no configurations but those that were found.
+pub const DEADLOCK: &str = "deadlock";
+
+/// A part of a state: a shared and a local one.
+type Part = (Shared, Local);
+
+/// The most parts that a state may fall into.
+const MOST_PARTS: usize = 1 << 12;
+
+fn too_many() -> Incomplete {
+    Incomplete("whether a thread can move depends on too many variables".into())
+}
+
+/// A part of `config`, with finite counts, all of which is a deadlock; `None` if no concrete configuration of it is one.
+pub fn deadlocked(
+    model: &dyn Model,
+    config: &Config,
+    bound: Option<u32>,
+) -> Result<Option<Config>, Incomplete> {
+    let threads = config.threads.entries();
+    if threads.iter().all(|e| model.has_ended(e.0)) {
+        return Ok(None);
+    }
+    if model.is_exact() {
+        let mut after = Vec::new();
+        semantics::successors(model, config, bound, &mut after)?;
+        return Ok(after.is_empty().then(|| config.clone()));
+    }
+    let mut steps = Vec::new();
+    model.post_shared(config.shared, &mut steps)?;
+    if !steps.is_empty() {
+        return Ok(None);
+    }
+    let mut found: Vec<Config> = vec![Config::new(config.shared, Default::default())];
+    for &(l, n) in threads {
+        let mut further = Vec::new();
+        for (s, stuck) in stuck_parts(model, config.shared, l)? {
+            for part in &found {
+                if let Some(shared) = model.meet_shared(part.shared, s) {
+                    let mut part = Config::new(shared, part.threads.clone());
+                    part.threads.insert(stuck, n);
+                    further.push(part);
+                }
+            }
+        }
+        // What the threads are is only for people: one way for each shared part is enough.
+        further.sort_unstable();
+        further.dedup_by_key(|c| c.shared);
+        if further.len() > MOST_PARTS {
+            return Err(too_many());
+        }
+        found = further;
+    }
+    Ok(found.into_iter().next())
+}
+
+/// Whether a thread at `l` can be unable to move in shared state `s`, alone as it is, whoever else is there.
+pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    if model.is_exact() {
+        let mut steps = Vec::new();
+        model.post(s, l, &mut steps)?;
+        // A step that takes further threads needs them to be there.
+        let alone = |step: &Step| step.take.size() <= 1;
+        return Ok(!steps.iter().any(alone));
+    }
+    Ok(!stuck_parts(model, s, l)?.is_empty())
+}
+
+/// Whether something happens in `s` whoever is there.
+pub fn moves_by_itself(model: &dyn Model, s: Shared) -> Result<bool, Incomplete> {
+    let mut steps = Vec::new();
+    model.post_shared(s, &mut steps)?;
+    Ok(steps.iter().any(|step| step.others != Bystanders::Transfer || model.blocking().is_none()))
+}
+
+/// The parts of a shared and a local state in which a thread there cannot move.
+fn stuck_parts(model: &dyn Model, s: Shared, l: Local) -> Result<Vec<Part>, Incomplete> {
+    let Some(sets) = model.sets() else { return Ok(Vec::new()) };
+    let mut moving = Vec::new();
+    sets.moving(s, l, &mut moving)?;
+    let mut left = vec![(s, l)];
+    for part in moving {
+        let mut further = Vec::new();
+        left.into_iter().for_each(|whole| without(sets.cubes(), whole, part, &mut further));
+        if further.len() > MOST_PARTS {
+            return Err(too_many());
+        }
+        left = further;
+    }
+    Ok(left)
+}
+
+/// Appends parts that together are `whole` without `part`.
+fn without(cubes: &dyn Cubes, whole: Part, part: Part, out: &mut Vec<Part>) {
+    let ((inside, shared), (point, local)) = (cubes.shared_cube(whole.0), cubes.local_cube(whole.1));
+    let ((_, gone_shared), (_, gone_local)) = (cubes.shared_cube(part.0), cubes.local_cube(part.1));
+    let split = shared.len();
+    let mut masks: Vec<u8> = shared.iter().chain(&local).copied().collect();
+    let gone: Vec<u8> = gone_shared.iter().chain(&gone_local).copied().collect();
+    if masks.iter().zip(&gone).any(|(m, g)| m & g == 0) {
+        out.push(whole);
+        return;
+    }
+    for (i, g) in gone.into_iter().enumerate() {
+        let (kept, rest) = (masks[i] & !g, masks[i] & g);
+        if kept != 0 {
+            masks[i] = kept;
+            out.push((
+                cubes.encode_shared(inside, &masks[..split]),
+                cubes.encode_local(point, &masks[split..]),
+            ));
+            masks[i] = rest;
+        }
+    }
+}
