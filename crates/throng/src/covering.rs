@@ -26,27 +26,24 @@ impl Member<'_> {
 /// More thread states than this are not listed only to say more about a proof.
 const MOST: usize = 2_000;
 
-/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so; else by the thread states that
-/// can occur if one forgets which occur together, if those are few.
+/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so.
 pub(crate) struct Covering<'a> {
     proof: Option<&'a Certificate>,
     views: Views,
 }
 
 impl<'a> Covering<'a> {
-    pub fn new(problem: &Problem, verdicts: &'a [Verdict], limits: &Limits) -> Option<Covering<'a>> {
+    /// `search`: if no proof says so, by the thread states that can occur if one forgets which occur together, if those are few.
+    pub fn new(problem: &Problem, verdicts: &'a [Verdict], search: Option<&Limits>) -> Option<Covering<'a>> {
         let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Safe(certificate) => Some(certificate),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
         });
-        let first = proofs.clone().next()?;
+        proofs.clone().next()?;
         let proof = proofs.find(|certificate| covers(certificate));
         let views = match proof {
             Some(_) => Views::default(),
-            None => {
-                debug_assert!(!covers(first));
-                Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?.views()
-            }
+            None => Singles::of(&*problem.model, &problem.initial, MOST, search?).ok()?.ok()?.views(),
         };
         Some(Covering { proof, views })
     }

@@ -35,6 +35,9 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if args.no_check {
         job = job.unchecked();
     }
+    if args.strict {
+        job = job.strict();
+    }
     let problem = console.prepare(&job, Job::prepare)?.problem.clone();
     if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
         let source = &input.loaded().source;
