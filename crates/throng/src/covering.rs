@@ -37,7 +37,8 @@ const WORK: u64 = 1 << 17;
 pub(crate) struct Covering<'a>(Cow<'a, Certificate>);
 
 impl<'a> Covering<'a> {
-    pub fn new(problem: &Problem, verdicts: &'a [Verdict], limits: &Limits) -> Option<Covering<'a>> {
+    /// `search`: limits of looking for more where no proof says so.
+    pub fn new(problem: &Problem, verdicts: &'a [Verdict], search: Option<&Limits>) -> Option<Covering<'a>> {
         let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Safe(certificate) => Some(certificate),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => None,
@@ -46,6 +47,7 @@ impl<'a> Covering<'a> {
         if let Some(proof) = proofs.find(|certificate| covers(certificate)) {
             return Some(Covering(Cow::Borrowed(proof)));
         }
+        let limits = search?;
         if problem.bound != Bound::Any
             && let Ok(explored) = explore(problem, 1, &limits.part().work(WORK), &Silent)
             && let Ok(all) = explored.configurations()

@@ -3,6 +3,7 @@
 //! `THRONG_RANDOM=20000 THRONG_SEED=7 cargo test --release -p throng-dev --test languages programs:: -- --nocapture` compares that many programs.
 
 use throng_dev::harness as common;
+use throng_model::Model as _;
 use throng_model::Predecessors;
 use throng_model::SetStates;
 
