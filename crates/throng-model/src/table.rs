@@ -29,6 +29,12 @@ pub struct Table {
     steps: Vec<Step>,
     /// For each step, what it does to bystanders, sorted; those not listed stay.
     fates: Vec<Vec<(Local, Fate)>>,
+    /// Whether some step moves bystanders, kept while steps are added: this is asked for every step.
+    moves: bool,
+    /// Whether some step creates threads.
+    creates: bool,
+    /// The first step that a bystander may block.
+    blocked: Option<Edge>,
     /// Where each step is written.
     places: Vec<Origin>,
     /// The text that [`Origin::Text`] points into.
@@ -112,6 +118,9 @@ impl Table {
             locals,
             steps: Vec::new(),
             fates: Vec::new(),
+            moves: false,
+            creates: false,
+            blocked: None,
             places: Vec::new(),
             source: Arc::from(""),
             index: OnceLock::new(),
@@ -144,6 +153,9 @@ impl Table {
         let edge = Edge(self.steps.len() as u32);
         step.edge = edge;
         step.others = if fates.is_empty() { Bystanders::Stay } else { Bystanders::Transfer };
+        self.moves |= !fates.is_empty();
+        self.creates |= step.creates();
+        self.blocked = self.blocked.or(fates.iter().any(|f| f.1 == Fate::Block).then_some(edge));
         self.steps.push(step);
         self.fates.push(fates);
         self.places.push(place);
@@ -238,19 +250,18 @@ impl Model for Table {
     }
 
     fn traits(&self) -> Traits {
-        let blocks = |fates: &Vec<(Local, Fate)>| fates.iter().any(|f| f.1 == Fate::Block);
-        let blocking = self.fates.iter().position(blocks).map(|i| {
-            let place = self.edge_place(Edge(i as u32));
+        let blocking = self.blocked.map(|edge| {
+            let place = self.edge_place(edge);
             format!(
                 "line {}: `{}` tests that a place is empty or holds an exact number of tokens",
                 place.line, place.text
             )
         });
-        Traits { blocking, spawns: self.steps.iter().any(Step::creates) }
+        Traits { blocking, spawns: self.creates }
     }
 
     fn transfers(&self) -> Option<&dyn Transfers> {
-        self.fates.iter().any(|f| !f.is_empty()).then_some(self)
+        self.moves.then_some(self)
     }
 
     fn sets(&self) -> Option<&dyn SetStates> {
