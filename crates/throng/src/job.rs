@@ -105,6 +105,7 @@ pub struct Job<'a> {
     pub(crate) settings: Settings,
     pub(crate) watch: &'a dyn Watch,
     pub(crate) checks: bool,
+    strict: bool,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and [`Job::cutoff`].
     prepared: [OnceLock<Result<Prepared, Error>>; 2],
 }
@@ -159,6 +160,7 @@ impl<'a> Job<'a> {
             settings: Settings::default(),
             watch: &Silent,
             checks: true,
+            strict: false,
             prepared: Default::default(),
         }
     }
@@ -180,6 +182,7 @@ impl<'a> Job<'a> {
             settings: Settings::default(),
             watch: &Silent,
             checks: true,
+            strict: false,
             prepared: [ready(), ready()],
         }
     }
@@ -299,6 +302,11 @@ impl<'a> Job<'a> {
         Job { checks: false, ..self }
     }
 
+    /// Looks for vacuity ([`Outcome::vacuous`]) also where the proof does not describe all that can be reached, which costs a search of its own.
+    pub fn strict(self) -> Job<'a> {
+        Job { strict: true, ..self }
+    }
+
     /// The file of properties that the question reads, if it does.
     pub fn property_file(&self) -> Option<PathBuf> {
         self.input.as_ref().and_then(|input| self.question.property_file(input.loaded(), input.path()))
@@ -373,7 +381,8 @@ impl<'a> Job<'a> {
             checking: answer.checking,
         };
         let subject = prepared.subject(self.question.vocabulary);
-        let vacuous = vacuous(&problem, &answer.verdicts, subject.source.as_ref(), limits);
+        let vacuous =
+            vacuous(&problem, &answer.verdicts, subject.source.as_ref(), self.strict.then_some(limits));
         let mut warnings: Vec<SourceDiagnostic> = self.input.iter().flat_map(Input::warnings).collect();
         warnings.extend(prepared.warnings.iter().cloned());
         Ok(Outcome {

@@ -17,12 +17,12 @@ use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 use throng_model::{Local, Model, Place, Shared};
 
-/// Warnings about what was proved of a program.
+/// Warnings about what was proved of a program; `search` as in [`Covering::new`].
 pub(crate) fn vacuous(
     problem: &Problem,
     verdicts: &[Verdict],
     source: Option<&Arc<Source>>,
-    limits: &Limits,
+    search: Option<&Limits>,
 ) -> Vec<SourceDiagnostic> {
     let model = &*problem.model;
     let safe: Vec<&str> = problem
@@ -40,7 +40,7 @@ pub(crate) fn vacuous(
     if places.is_empty() {
         return Vec::new();
     }
-    let Some(covering) = Covering::new(problem, verdicts, limits) else { return Vec::new() };
+    let Some(covering) = Covering::new(problem, verdicts, search) else { return Vec::new() };
     let seen = Seen::of(model, &covering, &places);
     let bound = match problem.bound {
         Bound::Any => String::new(),

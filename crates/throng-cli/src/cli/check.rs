@@ -93,6 +93,9 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     if args.no_check {
         job = job.unchecked();
     }
+    if args.strict {
+        job = job.strict();
+    }
     let problem = console.prepare(&job, Job::prepare)?.problem.clone();
     if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
         let source = &input.loaded().source;

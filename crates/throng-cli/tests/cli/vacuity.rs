@@ -23,12 +23,12 @@ fn an_assertion_that_no_thread_reaches_is_warned_about_by_every_engine() {
     std::fs::write(&path, VACUOUS).unwrap();
     let name = path.to_str().unwrap();
     for engine in ["auto", "views", "backward", "karp-miller", "equations"] {
-        let report = json(&["check", name, "--engine", engine, "--quiet"]);
+        let report = json(&["check", name, "--engine", engine, "--quiet", "--strict"]);
         assert_eq!(report["verdict"], "safe", "{engine}");
         assert_eq!(codes(&report), [("W621".into(), 5), ("W620".into(), 6)], "{engine}");
     }
     for engine in ["explicit", "symbolic"] {
-        let report = json(&["check", name, "--engine", engine, "--threads", "2"]);
+        let report = json(&["check", name, "--engine", engine, "--threads", "2", "--strict"]);
         assert_eq!(codes(&report).len(), 2, "{engine}");
         assert!(report["warnings"][0]["message"].as_str().unwrap().contains("with at most 2 threads"));
     }

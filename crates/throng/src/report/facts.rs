@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use crate::covering::Covering;
-use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Verdict;
 use throng_model::{Local, Model, Shared};
@@ -35,7 +34,7 @@ pub fn facts(problem: &Problem, verdicts: &[Verdict]) -> Vec<LineFacts> {
     if model.places().is_empty() || verdicts.iter().any(|verdict| size(verdict) > MOST_MEMBERS) {
         return Vec::new();
     }
-    let Some(covering) = Covering::new(problem, verdicts, &Limits::none()) else { return Vec::new() };
+    let Some(covering) = Covering::new(problem, verdicts, None) else { return Vec::new() };
     let seen = Seen::of(model, &covering);
     let written = seen.values.keys().copied();
     let lines: Vec<u32> = written.collect();
