@@ -32,12 +32,12 @@ const MOST: usize = 2_000;
 /// Work that a search for all configurations may take only to say more about a proof.
 const WORK: u64 = 1 << 17;
 
-/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so; else all configurations within a thread bound, if
-/// they are few; else the thread states that can occur if one forgets which occur together, if those are few.
+/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so.
 pub(crate) struct Covering<'a>(Cow<'a, Certificate>);
 
 impl<'a> Covering<'a> {
-    /// `search`: limits of looking for more where no proof says so.
+    /// `search`: if no proof says so, by all configurations within a thread bound, if they are few; else by the thread states that can occur if one
+    /// forgets which occur together, if those are few.
     pub fn new(problem: &Problem, verdicts: &'a [Verdict], search: Option<&Limits>) -> Option<Covering<'a>> {
         let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Safe(certificate) => Some(certificate),
