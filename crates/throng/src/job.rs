@@ -343,6 +343,7 @@ impl<'a> Job<'a> {
             warnings,
             vacuous,
             assumptions: Vec::new(),
+            most_threads: None,
             certificate: None,
             problem,
             subject,
