@@ -427,6 +427,27 @@ impl Program {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
     }
 
+    /// How many threads there are at most at a time, if none is created in a loop.
+    pub fn most_threads(&self) -> Option<u32> {
+        let Start::One(first) = self.start else { return None };
+        if self.creates_without_bound() {
+            return None;
+        }
+        let (mut count, mut work) = (0u32, vec![first]);
+        while let Some(t) = work.pop() {
+            count += 1;
+            // A function that creates threads in itself has no end.
+            if count > 1000 {
+                return None;
+            }
+            work.extend(self.templates[t].code.iter().filter_map(|i| match i {
+                Instr::Spawn(t, ..) => Some(*t),
+                _ => None,
+            }));
+        }
+        Some(count)
+    }
+
     /// Whether a thread that the program starts with can create threads in a loop.
     pub fn creates_without_bound(&self) -> bool {
         matches!(self.start, Start::One(_))

@@ -38,8 +38,8 @@ impl Run {
             let thread = model.thread(l)?;
             threads.extend((0..n).map(|_| Some(Thread::clone(&thread))));
         }
-        let mut run = Run::default();
-        run.first = threads.iter().flatten().map(|t| t.template as usize).collect();
+        let first = threads.iter().flatten().map(|t| t.template as usize).collect();
+        let mut run = Run { first, ..Run::default() };
         let mut memory = Arc::new(initial_memory(program));
         for taken in &trace.steps {
             let mover = model.thread(taken.step.take.entries().first()?.0)?;

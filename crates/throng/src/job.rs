@@ -396,6 +396,7 @@ impl<'a> Job<'a> {
             warnings,
             vacuous,
             assumptions: Vec::new(),
+            most_threads: None,
             certificate: None,
             problem,
             subject,

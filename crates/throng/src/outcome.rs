@@ -43,6 +43,8 @@ pub struct Outcome {
     pub vacuous: Vec<SourceDiagnostic>,
     /// What the verdicts take for granted, in words.
     pub assumptions: Vec<String>,
+    /// How many threads there are at most at a time, where the program starts them itself and this is known beforehand.
+    pub most_threads: Option<u32>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
     pub(crate) subject: Subject,

@@ -58,18 +58,18 @@ fn scope(problem: &Problem, unit: &str) -> String {
     }
 }
 
-/// How many threads there are at most where a program starts them itself: the largest number in a set of configurations that is
-/// proved to hold all that is reached.
+/// How many threads there are at most at a time where a program starts them itself: known beforehand, or the largest number in a set
+/// of configurations that is proved to hold all that is reached.
 fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     let Problem { initial, bound, model, .. } = &report.problem;
     let starts_them = model.spawns() && initial.iter().all(|family| family.any.is_empty());
     if !starts_them || *bound != Bound::Any || report.subject.format.is_some() {
         return None;
     }
-    match verdict {
+    report.most_threads.or_else(|| match verdict {
         Verdict::Safe(Certificate::Closed(configs)) => configs.iter().map(|c| c.threads.size()).max(),
         _ => None,
-    }
+    })
 }
 
 /// How many threads there may be, with what a proof has shown about that.

@@ -183,6 +183,7 @@ pub(super) fn check(
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     outcome.assumptions = assumptions(&read, &outcome);
+    outcome.most_threads = read.loaded.program.most_threads();
     if let Some(misuse) = read.model.remarks().misuse.filter(|_| !read.loaded.question.locks) {
         console.note(&format!("warning: {misuse}"));
     }
