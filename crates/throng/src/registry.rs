@@ -172,7 +172,7 @@ impl Engine {
             Engine::KarpMiller => Box::new(KarpMiller::default()),
             Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
             Engine::Guided => Box::new(Guided { store }),
-            Engine::Backward => Box::new(Pruned { store, impatient: false }),
+            Engine::Backward => Box::new(Pruned { store }),
             Engine::Views => Box::new(Views { store }),
             Engine::Localise => Box::new(Localise),
             #[cfg(feature = "symbolic")]
@@ -191,7 +191,7 @@ pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn 
             engines.push(Box::new(Localise));
         }
         engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
-        engines.push(Box::new(Pruned { store: store(), impatient: true }));
+        engines.push(Box::new(Pruned { store: store() }));
         engines.push(Box::new(ByTriples { store: store() }));
     }
     engines

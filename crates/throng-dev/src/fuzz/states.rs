@@ -92,7 +92,7 @@ fn cutoffs(
     naive: &mut dyn FnMut(u32) -> Option<Answer>,
 ) -> Result<(), Trouble> {
     let (karp_miller, store) = (KarpMiller::default(), Arc::new(FactStore::default()));
-    let backward = Pruned { store: store.clone(), impatient: false };
+    let backward = Pruned { store: store.clone() };
     for method in [Method::Exact(&karp_miller), Method::Dynamic(&backward, &store)] {
         let Ok(found) = cutoff(problem, &method, 1, limits, &Silent) else { continue };
         if problem.complete().is_err() {

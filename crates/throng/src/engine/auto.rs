@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants that are known by then, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve

@@ -60,12 +60,7 @@ impl Algorithm for Backward {
 pub struct Pruned {
     /// Where views may be found.
     pub store: Arc<FactStore>,
-    /// Does not wait for pair views that are not there: another engine is looking for them. Views of single threads will do, or none.
-    pub impatient: bool,
 }
-
-/// An impatient search finds views of single threads with so many ticks, or does without.
-const WORK_FOR_SINGLES: u64 = 1 << 18;
 
 impl Algorithm for Pruned {
     fn name(&self) -> &'static str {
@@ -74,11 +69,7 @@ impl Algorithm for Pruned {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // Without facts, the search is as complete as with them.
-        let facts = match self.impatient {
-            true => self.store.get_or_singles(problem, &limits.part().work(WORK_FOR_SINGLES)),
-            false => self.store.get_or_find(problem, limits),
-        };
-        match facts {
+        match self.store.get_or_find(problem, limits) {
             Ok(facts) => run(
                 problem,
                 Some(&Pruning::new(problem, facts, self.store.triples(problem), limits)),

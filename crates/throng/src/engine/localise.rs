@@ -158,8 +158,7 @@ impl Search<'_> {
     /// Why the localised problem is safe, if it is and that is found.
     fn proof(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Option<Certificate>, Unknown> {
         let store = Arc::new(FactStore::default());
-        let engines: [&dyn Algorithm; 2] =
-            [&Pairs { store: store.clone() }, &Pruned { store, impatient: false }];
+        let engines: [&dyn Algorithm; 2] = [&Pairs { store: store.clone() }, &Pruned { store }];
         for engine in engines {
             let answer = engine.run(problem, self.limits, &Quiet(self.watch));
             statistics.configurations += answer.statistics.configurations;

@@ -124,8 +124,7 @@ impl Algorithm for ByTriples {
                 return Verdict::Unknown(Unknown::Inconclusive(why.into()));
             }
             let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-            let backward =
-                Pruned { store: self.store.clone(), impatient: false }.run(&one, limits, &Quiet(watch));
+            let backward = Pruned { store: self.store.clone() }.run(&one, limits, &Quiet(watch));
             backward.verdicts.into_iter().next().expect("one target, one verdict")
         });
         let verdicts = verdicts.collect();

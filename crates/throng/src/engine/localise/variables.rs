@@ -181,7 +181,8 @@ impl<'a> Dependences<'a> {
         })
     }
 
-    /// More variables: what the values of those that are kept depend on; if that is nothing new, the conditions on the way. None if there are no more.
+    /// More variables: what the values of those that are kept depend on; if that is nothing new, the conditions on the way, and at last all
+    /// conditions. None if there are no more.
     pub(super) fn grown(&self, kept: &Variables) -> Option<Variables> {
         let mut more = kept.clone();
         for access in &self.accesses {
@@ -203,6 +204,9 @@ impl<'a> Dependences<'a> {
             let inside: BTreeSet<usize> =
                 edges().filter(|e| e.1.changes(kept)).map(|e| instance(e.0)).collect();
             edges().filter(|e| inside.contains(&instance(e.0))).for_each(|e| more.extend(&e.1.tests));
+        }
+        if more.len() == kept.len() {
+            self.accesses.iter().for_each(|access| more.extend(&access.tests));
         }
         (more.len() > kept.len()).then_some(more)
     }
