@@ -92,10 +92,10 @@ pub fn find(
     let so_far = search.complete_up_to;
     let verdict = done.unwrap_or_else(|why| {
         Verdict::Unknown(match (so_far, why) {
-            (Some(n), why) if search.searched => Unknown::Inconclusive(format!(
-                "none with up to {}; {why}",
-                crate::report::plural(n.into(), "thread")
-            )),
+            (Some(n), why) if search.searched => {
+                let threads = if n == 1 { "1 thread".into() } else { format!("{n} threads") };
+                Unknown::Inconclusive(format!("none with up to {threads}; {why}"))
+            }
             (_, why) => why,
         })
     });
