@@ -13,5 +13,6 @@ mod outputs;
 mod page;
 mod papers;
 mod schemas;
+mod serve;
 mod setup;
 mod translate;

@@ -39,7 +39,12 @@ fn diagnostics_of_a_thousand_lines_take_less_than_50_milliseconds() {
         assert_eq!(errors, usize::from(version % 2 == 0), "{found:?}");
     }
     times.sort();
-    println!("fastest {:?}, median {:?}, slowest {:?}", times[0], times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "fastest {:?}, median {:?}, slowest {:?}",
+        times[0],
+        times[times.len() / 2],
+        times[times.len() - 1]
+    );
     // Half of the keystrokes, so that what else the machine does is not measured.
     assert!(times[times.len() / 2] < Duration::from_millis(50), "{times:?}");
 }
