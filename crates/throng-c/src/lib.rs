@@ -47,10 +47,7 @@ impl Loaded {
             model: Arc::new(model),
             initial: vec![Initial { shared, threads: Bag::one(main), any: Vec::new() }],
             initial_text: "one thread at main".into(),
-            targets: vec![Target {
-                name: "assertions".into(),
-                configs: vec![Config::new(model::FAILED, Bag::new())],
-            }],
+            targets: vec![Target::covering("assertions", vec![Config::new(model::FAILED, Bag::new())])],
             bound: Bound::Any,
         }
     }

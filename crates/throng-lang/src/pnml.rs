@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-pub use properties::{Property, Query, read_properties};
+pub use properties::{Property, read_properties};
 
 use crate::configuration::shortened;
 use crate::source::{Diagnostic, LineIndex};

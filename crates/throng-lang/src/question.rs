@@ -264,7 +264,7 @@ impl Question {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
-            targets.push(Target { name: "assertions".into(), configs: Vec::new() });
+            targets.push(Target::covering("assertions", Vec::new()));
         }
         if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
@@ -419,7 +419,7 @@ fn read_properties(
     if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
-/// The targets of a property file of the model-checking contest; formulas that are no coverability questions are
+/// The targets of a property file of the model-checking contest; formulas that do not ask what can be reached are
 /// left out with a warning.
 fn contest_properties(
     text: &str,
@@ -438,8 +438,8 @@ fn contest_properties(
     };
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
-        match property.query {
-            Ok(query) => targets.push(query.target),
+        match property.target {
+            Ok(target) => targets.push(target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);
                 left_out.push((property.id, why));

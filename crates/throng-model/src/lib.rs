@@ -28,6 +28,7 @@ pub mod cubes;
 pub mod limits;
 pub mod localisation;
 pub mod partial_order;
+pub mod predicate;
 pub mod problem;
 pub mod quotient;
 pub mod semantics;

@@ -67,6 +67,7 @@ impl<'a> Covering<'a> {
                 Certificate::Reduced(_)
                 | Certificate::Upward(_)
                 | Certificate::Quotient(..)
+                | Certificate::Refutation(_)
                 | Certificate::Localised(_),
             ) => Box::new(std::iter::empty()),
         }
@@ -84,6 +85,7 @@ fn covers(certificate: &Certificate) -> bool {
         Certificate::Reduced(_)
         | Certificate::Upward(_)
         | Certificate::Quotient(..)
+        | Certificate::Refutation(_)
         | Certificate::Localised(_) => false,
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Job`] is checked ([`Job::check`]), its thread states are listed ([`Job::reach`]), its cutoff is found ([`Job::cutoff`]), or a certificate
 //! about it is checked ([`Job::certify`]). The command line has no other way to do any of this.
 
+mod bounds;
 mod cutoff;
 mod reach;
 
@@ -309,19 +310,22 @@ impl<'a> Job<'a> {
     /// The same with any engine, such as your own. Its evidence is checked, too.
     pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
-        let mut problem = prepared.problem.clone();
-        room_for_the_start(&problem)?;
+        room_for_the_start(&prepared.problem)?;
         let began = Instant::now();
-        let mut answer = obeying(&problem, limits, || engine.run(&problem, limits, self.watch));
-        if let Some(flaw) = answer.flaw.take() {
-            return Err(Error::Flawed(flaw));
-        }
-        if self.checks && !answer.checked {
-            let began = Instant::now();
-            check_all(&problem, &mut answer, limits)?;
-            answer.checked = true;
-            answer.checking += began.elapsed();
-        }
+        let mut run = |problem: &Problem, limits: &Limits| {
+            let mut answer = obeying(problem, limits, || engine.run(problem, limits, self.watch));
+            if let Some(flaw) = answer.flaw.take() {
+                return Err(Error::Flawed(flaw));
+            }
+            if self.checks && !answer.checked {
+                let began = Instant::now();
+                check_all(problem, &mut answer, limits)?;
+                answer.checked = true;
+                answer.checking += began.elapsed();
+            }
+            Ok(answer)
+        };
+        let (mut problem, mut answer) = bounds::answer(&prepared.problem, limits, &mut run)?;
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
             reading: prepared.took,
@@ -407,7 +411,7 @@ pub(crate) fn room_for_the_start(problem: &Problem) -> Result<(), Error> {
 /// Adds the properties that could not be asked: nothing is known about them.
 fn leave_out(left_out: &[(String, String)], problem: &mut Problem, answer: &mut Answer) {
     for (name, why) in left_out.iter().cloned() {
-        problem.targets.push(Target { name, configs: Vec::new() });
+        problem.targets.push(Target::covering(name, Vec::new()));
         answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
         if !answer.fewest.is_empty() {
             answer.fewest.push(false);

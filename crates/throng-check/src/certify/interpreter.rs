@@ -566,7 +566,9 @@ impl Interpreter {
                 found.iter().map(|v| Config::new(self.encode_shared(false, &v.shared), Bag::new())).collect()
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
-            Property::Covers(_) => return Err("a program's targets are given as text".into()),
+            Property::Covers(_) | Property::Satisfies(_) => {
+                return Err("a program's targets are given as text".into());
+            }
         })
     }
 

@@ -73,7 +73,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(Reusing::new(path, input.loaded(), &problem, engine)?);
+        engine = Box::new(Reusing::new(path, input.loaded(), engine)?);
     }
     let mut outcome = job.check_by(&*engine, &limits)?;
     console.has_answer();

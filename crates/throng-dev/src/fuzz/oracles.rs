@@ -416,7 +416,7 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         let property =
             Property::of_name(name).ok_or_else(|| trouble(format!("what does `{name}` ask for?")))?;
         let configs = model.bad(&property).map_err(trouble)?;
-        targets.push(Target { name: name.clone(), configs });
+        targets.push(Target::covering(name.clone(), configs));
     }
     let own = Problem {
         initial: vec![model.initial(program.initial)],

@@ -175,7 +175,7 @@ impl Jit {
                 Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
-        any.then(|| Target { name: "assertions".into(), configs })
+        any.then(|| Target::covering("assertions", configs))
     }
 
     /// A thread can execute the statement with this label (an `assert(0)` in front of it).
@@ -184,7 +184,7 @@ impl Jit {
             let inside = self.program.points[p as usize].inside;
             Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
-        Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
+        Ok(Target::covering(format!("error label {label}"), configs.collect()))
     }
 
     /// Two threads are at this label, no thread is inside an atomic section.
@@ -198,7 +198,7 @@ impl Jit {
                 configs.push(Config::new(shared, both));
             }
         }
-        Ok(Target { name: format!("mutex {label}"), configs })
+        Ok(Target::covering(format!("mutex {label}"), configs))
     }
 
     /// The shared variables can falsify the expression, no thread is inside an atomic section.
@@ -210,7 +210,7 @@ impl Jit {
         }
         let configs =
             found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
-        Target { name: format!("invariant {name}"), configs: configs.collect() }
+        Target::covering(format!("invariant {name}"), configs.collect())
     }
 
     /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
@@ -262,7 +262,7 @@ impl Jit {
         configs.sort_unstable();
         configs.dedup();
         let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target { name: format!("state {name}"), configs })
+        Ok(Target::covering(format!("state {name}"), configs))
     }
 
     /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
