@@ -133,7 +133,7 @@ pub mod model {
     pub use throng_model::{
         Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, OMEGA,
         Persist, Place, Predecessors, SetStates, Shared, Step, Traits, Transfers, UNCOUNTABLE, limits,
-        problem, semantics, table, verdict,
+        predicate, problem, semantics, table, verdict,
     };
 }
 
