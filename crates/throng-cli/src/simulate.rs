@@ -371,7 +371,7 @@ mod tests {
             model: Arc::new(table),
             initial: vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }],
             initial_text: "any number of threads in out".into(),
-            targets: vec![Target { name: "both".into(), configs: vec![both] }],
+            targets: vec![Target::covering("both", vec![both])],
             bound: Bound::Any,
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limi
     {
         return Err(Flaw::NotForThisModel(why));
     }
-    let target = |configs| Target { name: String::new(), configs };
+    let target = |configs| Target::covering(String::new(), configs);
     let bound = problem.bound.threads();
     let mut ticker = Ticker::new(limits);
     match verdict {

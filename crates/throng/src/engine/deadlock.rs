@@ -100,7 +100,7 @@ pub fn find(
         })
     });
     let configs = search.deadlock.into_iter().collect();
-    Found { target: Target { name: DEADLOCK.into(), configs }, verdict, by, statistics: search.statistics }
+    Found { target: Target::covering(DEADLOCK, configs), verdict, by, statistics: search.statistics }
 }
 
 fn proved(proof: Option<Certificate>) -> Result<Verdict, Unknown> {
