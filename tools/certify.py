@@ -23,7 +23,7 @@ import sys
 from collections import Counter, namedtuple
 from itertools import combinations, combinations_with_replacement, product
 
-Rule = namedtuple("Rule", "src dst take put spawn fates")
+Rule = namedtuple("Rule", "src dst take put spawn fates name", defaults=[None])
 # `initial` are families: a configuration, and the states in which any number of further threads may start. `targets` are lists of configurations.
 System = namedtuple("System", "shared local rules net initial targets")
 OMEGA = float("inf")
@@ -143,11 +143,218 @@ def read_target(text, shared, local):
     return [target]
 
 
-def read_prop(path, shared, local):
+# ── conditions, in the order in which cases of a refutation are counted: (0, ((place, coefficient), ...), least), dead, live, (3, all of these), (4, any of these);
+# places by number ──
+
+AT_LEAST, DEAD, LIVE, ALL, ANY = 0, (1,), (2,), 3, 4
+TRUE, FALSE = (ALL, ()), (ANY, ())
+
+
+def at_least(terms, least):
+    """Σ coefficient · tokens ≥ least; where that is decided by signs alone, whether it is."""
+    total = Counter()
+    for place, n in terms:
+        total[place] += n
+    terms = tuple(sorted((place, n) for place, n in total.items() if n))
+    if all(n > 0 for _, n in terms) and least <= 0:
+        return TRUE
+    if all(n < 0 for _, n in terms) and least > 0:
+        return FALSE
+    return (AT_LEAST, terms, least)
+
+
+def join(kind, parts):
+    """All or any of these, sorted; nested ones are taken apart."""
+    found = set()
+    for part in parts:
+        if part == (FALSE if kind == ALL else TRUE):
+            return part
+        found.update(part[1] if part[0] == kind else [part])
+    return found.pop() if len(found) == 1 else (kind, tuple(sorted(found)))
+
+
+def negated(c):
+    if c in (DEAD, LIVE):
+        return LIVE if c == DEAD else DEAD
+    if c[0] == AT_LEAST:
+        return (AT_LEAST, tuple((p, -n) for p, n in c[1]), 1 - c[2])
+    return join(ANY if c[0] == ALL else ALL, [negated(part) for part in c[1]])
+
+
+def counted(c, rules, index):
+    """The same in terms of numbers of tokens alone: something can move if some rule has what it takes."""
+    if c in (DEAD, LIVE):
+        live = join(ANY, [covering(r.take, index) for r in rules])
+        return live if c == LIVE else negated(live)
+    return c if c[0] == AT_LEAST else join(c[0], [counted(part, rules, index) for part in c[1]])
+
+
+def covering(threads, index):
+    return join(ALL, [(AT_LEAST, ((index(p), 1),), n) for p, n in dict(threads).items()])
+
+
+MOST_MARKINGS = 200
+
+
+def markings(c):
+    """The smallest markings of a condition that is upward closed, if these are not too many; each a set of (place, number)."""
+
+    def smallest(found):
+        if len(found) > MOST_MARKINGS:
+            return None
+        found = {frozenset(m.items()): m for m in found}.values()
+        above = lambda m, n: m != n and all(m.get(p, 0) >= k for p, k in n.items())
+        return [m for m in found if not any(above(m, n) for n in found)]
+
+    def of(c):
+        if c in (DEAD, LIVE):
+            return None
+        if c[0] == AT_LEAST:
+            if any(n < 0 for _, n in c[1]):
+                return None
+            partial = [({}, c[2])]
+            for i, (p, n) in enumerate(c[1]):
+                grown = []
+                for chosen, left in partial:
+                    most = max(0, -(-left // n))
+                    for k in [most] if i + 1 == len(c[1]) else range(most + 1):
+                        grown.append(({**chosen, p: k} if k else chosen, left - k * n))
+                        if len(grown) > MOST_MARKINGS:
+                            return None
+                partial = grown
+            return smallest([m for m, _ in partial])
+        each = [of(part) for part in c[1]]
+        if None in each:
+            return None
+        if c[0] == ANY:
+            return smallest([m for ms in each for m in ms])
+        both = lambda a, b: {p: max(a.get(p, 0), b.get(p, 0)) for p in {*a, *b}}
+        found = [{}]
+        for ms in each:
+            if len(found) * len(ms) > MOST_MARKINGS:
+                return None
+            found = smallest([both(a, b) for a in found for b in ms])
+        return found
+
+    found = of(c)
+    return None if found is None else {frozenset(m.items()) for m in found}
+
+
+def numbering(local):
+    """Local states as numbers, in the order of the input."""
+    return int if isinstance(local, Numbers) else {l: i for i, l in enumerate(local)}.__getitem__
+
+
+# Asks for the largest value of a sum.
+Largest = namedtuple("Largest", "sum")
+
+# What must not be reached: configurations that cover one of a set; of these, those that satisfy a condition, if there is one.
+Bad = namedtuple("Bad", "configs condition", defaults=[None])
+
+
+def read_contest(text, local, rules):
+    """Formulas of the model-checking contest that ask what can be reached; others are left out."""
+    import xml.etree.ElementTree as tree
+
+    known, by_name, index = set(local), {}, numbering(local)
+    for r in rules:
+        by_name.setdefault(r.name, []).append(r)
+    tag = lambda e: e.tag.split("}")[-1]
+
+    class LeftOut(Exception):
+        pass
+
+    def number(e, sign, counts, terms):
+        """Adds places to `terms`; gives the constant."""
+        if tag(e) == "integer-constant":
+            return sign * int(e.text)
+        if tag(e) == counts:
+            for place in e:
+                name = (place.text or "").strip()
+                if tag(place) != "place" or name not in known:
+                    raise LeftOut
+                terms.append((index(name), sign))
+            return 0
+        if tag(e) == "integer-sum":
+            return sum(number(part, sign, counts, terms) for part in e)
+        if tag(e) == "integer-difference" and len(e):
+            return number(e[0], sign, counts, terms) + sum(number(part, -sign, counts, terms) for part in e[1:])
+        raise LeftOut
+
+    def compare(a, b, least):
+        terms = []
+        constant = number(a, 1, "tokens-count", terms) + number(b, -1, "tokens-count", terms)
+        return at_least(terms, least - constant)
+
+    def formula(e):
+        kind = tag(e)
+        if kind in ("true", "false"):
+            return TRUE if kind == "true" else FALSE
+        if kind == "negation" and len(e) == 1:
+            return negated(formula(e[0]))
+        if kind in ("conjunction", "disjunction"):
+            return join(ALL if kind == "conjunction" else ANY, [formula(part) for part in e])
+        if kind == "implication" and len(e) == 2:
+            return join(ANY, [negated(formula(e[0])), formula(e[1])])
+        if kind in ("deadlock", "is-deadlock"):
+            return DEAD
+        if kind == "is-fireable":
+            named = [by_name.get((t.text or "").strip()) for t in e]
+            if None in named:
+                raise LeftOut
+            return join(ANY, [covering(r.take, index) for rs in named for r in rs])
+        if not kind.startswith("integer-") or len(e) != 2:
+            raise LeftOut
+        a, b = e
+        both = lambda how, least: join(how, [compare(a, b, least), compare(b, a, least)])
+        found = {
+            "integer-le": lambda: compare(b, a, 0),
+            "integer-lt": lambda: compare(b, a, 1),
+            "integer-ge": lambda: compare(a, b, 0),
+            "integer-gt": lambda: compare(a, b, 1),
+            "integer-eq": lambda: both(ALL, 0),
+            "integer-ne": lambda: both(ANY, 1),
+        }
+        if kind not in found:
+            raise LeftOut
+        return found[kind]()
+
+    def target(e):
+        if tag(e) == "place-bound":
+            terms = []
+            number(e, 1, "place-bound", terms)
+            sum_ = at_least(terms, 1)
+            return Largest(sum_[1])
+        if len(e) != 1 or len(e[0]) != 1:
+            raise LeftOut
+        if (tag(e), tag(e[0])) == ("exists-path", "finally"):
+            return formula(e[0][0])
+        if (tag(e), tag(e[0])) == ("all-paths", "globally"):
+            return negated(formula(e[0][0]))
+        raise LeftOut
+
+    try:
+        root = tree.fromstring(text)
+    except tree.ParseError as why:
+        raise Unreadable("no XML: %s" % why)
+    targets = []
+    for property_ in root:
+        formulas = [e for e in property_ if tag(e) == "formula"]
+        try:
+            if len(formulas) == 1 and len(formulas[0]) == 1:
+                targets.append(target(formulas[0][0]))
+        except LeftOut:
+            pass
+    if not targets:
+        raise Unreadable("no formula that can be checked")
+    return targets
+
+
+def read_prop(path, shared, local, rules):
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
         text = file.read()
     if text.lstrip().startswith("<"):
-        raise Skipped("a property file of the model-checking contest")
+        return read_contest(text, local, rules)
     lines = [line.split("#")[0] for line in text.split("\n")]
     targets = [read_target(line, shared, local) for line in lines if line.strip()]
     if not targets:
@@ -187,10 +394,25 @@ def read_ntts(text, _):
     return System(shared, local, read_edges(edges, shared, local), False, initial, targets)
 
 
+NAME = r"[A-Za-z_][\w.$]*(?:\[\])*"
+
+
+def spelled(names):
+    """What rules call variables: their names, or these without odd characters, if that is no other's."""
+    words = ((".", "dot"), ("$", "dollar"), ("[", "leftbracket"), ("]", "rightbracket"))
+    found = {}
+    for name in names:
+        plain = name
+        for sign, word in words:
+            plain = plain.replace(sign, word)
+        found[plain] = name if plain not in found else None
+    return {**found, **{name: name for name in names}}
+
+
 def read_conditions(text, names):
     """`x >= 1, y = 2  z in [0, 3]`: conjunctions of variable -> least, most."""
     found, at, goes_on = [], 0, False
-    pattern = re.compile(r"\s*(\w+)\s*(?:>=\s*(\d+)|=\s*(\d+)|\bin\s*\[\s*(\d+)\s*,\s*(\d+)\s*\])\s*(,?)", re.ASCII)
+    pattern = re.compile(r"\s*(" + NAME + r")\s*(?:>=\s*(\d+)|=\s*(\d+)|\bin\s*\[\s*(\d+)\s*,\s*(\d+)\s*\])\s*(,?)", re.ASCII)
     while text[at:].strip() or goes_on:
         part = pattern.match(text, at)
         if not part or part.group(1) not in names:
@@ -213,9 +435,6 @@ def read_spec(text, init_free):
         raise Unreadable("no vars, rules, init")
     names, rules = found.group(1).split(), []
     targets = read_conditions(found.group(4) or "", names)
-    if any(most != OMEGA for target in targets for _, most in target.values()):
-        raise Skipped("a target with an upper bound")  # becomes a place and rules of its own
-    targets = [[config("0", {x: least for x, (least, _) in target.items()})] for target in targets]
     init = read_conditions(found.group(3), names)
     if len(init) > 1:
         raise Unreadable("a second init")
@@ -225,31 +444,54 @@ def read_spec(text, init_free):
     initial = [(config("0", dict(case)), free) for case in product(*ranges)]
     if not initial:
         raise Unreadable("there is no initial marking")
+    words = spelled(names)
     for part in found.group(2).split(";"):
         if "->" not in part:
             continue
         guard, update = part.split("->")
-        rules += net_rule(names, guard, update)
+        rules += net_rule(words, guard, update)
+    if any(most != OMEGA for target in targets for _, most in target.values()):
+        if len(initial) > 1 or free or any(r.fates for r in rules):
+            raise Skipped("a target with an upper bound")  # becomes a place and rules of its own
+    targets = [spec_target(target, numbering(names)) for target in targets]
     return System(["0"], names, rules, True, initial, targets)
 
 
+def spec_target(target, index):
+    """Configurations to cover; if there are upper bounds, a condition."""
+    if all(most == OMEGA for _, most in target.values()):
+        return [config("0", {x: least for x, (least, _) in target.items()})]
+    least = [(AT_LEAST, ((index(x), 1),), low) for x, (low, _) in target.items() if low > 0]
+    most = [(AT_LEAST, ((index(x), -1),), -high) for x, (_, high) in target.items() if high != OMEGA]
+    return join(ALL, least + most)
+
+
 def net_rule(names, guard, update):
+    def known(word):
+        if names.get(word) is None:
+            raise Unreadable("no variable " + word)
+        return names[word]
+
     take, blocked = Counter(), set()
     for g in filter(None, (g.strip() for g in guard.split(","))):
-        at_least = re.fullmatch(r"(\w+)\s*>=\s*(\d+)", g)
-        exactly = re.fullmatch(r"(\w+)\s*=\s*(\d+)", g)
+        at_least = re.fullmatch("(" + NAME + r")\s*>=\s*(\d+)", g)
+        exactly = re.fullmatch("(" + NAME + r")\s*=\s*(\d+)", g)
         if not (at_least or exactly):
             if g == "true":
                 continue
             raise Skipped("guard " + g)
         name, n = (at_least or exactly).groups()
+        name = known(name)
         if name in take:
             raise Skipped("two conditions about " + name)
         take[name] = int(n)
         if exactly:
             blocked.add(name)
     updates = [u.split("=", 1) for u in update.split(",") if u.strip()]
-    updates = {x.strip(" '\n\t\r"): re.findall(r"([+-]?)\s*(\w+)", right) for x, right in updates}
+    term = r"([+-]?)\s*(%s|\d+)" % NAME
+    word = lambda w: w if w.isdigit() else known(w)
+    terms = lambda right: [(sign, word(w)) for sign, w in re.findall(term, right)]
+    updates = {known(x.strip(" '\n\t\r")): terms(right) for x, right in updates}
     put, to = Counter(), {}  # `to`: where the tokens of a place go
     for x, terms in updates.items():
         for sign, term in terms:
@@ -312,7 +554,7 @@ def read_pnml(text, _):
                 take[source] += n
             if source == t:
                 put[target] += n
-        rules.append(Rule("0", "0", take, put, Counter(), {}))
+        rules.append(Rule("0", "0", take, put, Counter(), {}, t))
     return System(["0"], places, rules, True, [(config("0", marking), [])], [])
 
 
@@ -434,6 +676,19 @@ configurations = record({"configurations": listed(configuration)})
 taken = record({"by": maybe(natural), "does": text_of, "after": configuration}, ["by"])
 weights = record({"shared": listed(row(natural, integer)), "local": listed(row(natural, integer))})
 block = row(natural, listed(natural), maybe(listed(natural)))
+sum_shape = listed(row(natural, integer))
+
+
+def condition_shape(value, depth):
+    key = next(iter(value)) if type(value) is dict and len(value) == 1 else value
+    if key == "at-least":
+        return {key: row(sum_shape, integer)(value[key], deeper(depth))}
+    return choice("dead", "live", all=listed(condition_shape), any=listed(condition_shape))(value, depth)
+
+
+case = choice(
+    split=natural, linear=record({"weights": sum_shape, "comparisons": sum_shape, "traps": sum_shape})
+)
 evidence = choice(
     trace=record({"start": configuration, "steps": listed(taken)}),
     closed=configurations,
@@ -441,6 +696,7 @@ evidence = choice(
     invariants=record(
         {"views": maybe(listed(block)), "vectors": listed(weights), "basis": listed(configuration)}, ["views"]
     ),
+    refutation=record({"traps": listed(listed(natural)), "cases": listed(case)}),
     through=record(
         {
             "kept": listed(natural),
@@ -464,6 +720,7 @@ property_shape = choice(
     invariant=text_of,
     state=text_of,
     covers=listed(configuration),
+    satisfies=condition_shape,
 )
 certificate_shape = record(
     {
@@ -587,6 +844,15 @@ def predecessors(r, c):
 # ── the rules of docs/formats.md ──
 
 
+def about(condition):
+    """The places that a condition is about; None if it asks what can move."""
+    if condition in (DEAD, LIVE):
+        return {None}
+    if condition[0] == AT_LEAST:
+        return {p for p, _ in condition[1]}
+    return set().union(*map(about, condition[1]))
+
+
 def two(threads):
     """The threads one by one; two stand for more."""
     return [l for l, n in threads.items() for _ in range(2 if n > 1 else 1) if n > 0]
@@ -601,6 +867,7 @@ def together(group, threads):
 class Decoder:
     def __init__(self, system, doc):
         self.system, self.doc = system, doc
+        self.index = numbering(system.local)
         self.names = {"shared": system.shared, "local": system.local}
         problem = doc["problem"]
         bound = problem["bound"]
@@ -614,8 +881,7 @@ class Decoder:
             threads = self.config([f["shared"], f["threads"]])
             self.families.append((threads, [self.local(l) for l in f["any"]]))
 
-        numbered = isinstance(system.local, Numbers)
-        order = int if numbered else {l: i for i, l in enumerate(system.local)}.get
+        order = self.index
         self.led = {}  # rules by shared state and leader, the first local state that they take
         for r in system.rules:
             leader = min(r.take, key=order) if r.take else None
@@ -680,7 +946,7 @@ class Decoder:
 
     def trace(self, bad, start, steps):
         now = self.run(start, steps)
-        need(any(covers(now, b) for b in bad), "the run ends in a configuration that is not bad")
+        need(self.is_bad(now, bad), "the run ends in a configuration that is not bad")
 
     def run(self, start, steps):
         """The last configuration of a run."""
@@ -691,6 +957,20 @@ class Decoder:
             need(self.leads(now, step["by"], after, self.threads), "step %d leads elsewhere" % (i + 1))
             now = after
         return now
+
+    def is_bad(self, c, bad):
+        """Whether a configuration is in a target: covers one of a set, or satisfies a condition."""
+        covered = any(covers(c, b) for b in bad.configs)
+        return covered and (bad.condition is None or self.satisfies(c, bad.condition))
+
+    def satisfies(self, c, condition):
+        if condition in (DEAD, LIVE):
+            moves = any(fire(r, c, None) for r in self.rules_from(c[0], dict(c[1])))
+            return moves == (condition == LIVE)
+        if condition[0] == AT_LEAST:
+            have = {self.index(p): n for p, n in c[1]}
+            return sum(n * have.get(p, 0) for p, n in condition[1]) >= condition[2]
+        return (all if condition[0] == ALL else any)(self.satisfies(c, part) for part in condition[1])
 
     def has_ended(self, l):
         """Whether no rule ever takes a thread from a local state, or moves it."""
@@ -708,7 +988,7 @@ class Decoder:
             last = self.run(**body)
             return need(self.is_deadlock(last), "the run does not end in a deadlock")
         if kind == "closed":
-            self.closed([], **body)
+            self.closed(Bad(frozenset()), **body)
             for c in map(self.config, body["configurations"]):
                 need(not self.is_deadlock(c), "a member is a deadlock: %s" % (c,))
             return
@@ -742,7 +1022,7 @@ class Decoder:
         for c in starts:
             need(inside(c), "an initial configuration is missing: %s" % (c,))
         for m in members:
-            need(not any(covers(m, b) for b in bad), "a member is bad: %s" % (m,))
+            need(not self.is_bad(m, bad), "a member is bad: %s" % (m,))
             for r in self.rules_from(m[0], dict(m[1])):
                 for after in fire(r, m, bound):
                     need(not counts(after) or inside(after), "%s leads outside to %s" % (m, after))
@@ -762,9 +1042,11 @@ class Decoder:
             near = by_shared.get(c[0], ())
             return c in known or any(all(m.get(l, 0) >= n for l, n in c[1]) for m in near)
 
-        self.forward(bad, members, self.omega_families(), below, None)
+        # What members stand for is more than themselves: a condition says nothing about them.
+        self.forward(Bad(bad.configs), members, self.omega_families(), below, None)
 
     def invariants(self, bad, views, vectors, basis):
+        bad = bad.configs
         if views is None:
             need(not vectors, "vectors without views")
             return self.upward(bad, [self.config(c) for c in basis], lambda c: False)
@@ -864,7 +1146,7 @@ class Decoder:
         for r in rules:
             leaving.setdefault(r.src, []).append(r)
         need(self.threads is None and self.tokens is None, "states are passed through for any number of threads")
-        need(not any(c[0] in skipped for c in bad), "a skipped state is bad")
+        need(not any(c[0] in skipped for c in bad.configs), "a skipped state is bad")
         need(not any(c[0] in skipped for c, _ in self.families), "a skipped state is initial")
         tails = {}  # the paths from a skipped state to a kept one
 
@@ -893,11 +1175,72 @@ class Decoder:
         smaller = Decoder(self.system._replace(rules=whole), self.doc)
         images = lambda free: {image.get(l, l) for l in free} - {None}
         smaller.families = [(config(s, merge(c)), images(free)) for (s, c), free in self.families]
-        smaller.safe([config(s, merge(c)) for s, c in bad], proof)
+        changed = {self.index(l) for l in (*image, *image.values()) if l is not None}
+        kept = bad.condition is not None and about(bad.condition).isdisjoint(changed | {None})
+        smaller.safe(Bad([config(s, merge(c)) for s, c in bad.configs], bad.condition if kept else None), proof)
+
+    def refutation(self, bad, traps, cases):
+        """Cases of what is bad, each of which contradicts the state equation."""
+        rules, index = self.system.rules, self.index
+        states = {s for r in rules for s in (r.src, r.dst)} | {c[0] for c, _ in self.families}
+        plain = not any(r.fates for r in rules) and len(states) == 1 and self.threads is None
+        need(plain, "state equations are about nets")
+        traps = [{index(self.local(l)) for l in trap} for trap in traps]
+        holds = lambda threads, trap: any(index(l) in trap for l, n in dict(threads).items() if n > 0)
+        for trap in traps:
+            need(all(holds(c[1], trap) for c, _ in self.families), "a trap is empty at the start")
+            stays = all(holds(r.put + r.spawn, trap) or not holds(r.take, trap) for r in rules)
+            need(stays, "a rule can empty a trap")
+        whole = join(ANY, [covering(c[1], index) for c in bad.configs])
+        if bad.condition is not None:
+            whole = join(ALL, [whole, bad.condition])
+
+        def assume(held, part):
+            comparisons, open_ = held
+            if part[0] == AT_LEAST:
+                return [*comparisons, part], open_
+            if part[0] == ANY:
+                return comparisons, [*open_, part[1]]
+            for inner in part[1]:
+                comparisons, open_ = assume((comparisons, open_), inner)
+            return comparisons, open_
+
+        waiting = [assume(([], []), counted(whole, rules, index))]
+        for case_ in cases:
+            need(waiting, "there are more cases than parts")
+            comparisons, open_ = waiting.pop()
+            if "split" in case_:
+                which = case_["split"]
+                need(which < len(open_), "a disjunction that is split is not open")
+                rest = comparisons, open_[:which] + open_[which + 1 :]
+                waiting += [assume(rest, part) for part in reversed(open_[which])]
+                continue
+            body = case_["linear"]
+            weights = [(index(self.local(l)), n) for l, n in body["weights"]]
+            need(len(dict(weights)) == len(weights), "a state has two weights")
+            weights = dict(weights)
+            value = lambda threads: sum(weights.get(index(l), 0) * n for l, n in dict(threads).items())
+            need(all(value(r.put) + value(r.spawn) <= value(r.take) for r in rules), "a sum grows")
+            for _, free in self.families:
+                need(all(weights.get(index(l), 0) <= 0 for l in free), "any number may start where a sum counts")
+            used, asked = Counter(), 0
+            for chosen, available in ((body["comparisons"], comparisons), (body["traps"], traps)):
+                for which, times in chosen:
+                    need(which < len(available) and times >= 0, "what is used is not there")
+                    comparison = available[which]
+                    if isinstance(comparison, set):
+                        comparison = (AT_LEAST, [(p, 1) for p in comparison], 1)
+                    asked += comparison[2] * times
+                    for p, n in comparison[1]:
+                        used[p] += n * times
+            need(all(used[p] <= weights.get(p, 0) for p in {*used, *weights}), "more is used than the sum has")
+            start = max((value(c[1]) for c, _ in self.families), default=-OMEGA)
+            need(asked > start, "what is asked for is no more than there is at the start")
+        need(not waiting, "a case is left open")
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()
-        need(kind in ("closed", "downward", "invariants", "through"), "%s is no proof" % kind)
+        need(kind in ("closed", "downward", "invariants", "refutation", "through"), "%s is no proof" % kind)
         getattr(self, kind)(bad, **body)
 
     def evidence(self, place):
@@ -919,14 +1262,45 @@ class Decoder:
         for target in self.doc["targets"]:
             key = "deadlock" if target["property"] == "deadlock" else self.bad(target)
             found.setdefault(key, []).append(target["verdict"])
-        keys = [frozenset(t) for t in targets] + ["deadlock"] * deadlock
-        open_ = [t for t in keys if t not in found]
-        reached = any("unsafe" in found.get(t, ()) for t in keys)
+        asked = [t if isinstance(t, Largest) else self.sought(t) for t in targets] + ["deadlock"] * deadlock
+        shown = lambda t: self.shows_largest(t.sum, found) if isinstance(t, Largest) else t in found
+        open_ = [t for t in asked if not shown(t)]
+        reached = any("unsafe" in found.get(t, ()) for t in asked if not isinstance(t, Largest))
         need(reached or not open_, "answers another question: nothing is said about %s" % open_[:1])
 
+    def sought(self, target):
+        """What a target of the question asks for, as certificates express it: configurations, or a condition unless it is upward closed."""
+        if not isinstance(target, tuple):
+            return Bad(frozenset(target))
+        smallest = markings(target)
+        if smallest is None:
+            return Bad(frozenset([config("0", {})]), target)
+        name = self.system.local.__getitem__
+        return Bad(frozenset(config("0", {name(p): n for p, n in m}) for m in smallest))
+
+    def shows_largest(self, sum_, found):
+        """Whether it is shown that a sum reaches some value and not the next one."""
+        everything = frozenset([config("0", {})])
+        at = lambda least: found.get(Bad(everything, (AT_LEAST, sum_, least)), ())
+        if not sum_:
+            return "safe" in found.get(Bad(everything, FALSE), ())
+        values = [b.condition[2] for b in found if b != "deadlock" and b.condition and b.condition[:2] == (AT_LEAST, sum_)]
+        return any("safe" in at(n) and (n == 1 or "unsafe" in at(n - 1)) for n in values)
+
+    def condition(self, c):
+        if c in ("dead", "live"):
+            return DEAD if c == "dead" else LIVE
+        ((kind, body),) = c.items()
+        if kind == "at-least":
+            return at_least([(self.index(self.local(l)), n) for l, n in body[0]], body[1])
+        return join(ALL if kind == "all" else ANY, [self.condition(part) for part in body])
+
     def bad(self, target):
+        if "satisfies" in target["property"]:
+            need(self.system.shared == ["0"], "conditions are about nets")
+            return Bad(frozenset([config("0", {})]), self.condition(target["property"]["satisfies"]))
         need("covers" in target["property"], "systems have configurations as targets")
-        return frozenset(self.config(c) for c in target["property"]["covers"])
+        return Bad(frozenset(self.config(c) for c in target["property"]["covers"]))
 
     def judge(self):
         shared = {}  # targets that share their evidence are checked once
@@ -940,10 +1314,12 @@ class Decoder:
                 self.deadlock(evidence)
             elif is_run:
                 self.trace(bad, **evidence["trace"])
+            elif bad.condition is None and "refutation" not in evidence:
+                shared.setdefault(target["evidence"], set()).update(bad.configs)
             else:
-                shared.setdefault(target["evidence"], []).extend(bad)
-        for place, bad in shared.items():
-            self.safe(bad, self.evidence(place))
+                self.safe(bad, evidence)
+        for place, configs in shared.items():
+            self.safe(Bad(configs), self.evidence(place))
         if self.doc.get("cutoff") is not None:
             self.cutoff(**self.doc["cutoff"])
 
@@ -969,9 +1345,9 @@ class Decoder:
             ruled_out.setdefault(why, []).append(config(s, {l: 1}))
             listed.add((s, l))
         for why, bad in ruled_out.items():
-            self.safe(bad, self.evidence(why))
+            self.safe(Bad(bad), self.evidence(why))
         ((kind, body),) = self.evidence(rest).items()
-        self.safe([], self.evidence(rest))
+        self.safe(Bad([]), self.evidence(rest))
         if kind == "downward":
             held = {(c[0], l) for c in (self.config(c, True) for c in body["configurations"]) for l, _ in c[1]}
         else:
@@ -986,7 +1362,7 @@ class Decoder:
             members = {self.config(c) for c in more["needed"]["configurations"]}
             fewer = max(threads - 1, 0)
             few = lambda c: size(c) <= fewer
-            self.forward([state], members, self.initial(fewer), members.__contains__, None, few)
+            self.forward(Bad([state]), members, self.initial(fewer), members.__contains__, None, few)
 
 
 def read_question(system, path, options, kind, about_cutoff):
@@ -1008,9 +1384,9 @@ def read_question(system, path, options, kind, about_cutoff):
     targets = [read_target(text, shared, local) for text in options.target]
     beside = os.path.splitext(path)[0] + (".xml" if kind == "pnml" else ".prop")
     if options.prop is not None:
-        targets += read_prop(options.prop, shared, local)
+        targets += read_prop(options.prop, shared, local, system.rules)
     elif not targets and kind != "spec" and os.path.isfile(beside):
-        targets += read_prop(beside, shared, local)
+        targets += read_prop(beside, shared, local, system.rules)
     targets = targets or system.targets
     if not targets and not options.deadlock:
         raise Unreadable("there is nothing to check: no target is given")

@@ -72,9 +72,8 @@ impl Loaded {
             Start::One(_) => format!("one thread that starts any number of threads, each calling {names}"),
             Start::Any(_) => format!("any number of threads, each calling {names}"),
         };
-        let targets = self.program.asked.iter().enumerate().map(|(n, &what)| Target {
-            name: self.question.name(what),
-            configs: vec![Config::new(model.failed(n), Bag::new())],
+        let targets = self.program.asked.iter().enumerate().map(|(n, &what)| {
+            Target::covering(self.question.name(what), vec![Config::new(model.failed(n), Bag::new())])
         });
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }

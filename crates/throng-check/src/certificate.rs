@@ -160,6 +160,24 @@ pub enum Property {
     Deadlock,
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
+    /// Some configuration of a net satisfies this.
+    Satisfies(Condition),
+}
+
+/// A condition on a configuration, see [`throng_model::predicate::Predicate`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Condition {
+    /// The sum of so many times the threads in each of these local states is at least this.
+    AtLeast(Vec<(u32, i64)>, i64),
+    /// No step is enabled.
+    Dead,
+    /// Some step is enabled.
+    Live,
+    /// All of these.
+    All(Vec<Condition>),
+    /// One of these.
+    Any(Vec<Condition>),
 }
 
 impl Property {
@@ -247,6 +265,13 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
         basis: C,
     },
+    /// Every case of what the target asks for contradicts the state equation.
+    Refutation {
+        /// Sets of local states that are never empty.
+        traps: Vec<Vec<u32>>,
+        /// A tree of cases, each followed by its parts.
+        cases: Vec<Case>,
+    },
     /// Evidence about the quotient of the model.
     #[serde(rename = "through")]
     Quotient {
@@ -276,6 +301,23 @@ pub struct LocalPart<C = Vec<Configuration>> {
     pub at: Vec<u32>,
     /// The evidence.
     pub proof: Evidence<C>,
+}
+
+/// One case of a refutation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Case {
+    /// One case for each part of this open disjunction.
+    Split(u32),
+    /// A sum that no step increases is at least these comparisons and traps together, which ask for more than it is at the start.
+    Linear {
+        /// The sum.
+        weights: Vec<(u32, i64)>,
+        /// Comparisons by number, and how often each is used.
+        comparisons: Vec<(u32, i64)>,
+        /// Traps by number, and how often each is used.
+        traps: Vec<(u32, i64)>,
+    },
 }
 
 /// What states count in a linear function; those that are not listed count nothing.

@@ -1,7 +1,9 @@
 //! The checker: whether the evidence of a verdict holds. It calls no engine and takes nothing from one on trust.
 //!
-//! Five rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
-//! `linear`); a basis is closed under predecessors (`backward`). Which configuration is in which set is one question for all of them (`sets`).
+//! Six rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
+//! `linear`); a basis is closed under predecessors (`backward`); every case contradicts the state equation (`refutation`).
+//! A formula of a target counts for runs, closed sets and refutations; the others show that not even what it is a part of can be reached.
+//! Which configuration is in which set is one question for all of them (`sets`).
 //! What has to be believed is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
 //! `partial_order` only for searches with partial orders, which certificates do not rest on.
 
@@ -14,23 +16,25 @@ mod forward;
 mod linear;
 mod localised;
 mod partial_order;
+mod refutation;
 pub(crate) mod run;
 mod sets;
 mod views;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::flaw::Flaw;
 
 use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
 use throng_model::limits::{Limits, Ticker};
-use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::predicate::Predicate;
+use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Verdict};
-use throng_model::{Bag, Config, Shared};
+use throng_model::{Bag, Config, Local, Shared};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about `target`.
 ///
@@ -49,6 +53,10 @@ pub fn check_within(
     if target.is_deadlock() {
         return check_deadlock(problem, verdict, limits);
     }
+    if target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Largest(_))) {
+        let why = "the largest value of a sum is shown by two targets, not by one".to_string();
+        return if matches!(verdict, Verdict::Unknown(_)) { Ok(()) } else { Err(Flaw::NotForThisModel(why)) };
+    }
     let safe = match verdict {
         Verdict::Unsafe(trace) => return run::check_trace(problem, target, trace),
         Verdict::Unknown(_) => return Ok(()),
@@ -66,19 +74,28 @@ fn check_safe(
     match certificate {
         Certificate::Closed(set) => check_forward(problem, target, set, Kind::Closed, ticker),
         Certificate::Downward(set) => check_forward(problem, target, set, Kind::Downward, ticker),
-        Certificate::Reduced(set) => partial_order::check_reduced(problem, target, set, ticker),
-        Certificate::Products(products) => partial_order::check_products(problem, target, products, ticker),
+        // What a formula asks for may depend on the order of steps.
+        Certificate::Reduced(set) => partial_order::check_reduced(problem, &covered(target), set, ticker),
+        Certificate::Products(products) => {
+            partial_order::check_products(problem, &covered(target), products, ticker)
+        }
         Certificate::Upward(basis) => backward::check_basis(problem, target, basis, &|_| false, ticker),
         Certificate::Views(set) => backward::check_relative(problem, target, set, &[], &[], ticker),
         Certificate::Relative(found) => {
             backward::check_relative(problem, target, &found.views, &found.vectors, &found.basis, ticker)
         }
+        Certificate::Refutation(found) => refutation::check_refutation(problem, target, found, ticker),
         Certificate::Quotient(map, proof) => {
             let (problem, target) = quotient(problem, target, map)?;
             check_safe(&problem, &target, proof, ticker)
         }
         Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
     }
+}
+
+/// The target without its formula: all that is bad, and more.
+fn covered(target: &Target) -> Target {
+    Target { formula: None, ..target.clone() }
 }
 
 /// The quotient problem, if no initial and no target configuration has a skipped shared state.
@@ -102,7 +119,16 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
         return Err(Flaw::NotForThisModel("there are too many threads to count".into()));
     }
     let problem = Problem { model: Arc::new(model), initial, ..problem.clone() };
-    Ok((problem, Target { configs, ..target.clone() }))
+    let formula = target.formula.clone().filter(|formula| is_kept(&formula.when, map));
+    Ok((problem, Target { configs, formula, ..target.clone() }))
+}
+
+/// Whether the quotient does not change what a predicate is about; otherwise the proof has to do without it.
+fn is_kept(when: &Predicate, map: &QuotientMap) -> bool {
+    let changed: FxHashSet<Local> = map.merged.iter().flat_map(|&(l, to)| [Some(l), to]).flatten().collect();
+    let mut kept = !when.asks_for_steps();
+    when.each_local(&mut |l| kept &= !changed.contains(&l));
+    kept
 }
 
 /// Checks verdicts about several targets, given by number. The name of a target that fails comes with the flaw.
@@ -124,14 +150,24 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            Verdict::Safe(certificate) => {
-                *job_of.entry((certificate.identity(), target.is_deadlock())).or_insert(next)
+            // What is bad of two targets with formulas is what is bad of one only if they agree on the rest.
+            Verdict::Safe(certificate) if target.is_upward_closed() => {
+                *job_of.entry((certificate.identity(), target.is_deadlock(), None)).or_insert(next)
             }
+            Verdict::Safe(certificate) => *job_of
+                .entry((certificate.identity(), target.is_deadlock(), Some(&target.configs)))
+                .or_insert(next),
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
-            Some((joint, _, targets)) => {
+            Some((joint, _, targets)) if joint.is_upward_closed() => {
                 joint.configs.extend_from_slice(&target.configs);
+                targets.push(i);
+            }
+            Some((joint, _, targets)) => {
+                let each = [&joint.formula, &target.formula].into_iter().flatten().map(|f| f.when.clone());
+                let when = Predicate::any(each.collect());
+                joint.formula = Some(Arc::new(Formula { when, asks: Asks::Target }));
                 targets.push(i);
             }
             None => jobs.push((target.clone(), verdict, vec![i])),

@@ -15,6 +15,7 @@ pub mod files;
 mod lsp;
 mod meter;
 mod reach;
+mod serve;
 mod setup;
 mod simulate;
 mod translate;
@@ -87,6 +88,8 @@ enum Command {
     Simulate(SimulateArgs),
     /// Run and compare engines, and other tools, on a folder of inputs
     Bench(BenchArgs),
+    /// A page to work on: an editor, checks with live progress, and an explorer of configurations
+    Serve(ServeArgs),
     /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
     Lsp(LspArgs),
     /// What an error or warning means, with an example
@@ -326,6 +329,23 @@ struct SimulateArgs {
     steps: usize,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Options of `throng serve`.
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// The folder whose inputs the page shows; nothing else is read, and nothing is written
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// The port to listen on, at 127.0.0.1 only; 0 is any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Give up a check after this many seconds
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "60")]
+    timeout: Duration,
+    /// Give up a check when the server uses more than this many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    memory: u64,
 }
 
 /// Options of `throng lsp`.
@@ -739,7 +759,8 @@ impl Command {
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
-            Command::Lsp(_)
+            Command::Serve(_)
+            | Command::Lsp(_)
             | Command::Explain(_)
             | Command::Init(_)
             | Command::Completions(_)
@@ -758,6 +779,7 @@ impl Cli {
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
+            Command::Serve(args) => serve::run(args, console),
             Command::Lsp(args) => lsp::run(args),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),

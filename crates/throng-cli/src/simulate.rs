@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use throng::report::story::{self, Event};
+use throng::report::story::{self, Event, Situation};
 use throng::report::text;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::thread_names::{ThreadId, ThreadNames};
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
 
     /// Takes `steps` random steps, or fewer if nothing can move, and writes each down.
     pub fn random(&mut self, steps: usize, random: &mut Random, out: &mut dyn Write) -> io::Result<()> {
-        let start = story::situation(&*self.problem.model, self.config(), self.now().names.as_ref());
+        let start = self.situation();
         out.write_all(text::wrap("   start  ", &text::situation_text(&start), 10).as_bytes())?;
         self.mark(out)?;
         for _ in 0..steps {
@@ -176,6 +176,52 @@ impl<'a> Walk<'a> {
                 },
             }
         }
+    }
+
+    /// Takes steps that are known to be possible, such as those of a run.
+    pub fn follow(&mut self, steps: &[Taken]) {
+        for taken in steps {
+            let choice = self.choice(taken.step.clone(), taken.after.clone());
+            self.moments.push(choice.next);
+        }
+    }
+
+    /// Takes the step with this number among those that are possible.
+    pub fn choose(&mut self, number: usize) -> Result<(), String> {
+        let mut next = self.next().map_err(|why| why.to_string())?;
+        if number >= next.len() {
+            return Err(format!("after {} steps there are {} choices, not {number}", self.len(), next.len()));
+        }
+        let (step, after) = next.swap_remove(number);
+        let choice = self.choice(step, after);
+        self.moments.push(choice.next);
+        Ok(())
+    }
+
+    /// What can happen now: each step, the threads that would act, and the targets that are hit then.
+    pub fn events(&self) -> Result<Vec<(Event, Vec<ThreadId>, Vec<&str>)>, String> {
+        let choices = self.choices().map_err(|why| why.to_string())?;
+        let judged = |c: Choice| {
+            let hit = self.hit(&c.taken.after);
+            (c.event, c.actors, hit)
+        };
+        Ok(choices.into_iter().map(judged).collect())
+    }
+
+    /// The shared variables and who is where.
+    pub fn situation(&self) -> Situation {
+        story::situation(&*self.problem.model, self.config(), self.now().names.as_ref())
+    }
+
+    /// The targets that are hit now.
+    pub fn violated(&self) -> Vec<&str> {
+        self.hit(self.config())
+    }
+
+    fn hit(&self, config: &Config) -> Vec<&str> {
+        let model = &*self.problem.model;
+        let hit = self.problem.targets.iter().filter(|t| t.is_hit(config, model));
+        hit.map(|t| t.name.as_str()).collect()
     }
 
     fn now(&self) -> &Moment {
@@ -239,15 +285,14 @@ impl<'a> Walk<'a> {
 
     /// Writes down which targets are hit now.
     fn mark(&self, out: &mut dyn Write) -> io::Result<()> {
-        let model = &*self.problem.model;
-        for target in self.problem.targets.iter().filter(|t| t.is_hit(self.config(), model)) {
-            writeln!(out, "    !!    {} is violated here", target.name)?;
+        for target in self.violated() {
+            writeln!(out, "    !!    {target} is violated here")?;
         }
         Ok(())
     }
 
     fn show(&self, choices: &[Choice], out: &mut dyn Write) -> io::Result<()> {
-        let now = story::situation(&*self.problem.model, self.config(), self.now().names.as_ref());
+        let now = self.situation();
         writeln!(out, "\nafter {}", throng::report::plural(self.len() as u64, "step"))?;
         if !now.shared.0.is_empty() {
             out.write_all(text::wrap("  shared  ", &text::values_text(&now.shared), 10).as_bytes())?;
@@ -282,10 +327,8 @@ impl<'a> Walk<'a> {
             let who: Vec<String> = choice.actors.iter().map(ToString::to_string).collect();
             let event = &choice.event;
             let place = if event.line > 0 { format!("line {}: ", event.line) } else { String::new() };
-            let target = &self.problem.targets;
-            let hit = target.iter().any(|t| t.is_hit(&choice.taken.after, &*self.problem.model));
-            let line =
-                format!("{} {place}{}{}", who.join("+"), event.statement, if hit { "  !!" } else { "" });
+            let mark = if self.hit(&choice.taken.after).is_empty() { "" } else { "  !!" };
+            let line = format!("{} {place}{}{mark}", who.join("+"), event.statement);
             out.write_all(text::wrap(&format!("{:>6})  ", i + 1), &line, 12).as_bytes())?;
             for effect in text::effects(event) {
                 out.write_all(text::wrap("            ", &effect, 14).as_bytes())?;
@@ -328,7 +371,7 @@ mod tests {
             model: Arc::new(table),
             initial: vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(0)] }],
             initial_text: "any number of threads in out".into(),
-            targets: vec![Target { name: "both".into(), configs: vec![both] }],
+            targets: vec![Target::covering("both", vec![both])],
             bound: Bound::Any,
         }
     }

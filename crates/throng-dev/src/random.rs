@@ -224,9 +224,8 @@ pub fn random_problem(rng: &mut Rng, knobs: &Knobs, model: Arc<dyn Model>, bound
         threads: rng.bag(knobs.locals, 2),
         any: (0..rng.below(3)).map(|_| Local(rng.below(knobs.locals))).collect(),
     };
-    let target = |rng: &mut Rng, i: u64| Target {
-        name: format!("target {i}"),
-        configs: random_configs(rng, knobs, 1 + i % 2, 3),
+    let target = |rng: &mut Rng, i: u64| {
+        Target::covering(format!("target {i}"), random_configs(rng, knobs, 1 + i % 2, 3))
     };
     let initial = (0..=rng.below(2)).map(|_| initial(rng)).collect();
     let targets = (0..=rng.below(5)).map(|i| target(rng, i)).collect();

@@ -153,7 +153,7 @@ const NET: &str = "<pnml><net id='n' type='ptnet'><page id='g'>\
 fn probe_mcc(source: &Source) -> bool {
     static SYSTEM: LazyLock<System> = LazyLock::new(|| pnml::read(NET).0.expect("the net is correct"));
     match pnml::read_properties(&source.text, &SYSTEM.table) {
-        Ok(properties) => properties.iter().any(|p| p.query.is_ok()),
+        Ok(properties) => properties.iter().any(|p| p.target.is_ok()),
         Err(why) => {
             judge(source, &[why], true);
             false

@@ -67,7 +67,7 @@ pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target
             .label("expected `s|l,l`")
             .hint("`s|l` is met by every configuration with at least one thread in l"));
     }
-    Ok(Target { name: normalised(text), configs: vec![Config::new(found.shared, found.threads)] })
+    Ok(Target::covering(normalised(text), vec![Config::new(found.shared, found.threads)]))
 }
 
 /// The code of errors about a number that is too large for a state.
@@ -93,7 +93,7 @@ pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Ve
                     let message = format!("{}: this target cannot be reached", d.message);
                     let warning = Diagnostic { severity: Severity::Warning, code: "W611", message, ..d };
                     findings.push(shifted(warning, at));
-                    targets.push(Target { name: normalised(content), configs: Vec::new() });
+                    targets.push(Target::covering(normalised(content), Vec::new()));
                 }
                 Err(d) => findings.push(shifted(d, at)),
             }

@@ -96,6 +96,8 @@ pub struct Reading {
     pub from: Option<Format>,
     /// mist's reading of nets: a variable that `init` does not mention may start with any number of tokens.
     pub init_free: bool,
+    /// Nets: no target has a formula, see [`spec::Options::goals`].
+    pub goals: bool,
     /// Programs: a thread that has ended keeps its slot under a thread bound.
     pub keep_ended: bool,
     /// Programs: thread states will be listed, see [`bp::Options::exact_copies`].
@@ -168,10 +170,10 @@ pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded,
         }
         Format::Tts => system(tts::read(text)),
         Format::Ntts => system(ntts::read(text)),
-        Format::Spec => counted(spec::read(
-            text,
-            spec::Options { init_free: reading.init_free, vocabulary: reading.vocabulary },
-        )),
+        Format::Spec => {
+            let Reading { init_free, goals, vocabulary, .. } = *reading;
+            counted(spec::read(text, spec::Options { init_free, goals, vocabulary }))
+        }
         Format::Pnml => counted(pnml::read(text)),
     };
     match input {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-pub use properties::{Property, Query, read_properties};
+pub use properties::{Property, read_properties};
 
 use crate::configuration::shortened;
 use crate::source::{Diagnostic, LineIndex};
@@ -35,6 +35,13 @@ pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
 
 /// The only net of the file, if it is of the right kind.
 fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element> {
+    if root.name == "hlpnml" {
+        findings.push(
+            Diagnostic::error("E505", root.span, "coloured nets are not supported")
+                .hint("unfold the net first"),
+        );
+        return None;
+    }
     let nets: Vec<&Element> = root.children.iter().filter(|c| c.name == "net").collect();
     let (Some(net), "pnml") = (nets.first(), root.name.as_str()) else {
         let d = Diagnostic::error("E504", root.span, "there is no net").label("expected `<pnml><net>`");
@@ -300,6 +307,7 @@ mod tests {
         };
         for (text, message) in [
             ("<x/>".to_string(), "E504 there is no net"),
+            ("<hlpnml><net/></hlpnml>".to_string(), "E505 coloured nets are not supported"),
             (format!("<pnml>{0}{0}</pnml>", "<net/>"), "E504 there is a second net"),
             (
                 "<pnml><net type='http://x/symmetricnet'/></pnml>".into(),

@@ -371,7 +371,7 @@ impl Question {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
-            targets.push(Target { name: "assertions".into(), configs: Vec::new() });
+            targets.push(Target::covering("assertions", Vec::new()));
         }
         if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
@@ -562,7 +562,7 @@ fn read_properties(
     if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
-/// The targets of a property file of the model-checking contest; formulas that are no coverability questions are
+/// The targets of a property file of the model-checking contest; formulas that do not ask what can be reached are
 /// left out with a warning.
 fn contest_properties(
     text: &str,
@@ -581,13 +581,13 @@ fn contest_properties(
     };
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
-        match property.query {
+        match property.target {
             // That name is taken.
-            Ok(query) if query.target.is_deadlock() => {
-                let name = format!("property {}", query.target.name);
-                targets.push(Target { name, ..query.target });
+            Ok(target) if target.is_deadlock() => {
+                let name = format!("property {}", target.name);
+                targets.push(Target { name, ..target });
             }
-            Ok(query) => targets.push(query.target),
+            Ok(target) => targets.push(target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);
                 left_out.push((property.id, why));

@@ -22,12 +22,14 @@ pub struct Options {
     pub init_free: bool,
     /// How messages name the settings of a reader.
     pub vocabulary: &'static Vocabulary,
+    /// Every target with upper bounds becomes a rule and a place `goal…`, so that no target has a formula; for formats that know none.
+    pub goals: bool,
 }
 
 /// Reads a `.spec` file. There is a system unless there are errors. A file without targets is fine.
 ///
-/// A target with upper bounds is not upward closed. It becomes a rule that puts a token on a fresh place `goal…`
-/// when the marking is exactly so, and the target is a token there.
+/// A target with upper bounds is not upward closed. In a plain net with one initial marking it has a formula; else it becomes a rule that puts a token
+/// on a fresh place `goal…` when the marking is exactly so, and the target is a token there.
 pub fn read(text: &str, options: Options) -> (Option<System>, Vec<Diagnostic>) {
     let mut findings = Findings::default();
     let system = parse::parse(text, &mut findings).and_then(|net| {

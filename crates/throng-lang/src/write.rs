@@ -76,6 +76,10 @@ impl std::error::Error for Refusal {}
 /// Writes a system and its targets.
 pub fn write(system: &System, format: Format) -> Result<Written, Refusal> {
     const MOST: u32 = 1 << 16;
+    if let Some(target) = system.targets.iter().find(|t| !t.is_upward_closed()) {
+        let name = crate::configuration::shortened(&target.name);
+        return Err(Refusal(format!("target `{name}` asks for few tokens, not only for many")));
+    }
     let steps = system.table.steps().iter().flat_map(|step| [&step.take, &step.put, &step.spawn]);
     let starts = system.initial.iter().map(|family| &family.threads);
     let targets = system.targets.iter().flat_map(|target| &target.configs).map(|config| &config.threads);

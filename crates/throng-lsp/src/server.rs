@@ -18,7 +18,6 @@ use crate::verdict::{self, Asked};
 use throng::{Error, Limits, Outcome, Progress, Status};
 use throng_lang::source::Diagnostic;
 use throng_model::limits::Stopper;
-use throng_model::verdict::Unknown;
 
 /// The stack of threads that read and check: trees are walked by recursion.
 const STACK: usize = 256 << 20;
@@ -588,24 +587,30 @@ impl Server {
     fn checked(&mut self, done: Checked) {
         let Some(at) = self.checks.iter().position(|check| check.id == done.id) else { return };
         let check = self.checks.remove(at);
-        let answer = match done.outcome {
-            Err(Failed::Panicked) => {
+        let answer = match (done.outcome, check.stopped) {
+            (Err(Failed::Panicked), _) => {
                 Err((INTERNAL_ERROR, "the check failed inside: please report it with the program".into()))
             }
-            Err(Failed::Refused(why)) => Err((REQUEST_FAILED, why)),
-            Ok(outcome) if outcome.unknown() == Some(&Unknown::Cancelled) && !outcome.is_unsafe() => {
-                Err(match check.stopped {
-                    Some(Stopped::ByChange) => (CONTENT_MODIFIED, "the text was changed meanwhile".into()),
-                    _ => (CANCELLED, "the check was cancelled".into()),
+            (outcome, Some(stopped)) => {
+                // What was decided all the same is kept: undoing the edit brings it back.
+                if let Ok(outcome) = outcome {
+                    self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, outcome });
+                }
+                Err(match stopped {
+                    Stopped::ByChange => (CONTENT_MODIFIED, "the text was changed meanwhile".into()),
+                    Stopped::ByClient => (CANCELLED, "the check was cancelled".into()),
                 })
             }
-            Ok(outcome) => {
+            (Err(Failed::Refused(why)), None) => Err((REQUEST_FAILED, why)),
+            (Ok(outcome), None) => {
                 let answer = verdict::answer(&outcome, &done.uri, &done.text);
                 self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, outcome });
-                self.is_stale(&done.uri);
                 Ok(answer)
             }
         };
+        // Diagnostics first: a client that has the answer may look at them.
+        self.is_stale(&done.uri);
+        self.publish();
         if let Some(token) = &check.token {
             let how = match &answer {
                 Ok(answer) => answer["headline"].clone(),

@@ -29,6 +29,7 @@ pub mod deadlock;
 pub mod limits;
 pub mod localisation;
 pub mod partial_order;
+pub mod predicate;
 pub mod problem;
 pub mod quotient;
 pub mod semantics;

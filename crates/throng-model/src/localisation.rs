@@ -228,7 +228,7 @@ pub fn localise(
     let mut configs: Vec<Config> = target.configs.iter().map(|bad| model.config(bad)).collect();
     configs.sort_unstable();
     configs.dedup();
-    let targets = vec![Target { name: target.name.clone(), configs }];
+    let targets = vec![Target::covering(target.name.clone(), configs)];
     Ok((Problem { model: model.clone(), initial, targets, ..problem.clone() }, model))
 }
 

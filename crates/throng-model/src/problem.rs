@@ -6,6 +6,7 @@ use crate::deadlock::DEADLOCK;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use crate::predicate::{Predicate, Sum};
 use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 
@@ -35,13 +36,42 @@ pub struct Initial {
     pub any: Vec<Local>,
 }
 
-/// What must not be reached: configurations that cover one of `configs`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What must not be reached: configurations that cover one of `configs`; of these, if there is a formula, those that satisfy it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
     /// What to call it: `assertions`, `2|1,1`, `mutex L`.
     pub name: String,
-    /// The smallest bad configurations.
+    /// The smallest bad configurations; all bad ones cover one of them.
     pub configs: Vec<Config>,
+    /// What else is true of bad configurations, and what was asked.
+    pub formula: Option<Arc<Formula>>,
+}
+
+/// A question about single configurations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Formula {
+    /// What bad configurations satisfy.
+    pub when: Predicate,
+    /// What the answer says about the formula as it is written.
+    pub asks: Asks,
+}
+
+/// What an answer says about a formula as it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asks {
+    /// Nothing: the target is all there is.
+    Target,
+    /// It is true if the target can be reached (`EF`).
+    Exists,
+    /// It is true if the target cannot be reached (`AG`).
+    Always,
+    /// Which value of this sum is the largest that is reached. This is no target yet: it has an answer once there are two others, a run to some
+    /// value ([`Asks::Reaches`]) and a proof that none is larger ([`Asks::AtMost`]).
+    Largest(Sum),
+    /// That a sum reaches this value; the target is that value.
+    Reaches(i64),
+    /// That a sum never exceeds this value; the target is the next one.
+    AtMost(i64),
 }
 
 /// How many threads there may be.
@@ -231,7 +261,7 @@ fn with(base: &Config, l: Local, n: u32) -> Config {
 impl Target {
     /// The target that asks for deadlocks: see [`crate::deadlock`].
     pub fn deadlock() -> Target {
-        Target { name: DEADLOCK.into(), configs: Vec::new() }
+        Target::covering(DEADLOCK, Vec::new())
     }
 
     /// Whether it asks for deadlocks.
@@ -239,9 +269,45 @@ impl Target {
         self.name == DEADLOCK
     }
 
-    /// Whether some concrete configuration of `config` is bad.
+    /// Configurations that cover one of `configs`.
+    pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
+        Target { name: name.into(), configs, formula: None }
+    }
+
+    /// Whether some concrete configuration of `config` is bad; false also if a formula asks for steps that cannot be listed.
     pub fn is_hit(&self, config: &Config, model: &dyn Model) -> bool {
+        self.hits(config, model).unwrap_or(false)
+    }
+
+    /// Whether some concrete configuration of `config` is bad. If there is a formula, counts must be finite.
+    pub fn hits(&self, config: &Config, model: &dyn Model) -> Result<bool, Incomplete> {
+        if !self.may_be_hit(config, model) {
+            return Ok(false);
+        }
+        match self.formula.as_deref() {
+            None => Ok(true),
+            Some(Formula { asks: Asks::Largest(_), .. }) => Ok(false),
+            Some(formula) => formula.when.holds(config, model),
+        }
+    }
+
+    /// Whether some concrete configuration of `config` covers one of `configs`: all that is bad does.
+    pub fn may_be_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.configs.iter().any(|bad| config.may_cover(bad, model))
+    }
+
+    /// Whether covering is all that is asked for: then larger configurations are bad, too.
+    pub fn is_upward_closed(&self) -> bool {
+        self.formula.as_ref().is_none_or(|f| f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)))
+    }
+
+    /// What is bad, as a condition on counts. For models with one shared state.
+    pub fn predicate(&self) -> Predicate {
+        let covers = Predicate::any(self.configs.iter().map(|c| Predicate::covers(&c.threads)).collect());
+        match &self.formula {
+            None => covers,
+            Some(formula) => Predicate::all(vec![covers, formula.when.clone()]),
+        }
     }
 }
 

@@ -137,6 +137,14 @@ impl Table {
         table
     }
 
+    /// Adds local states with these names, if states have names.
+    pub fn add_locals(&mut self, names: Vec<String>) {
+        match &mut self.locals {
+            Names::List(list) => list.extend(names),
+            Names::Numbers(n) => *n += names.len() as u64,
+        }
+    }
+
     /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and `step.edge` are set here.
     pub fn add(&mut self, step: Step, fates: Vec<(Local, Fate)>, place: Place) -> Edge {
         self.push(step, fates, Origin::Place(Box::new(place)))

@@ -149,6 +149,11 @@ impl Numbers {
 
     /// Every combination of states that meets one of the target's configurations.
     fn target(&self, target: &Target, model: &dyn Model, views: &Singles) -> Result<Target, Unknown> {
+        if !target.is_upward_closed() {
+            return Err(Unknown::NotForThisModel(
+                "a target has a formula, which is about states as they are".into(),
+            ));
+        }
         let mut configs: Set<Config> = Set::default();
         for bad in &target.configs {
             for s in views.shared().filter(|&s| model.meets_shared(s, bad.shared)) {
@@ -163,7 +168,7 @@ impl Numbers {
                 }
             }
         }
-        Ok(Target { name: target.name.clone(), configs: configs.into_iter().collect() })
+        Ok(Target::covering(target.name.clone(), configs.into_iter().collect()))
     }
 }
 

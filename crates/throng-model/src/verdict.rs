@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use crate::Incomplete;
 use crate::localisation::Localisation;
+use crate::predicate::Sum;
+use crate::problem::{Asks, Target};
 use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Local, Shared, Step};
 
@@ -33,6 +35,30 @@ impl Verdict {
     }
 }
 
+impl Target {
+    /// Whether the formula that the target stands for is true, as it is written.
+    pub fn holds(&self, verdict: &Verdict) -> Option<bool> {
+        let reached = match verdict {
+            Verdict::Unsafe(_) => true,
+            Verdict::Safe(_) => false,
+            Verdict::Unknown(_) => return None,
+        };
+        match self.formula.as_ref()?.asks {
+            Asks::Exists => Some(reached),
+            Asks::Always => Some(!reached),
+            _ => None,
+        }
+    }
+
+    /// The largest value that was asked for.
+    pub fn bound(&self, verdict: &Verdict) -> Option<i64> {
+        match (self.formula.as_ref().map(|f| &f.asks), verdict) {
+            (Some(Asks::AtMost(most)), Verdict::Safe(_)) => Some(*most),
+            _ => None,
+        }
+    }
+}
+
 /// Why a target cannot be reached.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certificate {
@@ -54,6 +80,8 @@ pub enum Certificate {
     Views(Arc<Views>),
     /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
     Relative(Arc<Relative>),
+    /// Every case of what the target asks for contradicts the state equation.
+    Refutation(Arc<Refutation>),
     /// Evidence about the quotient model ([`crate::quotient`]).
     Quotient(Arc<QuotientMap>, Box<Certificate>),
     /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
@@ -69,6 +97,36 @@ pub struct LocalProof {
     pub at: Vec<Local>,
     /// The evidence.
     pub proof: Certificate,
+}
+
+/// Why no reachable configuration of a net satisfies the predicate of a target ([`crate::problem::Target::predicate`]): case by case, a linear
+/// argument (Farkas' lemma for the state equation, strengthened by traps).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Refutation {
+    /// Sets of local states in which there always is a thread: there is one at the start, and every step that takes one from there puts one there.
+    pub traps: Vec<Vec<Local>>,
+    /// A tree of cases, each followed by its parts.
+    pub cases: Vec<Case>,
+}
+
+/// One case of a [`Refutation`]: comparisons that hold in it, and disjunctions that are open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Case {
+    /// One case for each part of this open disjunction.
+    Split(u32),
+    /// Its comparisons contradict what is reachable.
+    Linear(Contradiction),
+}
+
+/// A sum that no step increases, and that is larger than at the start wherever some comparisons hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Contradiction {
+    /// What a thread in a local state counts; those that are not listed count nothing.
+    pub weights: Sum,
+    /// Comparisons by number, and how often each is used. All of them and of `traps` together are at most the sum, term by term, but ask for more than its value at the start.
+    pub comparisons: Vec<(u32, i64)>,
+    /// Traps by number, and how often each is used.
+    pub traps: Vec<(u32, i64)>,
 }
 
 /// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
@@ -211,6 +269,7 @@ impl Certificate {
                 let Relative { views, vectors, basis } = &**relative;
                 ("relative", views.len() + vectors.len() + basis.len())
             }
+            Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),
             Certificate::Quotient(_, proof) => proof.measure(),
             Certificate::Localised(parts) => {
                 ("localised", parts.iter().map(|part| part.proof.measure().1).sum())
@@ -228,6 +287,7 @@ impl Certificate {
             Certificate::Views(views) => Arc::as_ptr(views).addr(),
             Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),
+            Certificate::Refutation(refutation) => Arc::as_ptr(refutation).addr(),
             Certificate::Quotient(_, inner) => return inner.identity(),
             Certificate::Localised(parts) => Arc::as_ptr(parts).addr(),
         };

@@ -72,6 +72,7 @@ impl<'a> Covering<'a> {
             Certificate::Reduced(_)
             | Certificate::Upward(_)
             | Certificate::Quotient(..)
+            | Certificate::Refutation(_)
             | Certificate::Localised(_) => Box::new(std::iter::empty()),
         }
     }
@@ -88,6 +89,7 @@ fn covers(certificate: &Certificate) -> bool {
         Certificate::Reduced(_)
         | Certificate::Upward(_)
         | Certificate::Quotient(..)
+        | Certificate::Refutation(_)
         | Certificate::Localised(_) => false,
     }
 }

@@ -24,7 +24,11 @@ mod levels;
 #[doc(hidden)]
 pub mod localise;
 #[doc(hidden)]
+pub mod on_covering;
+#[doc(hidden)]
 pub mod on_quotient;
+#[doc(hidden)]
+pub mod reachability;
 #[doc(hidden)]
 #[cfg(feature = "symbolic")]
 pub mod symbolic;

@@ -45,9 +45,14 @@ impl Input {
 
     /// The same, read as `reading` says.
     pub fn from_text_as(text: &str, format: Format, reading: Reading) -> Result<Input, Error> {
-        let began = Instant::now();
         let reading = Reading { from: Some(format), ..reading };
-        let loaded = Arc::new(read(Source::new(format!("<{format}>"), text), format, &reading)?);
+        Input::from_source(Source::new(format!("<{format}>"), text), format, reading)
+    }
+
+    /// Reads a text that has a name, with options.
+    pub fn from_source(source: Source, format: Format, reading: Reading) -> Result<Input, Error> {
+        let began = Instant::now();
+        let loaded = Arc::new(read(source, format, &reading)?);
         Ok(Input { path: PathBuf::new(), reading, loaded, took: began.elapsed() })
     }
 

@@ -3,6 +3,7 @@
 //! A [`Job`] is checked ([`Job::check`]), its thread states are listed ([`Job::reach`]), its cutoff is found ([`Job::cutoff`]), or a certificate
 //! about it is checked ([`Job::certify`]). The command line has no other way to do any of this.
 
+mod bounds;
 mod cutoff;
 mod reach;
 
@@ -351,28 +352,38 @@ impl<'a> Job<'a> {
     /// The same with any engine, such as your own. Its evidence is checked, too.
     pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
-        let mut problem = prepared.problem.clone();
-        room_for_the_start(&problem)?;
+        room_for_the_start(&prepared.problem)?;
         let began = Instant::now();
-        // Engines cover configurations, and a deadlock is not covered.
-        let covered: Vec<Target> = problem.targets.iter().filter(|t| !t.is_deadlock()).cloned().collect();
-        let asks_deadlock = covered.len() < problem.targets.len();
-        problem.targets = covered;
-        let mut answer = match problem.targets.is_empty() && asks_deadlock {
-            true => Answer::new(Vec::new(), Statistics::default()),
-            false => obeying(&problem, limits, || engine.run(&problem, limits, self.watch)),
+        let mut asked = prepared.problem.clone();
+        asked.targets.sort_by_key(Target::is_deadlock);
+        let mut found = None;
+        let mut run = |problem: &Problem, limits: &Limits| {
+            // Engines look at one configuration after another, and whether it is bad; of deadlocks there is more to say.
+            let mut asked = problem.clone();
+            asked.targets.retain(|t| !t.is_deadlock());
+            let asks_deadlock = asked.targets.len() < problem.targets.len();
+            let mut answer = match asked.targets.is_empty() && asks_deadlock {
+                true => Answer::new(Vec::new(), Statistics::default()),
+                false => obeying(&asked, limits, || engine.run(&asked, limits, self.watch)),
+            };
+            if let Some(flaw) = answer.flaw.take() {
+                return Err(Error::Flawed(flaw));
+            }
+            if asks_deadlock {
+                self.find_deadlock(&mut asked, engine.name(), &mut answer, limits)?;
+                found = asked.targets.last().cloned();
+            }
+            if self.checks && !answer.checked {
+                let began = Instant::now();
+                check_all(&asked, &mut answer, limits)?;
+                answer.checked = true;
+                answer.checking += began.elapsed();
+            }
+            Ok(answer)
         };
-        if let Some(flaw) = answer.flaw.take() {
-            return Err(Error::Flawed(flaw));
-        }
-        if asks_deadlock {
-            self.find_deadlock(&mut problem, engine.name(), &mut answer, limits)?;
-        }
-        if self.checks && !answer.checked {
-            let began = Instant::now();
-            check_all(&problem, &mut answer, limits)?;
-            answer.checked = true;
-            answer.checking += began.elapsed();
+        let (mut problem, mut answer) = bounds::answer(&asked, limits, &mut run)?;
+        if let (Some(found), Some(target)) = (found, problem.targets.iter_mut().find(|t| t.is_deadlock())) {
+            *target = found;
         }
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
@@ -510,7 +521,7 @@ pub(crate) fn room_for_the_start(problem: &Problem) -> Result<(), Error> {
 /// Adds the properties that could not be asked: nothing is known about them.
 fn leave_out(left_out: &[(String, String)], problem: &mut Problem, answer: &mut Answer) {
     for (name, why) in left_out.iter().cloned() {
-        problem.targets.push(Target { name, configs: Vec::new() });
+        problem.targets.push(Target::covering(name, Vec::new()));
         answer.verdicts.push(Verdict::Unknown(Unknown::LeftOut(why)));
         if !answer.fewest.is_empty() {
             answer.fewest.push(false);

@@ -59,6 +59,7 @@
 //! | [`Engine::KarpMiller`] | forward with ω for "any number": the coverability set | any number of threads, without broadcasts |
 //! | [`Engine::Backward`] | the search above | any number of threads, broadcasts and signals included |
 //! | [`Engine::Views`] | which pairs of threads can occur together | proves much, quickly; cannot refute |
+//! | [`Engine::Reachability`] | walks, the state equation and exhaustive search of a net | formulas about single markings |
 //! | [`Engine::Auto`] | several of them in turns or side by side; the default | whatever one of them does |
 //!
 //! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
@@ -132,7 +133,7 @@ pub mod model {
     pub use throng_model::{
         Bag, Bystanders, Config, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, OMEGA,
         Persist, Place, Predecessors, SetStates, Shared, Step, Traits, Transfers, UNCOUNTABLE, limits,
-        problem, semantics, table, verdict,
+        predicate, problem, semantics, table, verdict,
     };
 }
 

@@ -16,7 +16,9 @@ use crate::engine::facts::FactStore;
 use crate::engine::guided::Guided;
 use crate::engine::karp_miller::KarpMiller;
 use crate::engine::localise::Localise;
+use crate::engine::on_covering::OnCovering;
 use crate::engine::on_quotient::OnQuotient;
+use crate::engine::reachability::Reachability;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
 use crate::engine::views::{ByTriples, Pairs, Views};
@@ -48,6 +50,8 @@ pub enum Engine {
     Views,
     /// Proofs with few of a program's variables.
     Localise,
+    /// Walks, the state equation and exhaustive search of nets.
+    Reachability,
     /// Forward with decision diagrams.
     #[cfg(feature = "symbolic")]
     Symbolic,
@@ -95,6 +99,7 @@ impl Engine {
         Engine::Backward,
         Engine::Views,
         Engine::Localise,
+        Engine::Reachability,
         #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
@@ -110,6 +115,7 @@ impl Engine {
             Engine::Backward => "backward",
             Engine::Views => "views",
             Engine::Localise => "localise",
+            Engine::Reachability => "reachability",
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
@@ -140,6 +146,9 @@ impl Engine {
             Engine::Localise => {
                 "Proves Boolean programs safe with the few variables that matter, all others left open; more of them are added as needed"
             }
+            Engine::Reachability => {
+                "What a net with one initial marking can reach, exactly: targets that ask for few tokens, deadlocks"
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
@@ -148,14 +157,17 @@ impl Engine {
     /// The engine itself, ready to search.
     pub fn build(self, settings: &Settings) -> Box<dyn Algorithm + Send> {
         let engine = self.build_with(settings, &Arc::default());
-        match self {
+        let engine: Box<dyn Algorithm + Send> = match self {
+            // These know formulas.
+            Engine::Auto | Engine::Reachability => return engine,
             // `explicit` finds shortest runs of the original, `symbolic` and `localise` are for programs, and the portfolio decides for each of its engines.
-            Engine::Auto | Engine::Explicit | Engine::Localise => engine,
+            Engine::Explicit | Engine::Localise => engine,
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => engine,
             _ if settings.quotient => Box::new(OnQuotient(engine)),
             _ => engine,
-        }
+        };
+        Box::new(OnCovering(engine))
     }
 
     /// The engine on the problem as it is, sharing `facts` with other engines.
@@ -164,6 +176,7 @@ impl Engine {
         let store = facts.clone();
         match self {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
+            Engine::Reachability => Box::new(Reachability::default()),
             Engine::Explicit => {
                 let explicit =
                     Explicit { jobs, max_threads, stop_at_first, por, counting, ..Explicit::default() };

@@ -260,7 +260,7 @@ impl<T: Template> System<T> {
     pub fn problem(&self) -> Result<Problem, Unknown> {
         let targets = self.nevers.iter().map(|(name, never)| {
             let configs = self.configs(never)?;
-            Ok(Target { name: name.clone(), configs })
+            Ok(Target::covering(name.clone(), configs))
         });
         Ok(Problem {
             initial: vec![self.model.initial().clone()],

@@ -12,14 +12,15 @@ use serde::{Serialize, Serializer};
 use super::compiled::{Namer, ProgramNames};
 use super::complete::complete;
 use super::{
-    Answered, Asked, Block, Claim, Configuration, Count, CutoffClaim, Document, Evidence, FORMAT, Family,
-    Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
+    Answered, Asked, Block, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document, Evidence,
+    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
 };
 use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
 use throng_lang::load::{self, Loaded, Reading};
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
+use throng_model::predicate::Predicate;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
 use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
@@ -60,6 +61,14 @@ impl Numbers {
                     self.local.extend(vector.locals.iter().map(|e| e.0));
                 }
             }
+            Certificate::Refutation(found) => {
+                self.local.extend(found.traps.iter().flatten());
+                for case in &found.cases {
+                    if let verdict::Case::Linear(found) = case {
+                        self.local.extend(found.weights.iter().map(|e| e.0));
+                    }
+                }
+            }
             Certificate::Quotient(map, proof) => {
                 self.shared.extend(kept(model, &map.skipped));
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
@@ -92,6 +101,21 @@ impl Numbers {
 
     fn local(&self, l: Local) -> u32 {
         self.local.get_index_of(&l).map_or(u32::MAX, |i| i as u32)
+    }
+
+    fn sum(&self, sum: &[(Local, i64)]) -> Vec<(u32, i64)> {
+        sum.iter().map(|&(l, n)| (self.local(l), n)).collect()
+    }
+
+    fn condition(&self, predicate: &Predicate) -> Condition {
+        let each = |parts: &[Predicate]| parts.iter().map(|p| self.condition(p)).collect();
+        match predicate {
+            Predicate::AtLeast(sum, least) => Condition::AtLeast(self.sum(sum), *least),
+            Predicate::Dead => Condition::Dead,
+            Predicate::Live => Condition::Live,
+            Predicate::All(parts) => Condition::All(each(parts)),
+            Predicate::Any(parts) => Condition::Any(each(parts)),
+        }
     }
 
     fn config(&self, config: &Config) -> Configuration {
@@ -313,6 +337,9 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     // A program's targets are given as text.
     if throng_lang::bp::program::program_of(&*problem.model).is_none() {
         problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
+        for formula in problem.targets.iter().filter_map(|t| t.formula.as_ref()) {
+            formula.when.each_local(&mut |l| _ = numbers.local.insert(l));
+        }
     }
     for verdict in verdicts {
         if let Verdict::Safe(certificate) = verdict {
@@ -359,6 +386,10 @@ fn set<'a>(
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
         },
+        Certificate::Refutation(found) => Evidence::Refutation {
+            traps: found.traps.iter().map(|t| t.iter().map(|&l| numbers.local(l)).collect()).collect(),
+            cases: found.cases.iter().map(|c| case(c, numbers)).collect(),
+        },
         Certificate::Quotient(map, proof) => Evidence::Quotient {
             kept: kept(model, &map.skipped).into_iter().map(|s| numbers.shared(s)).collect(),
             merged: classes(map, numbers),
@@ -387,6 +418,17 @@ fn set<'a>(
         }
         Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
     })
+}
+
+fn case(case: &verdict::Case, numbers: &Numbers) -> Case {
+    match case {
+        verdict::Case::Split(which) => Case::Split(*which),
+        verdict::Case::Linear(found) => Case::Linear {
+            weights: numbers.sum(&found.weights),
+            comparisons: found.comparisons.clone(),
+            traps: found.traps.clone(),
+        },
+    }
 }
 
 /// The classes of merged local states, each with its representative.
@@ -443,6 +485,9 @@ fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<P
         return Ok(Property::Deadlock);
     }
     if let load::Input::System(_) = origin.loaded.input {
+        if !target.is_upward_closed() {
+            return Ok(Property::Satisfies(numbers.condition(&target.predicate())));
+        }
         return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }
     Property::of_name(&target.name).ok_or_else(|| format!("certificates cannot express `{}`", target.name))

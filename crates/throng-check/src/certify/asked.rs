@@ -8,7 +8,8 @@ use super::{Asked, Fault};
 use crate::certificate::write::Origin;
 use crate::certificate::{Claim, Count, Property, Start};
 use throng_lang::load::Input;
-use throng_model::problem::{Bound, Initial, Target};
+use throng_model::predicate::Predicate;
+use throng_model::problem::{Asks, Bound, Initial, Target};
 use throng_model::{Bag, Config, Local, Shared};
 
 impl Decoder<'_> {
@@ -69,24 +70,33 @@ impl Decoder<'_> {
         let mut open = Vec::new();
         let mut is_unsafe = false;
         // There may be thousands of targets.
-        let mut places: HashMap<Vec<Config>, Vec<usize>> = HashMap::new();
+        let mut places: HashMap<Sought, Vec<usize>> = HashMap::new();
         for (i, target) in self.problem.targets.iter().enumerate() {
             if !target.is_deadlock() {
-                places.entry(members(target.configs.clone())).or_default().push(i);
+                places.entry(sought(target.configs.clone(), target)).or_default().push(i);
             }
         }
         let of_deadlocks: Vec<usize> =
             (0..asked_for.len()).filter(|&i| self.problem.targets[i].is_deadlock()).collect();
         for asked in &origin.problem.targets {
-            let found = match asked.is_deadlock() {
-                true => &of_deadlocks[..],
-                false => places.get(&members(self.sought(asked)?)).map(Vec::as_slice).unwrap_or_default(),
+            let largest = asked.formula.as_ref().and_then(|formula| match &formula.asks {
+                Asks::Largest(sum) => Some(self.shows_largest(sum, &places)),
+                _ => None,
+            });
+            let found = match &largest {
+                Some(found) => found.as_slice(),
+                None if asked.is_deadlock() => &of_deadlocks[..],
+                None => {
+                    let key = sought(self.sought(asked)?, asked);
+                    places.get(&key).map(Vec::as_slice).unwrap_or_default()
+                }
             };
             if found.is_empty() {
                 open.push(asked.name.as_str());
             }
             for &i in found {
-                is_unsafe |= self.document.targets[i].verdict == Claim::Unsafe;
+                // That a sum reaches a value is half of an answer about the largest.
+                is_unsafe |= self.document.targets[i].verdict == Claim::Unsafe && largest.is_none();
                 if !asked_for[i] {
                     self.problem.targets[i].name = printable(&asked.name);
                 }
@@ -99,6 +109,30 @@ impl Decoder<'_> {
         }
     }
 
+    /// The answers that show the largest value of a sum: it reaches some value, and not the next one.
+    fn shows_largest(&self, sum: &[(Local, i64)], places: &HashMap<Sought, Vec<usize>>) -> Vec<usize> {
+        let verdict = |i: &usize| self.document.targets[*i].verdict;
+        let of_sum = |key: &Sought| match &key.1 {
+            Some(nothing) if sum.is_empty() && *nothing == Predicate::FALSE => Some(1),
+            Some(Predicate::AtLeast(theirs, least)) if theirs == sum => Some(*least),
+            _ => None,
+        };
+        for (key, above) in places {
+            let Some(next) = of_sum(key) else { continue };
+            let Some(&above) = above.iter().find(|i| verdict(i) == Claim::Safe) else { continue };
+            // No sum of numbers of tokens is less than 0.
+            if next == 1 {
+                return vec![above];
+            }
+            let here = (key.0.clone(), Some(Predicate::AtLeast(sum.to_vec(), next - 1)));
+            let reached = places.get(&here).into_iter().flatten().find(|i| verdict(i) == Claim::Unsafe);
+            if let Some(&reached) = reached {
+                return vec![above, reached];
+            }
+        }
+        Vec::new()
+    }
+
     /// What a target of the question asks for, over the model of the checker.
     fn sought(&self, asked: &Target) -> Result<Vec<Config>, Fault> {
         match &self.program {
@@ -109,6 +143,18 @@ impl Decoder<'_> {
             },
         }
     }
+}
+
+/// What a target asks for: a set of configurations, and a condition on them.
+type Sought = (Vec<Config>, Option<Predicate>);
+
+fn sought(configs: Vec<Config>, target: &Target) -> Sought {
+    if target.is_upward_closed() {
+        return (members(configs), None);
+    }
+    // As certificates express it.
+    let anything = configs.first().map(|c| Config::new(c.shared, Bag::new()));
+    (anything.into_iter().collect(), Some(target.predicate()))
 }
 
 fn another<T>(why: impl Into<String>) -> Result<T, Fault> {

@@ -9,8 +9,8 @@ use super::wording::{property_json, property_text};
 use super::{CertifiedAnswer, CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, SharedName};
 use crate::certificate::{
-    Answered, Claim, Configuration, Count, Document, Evidence, Family, LocalPart, Most, Property, Start,
-    Taken, Weights,
+    Answered, Case, Claim, Condition, Configuration, Count, Document, Evidence, Family, LocalPart, Most,
+    Property, Start, Taken, Weights,
 };
 use crate::rules::cutoff::{CutoffProof, check_cutoff};
 use crate::rules::run::{leads, led_by};
@@ -18,11 +18,13 @@ use crate::rules::{self, Flaw};
 use throng_lang::load::{Input, Loaded};
 use throng_model::limits::Limits;
 use throng_model::localisation::Localisation;
-use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::predicate::Predicate;
+use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::QuotientMap;
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
-    self, Block, Certificate, LocalProof, Relative, RunNode, Trace, Vector, Verdict, Views,
+    self, Block, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector,
+    Verdict, Views,
 };
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 
@@ -134,12 +136,61 @@ impl<'a> Decoder<'a> {
         if *property == Property::Deadlock {
             return Ok(Target::deadlock());
         }
+        let name = property_text(self.document, property);
+        if let (Property::Satisfies(condition), None) = (property, &self.program) {
+            return self.satisfying(name, condition);
+        }
         let configs = match (property, &self.program) {
             (Property::Covers(configs), None) => self.configs(configs, false),
             (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),
             (_, None) => invalid("labels, assertions and invariants belong to programs"),
         }?;
-        Ok(Target { name: property_text(self.document, property), configs })
+        Ok(Target::covering(name, configs))
+    }
+
+    fn satisfying(&self, name: String, condition: &Condition) -> Result<Target, Fault> {
+        let [first, others @ ..] = &self.problem.initial[..] else { return invalid("there is no start") };
+        let steps = self.problem.model.listed().unwrap_or_default();
+        let mut states = steps.iter().flat_map(|step| [step.from, step.to]);
+        let mut starts = others.iter().map(|family| family.shared);
+        if starts.any(|s| s != first.shared) || states.any(|s| s != first.shared) {
+            return invalid("conditions on numbers are about nets, with one shared state");
+        }
+        let formula = Formula { when: self.predicate(condition)?, asks: Asks::Target };
+        let configs = vec![Config::new(first.shared, Bag::new())];
+        Ok(Target { name, configs, formula: Some(Arc::new(formula)) })
+    }
+
+    pub(super) fn predicate(&self, condition: &Condition) -> Result<Predicate, Fault> {
+        let each = |parts: &[Condition]| parts.iter().map(|p| self.predicate(p)).collect::<Result<_, _>>();
+        Ok(match condition {
+            Condition::AtLeast(terms, least) => {
+                let found = Predicate::at_least(self.sum(terms)?, *least);
+                match found {
+                    Some(found @ Predicate::AtLeast(..)) => found,
+                    _ => return invalid("a comparison is decided without a configuration, or too large"),
+                }
+            }
+            Condition::Dead => Predicate::Dead,
+            Condition::Live => Predicate::Live,
+            Condition::All(parts) => Predicate::all(each(parts)?),
+            Condition::Any(parts) => Predicate::any(each(parts)?),
+        })
+    }
+
+    fn sum(&self, terms: &[(u32, i64)]) -> Result<Vec<(Local, i64)>, Fault> {
+        terms.iter().map(|&(l, n)| Ok((self.local(l)?, n))).collect()
+    }
+
+    fn case(&self, case: &Case) -> Result<verdict::Case, Fault> {
+        Ok(match case {
+            Case::Split(which) => verdict::Case::Split(*which),
+            Case::Linear { weights, comparisons, traps } => verdict::Case::Linear(Contradiction {
+                weights: self.sum(weights)?,
+                comparisons: comparisons.clone(),
+                traps: traps.clone(),
+            }),
+        })
     }
 
     /// Checks every answer; `asked` says which targets were asked for.
@@ -254,6 +305,10 @@ impl<'a> Decoder<'a> {
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
+            Evidence::Refutation { traps, cases } => Certificate::Refutation(Arc::new(Refutation {
+                traps: traps.iter().map(|t| self.each(t, |l| self.local(l))).collect::<Result<_, _>>()?,
+                cases: cases.iter().map(|c| self.case(c)).collect::<Result<_, _>>()?,
+            })),
             Evidence::Quotient { kept, merged, proof } => {
                 let kept: HashSet<Shared> = self.each(kept, |s| self.shared(s))?.into_iter().collect();
                 let steps = self.problem.model.listed().unwrap_or_default().iter();

@@ -28,7 +28,14 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
     let mut decoded: HashMap<u32, Option<Verdict>> = HashMap::new();
     let of = |target: &Target| {
         let same = |a: &&Answered| match &a.property {
-            Property::Covers(configs) => decoder.configs(configs, false).is_ok_and(|c| c == target.configs),
+            Property::Covers(configs) => {
+                target.is_upward_closed()
+                    && decoder.configs(configs, false).is_ok_and(|c| c == target.configs)
+            }
+            Property::Satisfies(condition) => {
+                !target.is_upward_closed()
+                    && decoder.predicate(condition).is_ok_and(|p| p == target.predicate())
+            }
             Property::Deadlock => target.is_deadlock(),
             property => {
                 matches!(loaded.input, Input::Program(_))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::certificate::names::{LocalName, SharedName};
-use crate::certificate::{Configuration, Count, Document, Property, Start};
+use crate::certificate::{Condition, Configuration, Count, Document, Property, Start};
 use throng_model::problem::{Bound, Problem};
 
 /// So many configurations of a target are listed by name, and so many threads in one state one by one.
@@ -68,6 +68,7 @@ pub(super) fn property_text(document: &Document, property: &Property) -> String 
         Property::Race(name) => return printable(&format!("race {name}")),
         Property::Invariant(text) => return printable(&format!("invariant {text}")),
         Property::State(text) => return printable(&format!("state {text}")),
+        Property::Satisfies(condition) => return printable(&condition_text(document, condition)),
         Property::Covers(configs) => configs,
     };
     let config = |(s, threads): &Configuration| {
@@ -88,8 +89,52 @@ pub(super) fn property_text(document: &Document, property: &Property) -> String 
     printable(&texts.join(" or "))
 }
 
+/// A condition in words; at most so many parts of it.
+fn condition_text(document: &Document, condition: &Condition) -> String {
+    let joined = |parts: &[Condition], by: &str| {
+        let mut texts: Vec<String> =
+            parts.iter().take(LISTED).map(|p| format!("({})", condition_text(document, p))).collect();
+        if parts.len() > LISTED {
+            texts.push(format!("{} more", parts.len() - LISTED));
+        }
+        texts.join(by)
+    };
+    match condition {
+        Condition::AtLeast(sum, least) => {
+            let mut terms: Vec<String> =
+                sum.iter().take(LISTED).map(|&(l, n)| format!("{n}·{}", local(document, l))).collect();
+            if sum.len() > LISTED {
+                terms.push(format!("{} more", sum.len() - LISTED));
+            }
+            format!("{} >= {least}", terms.join(" + "))
+        }
+        Condition::Dead => "nothing can move".into(),
+        Condition::Live => "something can move".into(),
+        Condition::All(parts) if parts.is_empty() => "anything".into(),
+        Condition::Any(parts) if parts.is_empty() => "nothing at all".into(),
+        Condition::All(parts) => joined(parts, " and "),
+        Condition::Any(parts) => joined(parts, " or "),
+    }
+}
+
+fn condition_json(document: &Document, condition: &Condition) -> Value {
+    let each = |parts: &[Condition]| parts.iter().map(|p| condition_json(document, p)).collect::<Vec<_>>();
+    match condition {
+        Condition::AtLeast(sum, least) => {
+            let terms: Vec<Value> = sum.iter().map(|(l, n)| json!([local(document, *l), n])).collect();
+            json!({ "at-least": [terms, least] })
+        }
+        Condition::Dead | Condition::Live => json!(condition),
+        Condition::All(parts) => json!({ "all": each(parts) }),
+        Condition::Any(parts) => json!({ "any": each(parts) }),
+    }
+}
+
 /// The property as the certificate has it, with the names of states for their places.
 pub(super) fn property_json(document: &Document, property: &Property) -> Value {
+    if let Property::Satisfies(condition) = property {
+        return json!({ "satisfies": condition_json(document, condition) });
+    }
     let Property::Covers(configs) = property else { return json!(property) };
     let config = |(s, threads): &Configuration| {
         let threads: Vec<Value> = threads.iter().map(|(l, n)| json!([local(document, *l), n])).collect();

@@ -46,7 +46,7 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
         }
     }
     let unreachable = |configs: Vec<Config>, why: &Certificate| {
-        let target = Target { name: String::new(), configs };
+        let target = Target::covering("", configs);
         check_within(problem, &target, &Verdict::Safe(why.clone()), limits)
     };
     unreachable(Vec::new(), &proof.rest)?;
@@ -74,7 +74,7 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
         ));
     }
     let fewer = Problem { bound: Bound::Threads(proof.threads.saturating_sub(1)), ..problem.clone() };
-    let target = Target { name: String::new(), configs: vec![state(*s, *l)] };
+    let target = Target::covering("", vec![state(*s, *l)]);
     check_forward(&fewer, &target, set, Kind::Within, &mut Ticker::new(limits))
 }
 

@@ -20,10 +20,11 @@ use throng_model::{Bystanders, Local};
 /// Checks that the evidence of `verdict` shows what the verdict says about deadlocks.
 pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
-    if let (Some(why), false) = (model.blocking(), model.is_exact()) {
+    if let (Some(why), false) = (model.blocking(), model.is_exact() || matches!(verdict, Verdict::Unknown(_)))
+    {
         return Err(Flaw::NotForThisModel(why));
     }
-    let target = |configs| Target { name: String::new(), configs };
+    let target = |configs| Target::covering(String::new(), configs);
     let bound = problem.bound.threads();
     let mut ticker = Ticker::new(limits);
     match verdict {

@@ -58,7 +58,12 @@ pub(super) fn check_closed(
     for (i, config) in set.iter().enumerate() {
         ticker.ticks(16)?;
         countable(config)?;
-        if target.is_hit(config, model) {
+        // Where members stand for all that they cover, a formula says nothing about them.
+        let is_bad = match kind {
+            Kind::Downward => target.may_be_hit(config, model),
+            Kind::Closed | Kind::Within => target.hits(config, model)?,
+        };
+        if is_bad {
             return Err(Flaw::BadMember(config.describe(model)));
         }
         if exempt(i, &inside, &mut led) {

@@ -31,7 +31,7 @@ pub(super) fn check_localised(
         if configs.is_empty() {
             continue;
         }
-        let target = Target { name: target.name.clone(), configs: configs.into_iter().cloned().collect() };
+        let target = Target::covering(target.name.clone(), configs.into_iter().cloned().collect());
         let (problem, model) = localise(problem, &target, map).map_err(Flaw::NotForThisModel)?;
         of_images(&model, proof)?;
         check_safe(&problem, &problem.targets[0], proof, ticker)?;
@@ -64,6 +64,7 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
         Certificate::Reduced(_)
         | Certificate::Products(_)
         | Certificate::Quotient(..)
+        | Certificate::Refutation(_)
         | Certificate::Localised(_) => {
             return Err(Flaw::NotForThisModel("this kind of evidence is not about localised models".into()));
         }

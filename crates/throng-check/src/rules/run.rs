@@ -42,7 +42,7 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
         now = &taken.after;
         countable(now)?;
     }
-    if target.is_hit(now, model) { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
+    if target.hits(now, model)? { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
 /// Appends the steps that a thread at `by` leads from a configuration; a step that takes no thread has no leader.

@@ -233,21 +233,21 @@ pub(super) fn save_document(
 
 /// Tries old evidence first; another engine searches for what that does not show.
 pub(super) struct Reusing<'a> {
-    old: Vec<Option<Verdict>>,
+    loaded: &'a Loaded,
+    old: Document,
     then: Box<dyn Algorithm + Send + 'a>,
 }
 
 impl<'a> Reusing<'a> {
     pub(super) fn new(
         path: &Path,
-        loaded: &Loaded,
-        problem: &Problem,
+        loaded: &'a Loaded,
         then: Box<dyn Algorithm + Send + 'a>,
     ) -> Result<Reusing<'a>, Failure> {
         let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let bytes = slurp(path).map_err(unreadable)?;
         let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
-        Ok(Reusing { old: translate(loaded, &document, problem), then })
+        Ok(Reusing { loaded, old: document, then })
     }
 }
 
@@ -261,7 +261,8 @@ impl Algorithm for Reusing<'_> {
         let stands = |(i, old): (usize, &Option<Verdict>)| {
             old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
         };
-        let old: Vec<Option<Verdict>> = self.old.iter().enumerate().map(stands).collect();
+        let old = translate(self.loaded, &self.old, problem);
+        let old: Vec<Option<Verdict>> = old.iter().enumerate().map(stands).collect();
         let checking = began.elapsed();
         let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
         let mut answer = Answer::new(Vec::new(), Statistics::default());

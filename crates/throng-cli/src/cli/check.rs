@@ -134,7 +134,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(Reusing::new(path, input.loaded(), &problem, engine)?);
+        engine = Box::new(Reusing::new(path, input.loaded(), engine)?);
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();

@@ -10,7 +10,7 @@ use throng_lsp::{Config, serve};
 pub(super) fn run(args: &LspArgs) -> Result<u8, Failure> {
     let config = Config { timeout: args.timeout, memory: args.memory.saturating_mul(1 << 20) };
     match serve(io::BufReader::new(io::stdin()), io::stdout(), config) {
-        Ok(shut_down) => Ok(if shut_down { 0 } else { 1 }),
+        Ok(shut_down) => Ok(u8::from(!shut_down)),
         Err(why) => Err(Failure::Other(format!("standard input: {why}"))),
     }
 }

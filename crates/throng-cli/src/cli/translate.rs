@@ -10,7 +10,7 @@ use super::{Language, TranslateArgs};
 use throng::Job;
 use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::printer;
-use throng_lang::load::{Input, Loaded};
+use throng_lang::load::{Input, Loaded, Reading};
 use throng_lang::question::Question;
 use throng_lang::system::System;
 use throng_lang::write::flow::flow;
@@ -50,7 +50,8 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         return Err(Failure::Other("`--to goto` is for C".into()));
     }
     let question = Question { may_lack_target: true, ..args.question.question() };
-    let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
+    let reading = Reading { goals: true, ..question.reading(args.input.reading()) };
+    let input = console.open(&args.input.file, reading)?;
     let job = Job::new(&input).question(question.clone());
     let mut problem = console.prepare(&job, Job::prepare)?.problem.clone();
     if problem.targets.iter().any(throng_model::problem::Target::is_deadlock) && args.to != Language::Bp {

@@ -17,6 +17,7 @@ mod page;
 mod papers;
 mod questions;
 mod schemas;
+mod serve;
 mod setup;
 mod translate;
 mod vacuity;

@@ -240,7 +240,7 @@ fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
             Some(label) => Property::ErrorLabel(label.into()),
             None => Property::Assertions,
         };
-        Target { name: t.name.clone(), configs: model.bad(&property).expect("asked before") }
+        Target::covering(t.name.clone(), model.bad(&property).expect("asked before"))
     });
     let targets = targets.collect();
     Problem { initial, targets, model, initial_text: String::new(), bound: problem.bound }

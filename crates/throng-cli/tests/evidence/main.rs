@@ -1,4 +1,5 @@
 //! Certificates and their two checkers.
 
 mod certify;
+mod formulas;
 mod second_checker;

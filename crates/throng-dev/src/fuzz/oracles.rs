@@ -417,7 +417,7 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
         let property =
             Property::of_name(name).ok_or_else(|| trouble(format!("what does `{name}` ask for?")))?;
         let configs = model.bad(&property).map_err(trouble)?;
-        targets.push(Target { name: name.clone(), configs });
+        targets.push(Target::covering(name.clone(), configs));
     }
     let own = Problem {
         initial: vec![model.initial(program.initial)],
@@ -475,7 +475,7 @@ pub fn reread(written: &Written, format: write::Format) -> Result<(Loaded, Probl
         problem.targets = if format == load::Format::Pnml {
             let properties =
                 pnml::read_properties(&companion.text, table).map_err(|why| format!("{why:?}"))?;
-            let targets = properties.into_iter().map(|p| p.query.map(|q| q.target));
+            let targets = properties.into_iter().map(|p| p.target);
             targets.collect::<Result<_, _>>().map_err(|why| format!("{why:?}\n{}", companion.text))?
         } else {
             let (targets, found) = configuration::read_prop(&companion.text, table.shared(), table.locals());

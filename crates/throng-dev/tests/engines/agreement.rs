@@ -97,9 +97,7 @@ fn systems(seed: u64, rounds: u64, knobs: impl Fn(&mut Rng) -> Knobs) -> Tally {
         let table = Arc::new(random_table(&mut rng, &knobs));
         let mut problem = random_problem(&mut rng, &knobs, table, Bound::Any);
         let configs = random_configs(&mut rng, &knobs, 3, 3);
-        problem
-            .targets
-            .extend(configs.into_iter().map(|c| Target { name: format!("{c:?}"), configs: vec![c] }));
+        problem.targets.extend(configs.into_iter().map(|c| Target::covering(format!("{c:?}"), vec![c])));
         compare(&format!("shape {seed}, round {round}"), &problem, &mut tally);
     }
     show(&tally);

@@ -38,11 +38,11 @@ fn both(problem: &Problem, limits: &Limits) -> Result<Cutoff, Unknown> {
         assert!(level.new > 0 && level.threads <= cutoff.threads);
         assert_eq!(level.trace.threads(), level.threads, "a run with the fewest threads");
         let (s, l) = level.example;
-        let target = Target { name: String::new(), configs: vec![Config::new(s, Bag::one(l))] };
+        let target = Target::covering("", vec![Config::new(s, Bag::one(l))]);
         check(problem, &target, &Verdict::Unsafe(level.trace.clone())).unwrap();
     }
     let Closed::Downward(set) = &exact.closed else { panic!("{:?}", exact.closed) };
-    let nothing = Target { name: String::new(), configs: Vec::new() };
+    let nothing = Target::covering("", Vec::new());
     check(problem, &nothing, &Verdict::Safe(Certificate::Downward(set.clone()))).unwrap();
     Ok(exact)
 }
@@ -75,7 +75,7 @@ fn random_systems_have_the_cutoff_that_a_naive_search_finds() {
         asked.targets = found
             .reachable
             .iter()
-            .map(|&(s, l)| Target { name: String::new(), configs: vec![Config::new(s, Bag::one(l))] })
+            .map(|&(s, l)| Target::covering("", vec![Config::new(s, Bag::one(l))]))
             .collect();
         let fewest = naive(&asked, found.threads);
         let most = fewest.iter().map(|f| f.expect("reachable with that many").0).max().unwrap_or(0);

@@ -29,7 +29,7 @@ fn config(s: u64, ls: &[u64]) -> Config {
 }
 
 fn target(s: u64, ls: &[u64]) -> Target {
-    Target { name: format!("{s}|{ls:?}"), configs: vec![config(s, ls)] }
+    Target::covering(format!("{s}|{ls:?}"), vec![config(s, ls)])
 }
 
 fn run(engine: &Explicit, problem: &Problem) -> Answer {

@@ -23,7 +23,7 @@ fn config(s: u64, ls: &[u64]) -> Config {
 }
 
 fn target(s: u64, ls: &[u64]) -> Target {
-    Target { name: format!("{s}|{ls:?}"), configs: vec![config(s, ls)] }
+    Target::covering(format!("{s}|{ls:?}"), vec![config(s, ls)])
 }
 
 /// A net: steps that take and put tokens, over one shared state.
@@ -161,7 +161,7 @@ fn random(seed: u64) -> Problem {
     let table = Arc::new(random_table(&mut rng, &knobs));
     let mut problem = random_problem(&mut rng, &knobs, table, Bound::Any);
     let configs = random_configs(&mut rng, &knobs, 4, 3);
-    problem.targets.extend(configs.into_iter().map(|c| Target { name: format!("{c:?}"), configs: vec![c] }));
+    problem.targets.extend(configs.into_iter().map(|c| Target::covering(format!("{c:?}"), vec![c])));
     problem
 }
 

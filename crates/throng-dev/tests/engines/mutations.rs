@@ -377,6 +377,8 @@ fn question(document: &Document) -> Option<Question> {
             Property::Never(t) => question.never.push(t.clone()),
             Property::Race(v) => question.races.push(v.clone()),
             Property::Deadlock => question.deadlock = true,
+            // No question of the command line says it.
+            Property::Satisfies(_) => return None,
             Property::Invariant(e) => question.invariants.push(e.clone()),
             Property::State(s) => question.targets.push(s.clone()),
             Property::Covers(configs) => {

@@ -178,7 +178,7 @@ fn masks(others: Bystanders) -> Result<Unfolded, Unknown> {
         model: Arc::new(Masks(others)),
         initial: vec![Initial { shared: Shared(0), threads: Bag::new(), any: vec![Local(3)] }],
         initial_text: "any".into(),
-        targets: vec![Target { name: "x".into(), configs: vec![bad] }],
+        targets: vec![Target::covering("x", vec![bad])],
         bound: Bound::Any,
     };
     unfold(&problem, &Limits::none())

@@ -39,7 +39,7 @@ impl Jit {
                 Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
-        any.then(|| Target { name: "assertions".into(), configs })
+        any.then(|| Target::covering("assertions", configs))
     }
 
     /// A thread can execute the statement with this label (an `assert(0)` in front of it).
@@ -48,7 +48,7 @@ impl Jit {
             let inside = self.program.points[p as usize].inside;
             Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
-        Ok(Target { name: format!("error label {label}"), configs: configs.collect() })
+        Ok(Target::covering(format!("error label {label}"), configs.collect()))
     }
 
     /// The shared variables can falsify the expression, no thread is inside an atomic section.
@@ -60,7 +60,7 @@ impl Jit {
         }
         let configs =
             found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
-        Target { name: format!("invariant {name}"), configs: configs.collect() }
+        Target::covering(format!("invariant {name}"), configs.collect())
     }
 
     /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
@@ -112,7 +112,7 @@ impl Jit {
         configs.sort_unstable();
         configs.dedup();
         let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target { name: format!("state {name}"), configs })
+        Ok(Target::covering(format!("state {name}"), configs))
     }
 
     /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
@@ -148,7 +148,7 @@ impl Jit {
             candidates.push(self.matching(text, pattern)?);
         }
         let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(text))?;
-        Ok(Target { name, configs })
+        Ok(Target::covering(name, configs))
     }
 
     /// Two threads are at these labels, no thread is inside an atomic section: see [`Together::exclusion`].
@@ -177,7 +177,7 @@ impl Jit {
         let asked = Together { threads: Vec::new(), outside_atomic: true };
         let configs =
             self.at_once(&[candidates(false), candidates(true)], &asked).ok_or_else(|| too_many(name))?;
-        Ok(Target { name: format!("race {name}"), configs })
+        Ok(Target::covering(format!("race {name}"), configs))
     }
 
     /// Whether the statement at a point writes one of these shared variables; without `only_writes`, whether it reads or writes one.

@@ -12,7 +12,8 @@ use super::Options;
 use super::parse::{Condition, Conjunction, Net, Rule, Update};
 use crate::source::{Diagnostic, Span};
 use crate::system::{Findings, Kind, System};
-use throng_model::problem::{Initial, Target};
+use throng_model::predicate::Predicate;
+use throng_model::problem::{Asks, Formula, Initial, Target};
 use throng_model::table::{Fate, Names, Table};
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Shared, Step, UNCOUNTABLE};
 
@@ -101,9 +102,7 @@ fn copied(net: &Net<'_>, rule: &Rule, y: u32, x: u32, z: u32) -> Diagnostic {
 /// The system that a net stands for.
 pub(super) fn lower(net: &Net<'_>, options: Options, findings: &mut Findings) -> Option<System> {
     let initial = initial(net, options, findings);
-    let goals = net.targets.iter().filter(|t| t.conditions.iter().any(|c| c.high.is_some())).count();
-    let mut names: Vec<String> = net.names.iter().map(|n| n.to_string()).collect();
-    names.extend(fresh(&net.names, goals));
+    let names: Vec<String> = net.names.iter().map(|n| n.to_string()).collect();
     let mut table = Table::of_source(Names::Numbers(1), Names::List(names), net.text, 80);
     for rule in &net.rules {
         if let Err(d) = add_rule(net, rule, &mut table, findings) {
@@ -113,7 +112,15 @@ pub(super) fn lower(net: &Net<'_>, options: Options, findings: &mut Findings) ->
             return None;
         }
     }
-    let targets = targets(net, &mut table, findings);
+    let one = initial.len() == 1 && initial.iter().all(|family| family.any.is_empty());
+    let plain = table.steps().iter().all(|step| step.others == Bystanders::Stay);
+    let targets = if one && plain && !options.goals {
+        net.targets.iter().map(|conjunction| exact(net, conjunction)).collect()
+    } else {
+        let goals = net.targets.iter().filter(|t| t.conditions.iter().any(|c| c.high.is_some())).count();
+        table.add_locals(fresh(&net.names, goals));
+        targets(net, &mut table, findings)
+    };
     let initial_text = collapsed(&net.text[net.init.span.range()]);
     let free = options.init_free && net.init.conditions.len() < net.names.len();
     Some(System {
@@ -396,9 +403,20 @@ fn targets(net: &Net<'_>, table: &mut Table, findings: &mut Findings) -> Vec<Tar
             goal += 1;
             Bag::one(local(goal - 1))
         };
-        targets.push(Target { name, configs: vec![Config::new(Shared(0), threads)] });
+        targets.push(Target::covering(name, vec![Config::new(Shared(0), threads)]));
     }
     targets
+}
+
+/// A target as it is written.
+fn exact(net: &Net<'_>, conjunction: &Conjunction) -> Target {
+    let name = collapsed(&net.text[conjunction.span.range()]);
+    let conditions = &conjunction.conditions;
+    let threads: Bag = conditions.iter().filter(|c| c.low > 0).map(|c| (local(c.var), c.low)).collect();
+    let most = |c: &Condition| Some(Predicate::AtLeast(vec![(local(c.var), -1)], -i64::from(c.high?)));
+    let when = Predicate::all(conditions.iter().filter_map(most).collect());
+    let formula = (when != Predicate::TRUE).then(|| Arc::new(Formula { when, asks: Asks::Target }));
+    Target { name, configs: vec![Config::new(Shared(0), threads)], formula }
 }
 
 /// A rule that puts one token on `goal`, once, when the marking is exactly so; nothing else changes.

@@ -67,7 +67,8 @@ pub(super) struct Invariant {
 /// Reads the sections; `None` if too little could be read.
 pub(super) fn parse<'a>(text: &'a str, findings: &mut Findings) -> Option<Net<'a>> {
     let tokens = tokens(text, findings);
-    let mut parser = Parser { text, tokens, at: 0, vars: FxHashMap::default(), findings };
+    let mut parser =
+        Parser { text, tokens, at: 0, vars: FxHashMap::default(), spelled: FxHashMap::default(), findings };
     let net = parser.net();
     let failed = parser.findings.has_errors();
     net.filter(|_| !failed)
@@ -78,7 +79,17 @@ struct Parser<'a, 'f> {
     tokens: Vec<(Token, Span)>,
     at: usize,
     vars: FxHashMap<&'a str, u32>,
+    /// Names with other characters than letters, as some tools spell them in rules: `a.b[]` is `adotbleftbracketrightbracket` there.
+    spelled: FxHashMap<String, Option<u32>>,
     findings: &'f mut Findings,
+}
+
+/// A name without characters that some tools cannot write.
+fn spelled(name: &str) -> Option<String> {
+    const WORDS: [(char, &str); 4] =
+        [('.', "dot"), ('$', "dollar"), ('[', "leftbracket"), (']', "rightbracket")];
+    name.contains(WORDS.map(|w| w.0))
+        .then(|| WORDS.iter().fold(name.to_string(), |n, &(c, word)| n.replace(c, word)))
 }
 
 type Parsed<T> = Result<T, Diagnostic>;
@@ -217,6 +228,11 @@ impl<'a> Parser<'a, '_> {
                 )),
                 Token::Name => {
                     self.vars.insert(self.word(span), names.len() as u32);
+                    if let Some(spelled) = spelled(self.word(span)) {
+                        // Two names may be spelled alike: then neither is meant.
+                        let var = Some(names.len() as u32);
+                        self.spelled.entry(spelled).and_modify(|var| *var = None).or_insert(var);
+                    }
                     names.push(self.word(span));
                     None
                 }
@@ -235,8 +251,9 @@ impl<'a> Parser<'a, '_> {
             return Err(self.unexpected("a variable"));
         }
         let word = self.word(self.span());
-        match self.vars.get(word) {
-            Some(&var) => {
+        let found = self.vars.get(word).copied();
+        match found.or_else(|| self.spelled.get(word).copied().flatten()) {
+            Some(var) => {
                 self.advance();
                 Ok(var)
             }

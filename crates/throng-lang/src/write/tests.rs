@@ -54,7 +54,7 @@ fn reread(written: &Written, format: Format) -> System {
     }
     if let Some(companion) = &written.companion {
         let properties = pnml::read_properties(&companion.text, &system.table).unwrap();
-        system.targets = properties.into_iter().map(|p| p.query.unwrap().target).collect();
+        system.targets = properties.into_iter().map(|p| p.target.unwrap()).collect();
     }
     system
 }
@@ -155,7 +155,7 @@ fn a_net_is_a_program_with_an_assertion() {
 #[test]
 fn a_target_that_nothing_meets_is_an_assertion_that_nothing_reaches() {
     let transfers = read_tts("2 3\n0 0 -> 1 1 0 ~> 2\n0 1 -> 0 0\n", "0/0");
-    let never = Target { name: "never".into(), configs: Vec::new() };
+    let never = Target::covering("never", Vec::new());
     let written = write(&System { targets: vec![never], ..transfers }, Format::Bp).unwrap().text;
     assert!(written.contains("bad: assume(0);\n    assert(0);"), "{written}");
 }
@@ -266,7 +266,7 @@ impl Random {
             table: Arc::new(table),
             initial,
             initial_text: String::new(),
-            targets: vec![Target { name: "t".into(), configs }],
+            targets: vec![Target::covering("t", configs)],
             kind: Kind::Tts,
         }
     }

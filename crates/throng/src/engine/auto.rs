@@ -16,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::on_quotient::run_on;
+use super::reachability::Reachability;
 use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
 use crate::registry::{self, Engine, Settings};
@@ -52,6 +53,9 @@ const FIRST_TURN: u64 = 1 << 14;
 /// Pair views either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and shares are equal.
 const WEIGHT_OF_PAIRS: u64 = 16;
 
+/// The same for `reachability`, if it is asked for what only it can answer.
+const WEIGHT_OF_REACHABILITY: u64 = 64;
+
 /// The same if all take turns.
 const TURNS_OF_PAIRS: u64 = 4;
 
@@ -83,10 +87,17 @@ impl Algorithm for Auto {
         let (settings, facts) = (self.settings(), Arc::default());
         let provers = registry::provers(problem, &facts);
         let refuters = registry::refuters(&settings, problem.bound, &facts);
+        let reachability = Reachability::default();
         let mut prove = participants(&provers);
-        let refute = participants(&refuters);
+        let mut refute = participants(&refuters);
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+        }
+        if Reachability::takes(problem) {
+            // What asks about single markings is mostly decided by it, and soon.
+            let first = problem.targets.iter().any(|t| t.formula.is_some());
+            let weight = if first { WEIGHT_OF_REACHABILITY } else { 1 };
+            refute.insert(usize::from(!first), Participant { engine: &reachability, weight });
         }
         if self.jobs < 2 {
             let mut turns = Vec::new();
@@ -216,7 +227,10 @@ impl<'a> Portfolio<'a> {
 
     /// Asks one engine about what is still open; whether more work might help it.
     fn ask(&self, engine: &dyn Algorithm, limits: &Limits) -> bool {
-        let open = self.open();
+        // Only one of them knows formulas.
+        let exact = engine.name() == Engine::Reachability.name();
+        let mut open = self.open();
+        open.retain(|&i| exact || self.problem.targets[i].is_upward_closed());
         if open.is_empty() {
             return false;
         }
@@ -224,7 +238,7 @@ impl<'a> Portfolio<'a> {
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
         let listener = Listener { portfolio: self, open: &open, engine: engine.name() };
-        let quotient = self.quotient.as_ref().filter(|_| engine.name() != Engine::Explicit.name());
+        let quotient = self.quotient.as_ref().filter(|_| !exact && engine.name() != Engine::Explicit.name());
         let answer = run_on(quotient, engine, &problem, limits, &listener);
         let mut again = false;
         let mut outcome = "decided".to_string();
@@ -305,6 +319,9 @@ impl<'a> Portfolio<'a> {
         let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
         if engine == Engine::Explicit.name() {
             return decided(verdict, true);
+        }
+        if self.problem.targets[target].formula.is_some() {
+            return decided(verdict, false);
         }
         let settings =
             Settings { max_threads: Some(trace.threads()), stop_at_first: true, ..self.auto.settings() };

@@ -250,8 +250,7 @@ impl Search<'_> {
     /// Whether one of these thread states can be reached.
     fn ask(&self, prover: &dyn Algorithm, states: &[ThreadState]) -> Result<Proved, Unknown> {
         let model = &*self.problem.model;
-        let target =
-            Target { name: "candidates".into(), configs: states.iter().map(|&t| alone(t)).collect() };
+        let target = Target::covering("candidates", states.iter().map(|&t| alone(t)).collect());
         let asked = Problem { targets: vec![target], ..self.problem.clone() };
         match prover.run(&asked, self.limits, self.watch).verdicts.pop() {
             Some(Verdict::Safe(why)) => Ok(Proved::Never(why)),

@@ -93,15 +93,15 @@ pub fn find(
     let so_far = search.complete_up_to;
     let verdict = done.unwrap_or_else(|why| {
         Verdict::Unknown(match (so_far, why) {
-            (Some(n), why) if search.searched => Unknown::Inconclusive(format!(
-                "none with up to {}; {why}",
-                crate::report::plural(n.into(), "thread")
-            )),
+            (Some(n), why) if search.searched => {
+                let threads = if n == 1 { "1 thread".into() } else { format!("{n} threads") };
+                Unknown::Inconclusive(format!("none with up to {threads}; {why}"))
+            }
             (_, why) => why,
         })
     });
     let configs = search.deadlock.into_iter().collect();
-    Found { target: Target { name: DEADLOCK.into(), configs }, verdict, by, statistics: search.statistics }
+    Found { target: Target::covering(DEADLOCK, configs), verdict, by, statistics: search.statistics }
 }
 
 fn proved(proof: Option<Certificate>) -> Result<Verdict, Unknown> {

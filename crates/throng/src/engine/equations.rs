@@ -31,9 +31,9 @@
 //! Only steps that the views leave possible take part, so the evidence is relative to them ([`throng_model::verdict::Relative`]). Steps that move bystanders
 //! take part as far as a thread may go from one state to another in them: for proofs that is an over-approximation.
 
-pub(super) mod exact;
+pub(in crate::engine) mod exact;
 mod flow;
-pub(super) mod lp;
+pub(in crate::engine) mod lp;
 
 use std::sync::Arc;
 

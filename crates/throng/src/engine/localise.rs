@@ -99,7 +99,7 @@ impl Search<'_> {
             points.dedup();
             let locks = self.dependences.locks(&kept, &points);
             kept.extend(locks);
-            let target = Target { name: target.name.clone(), configs };
+            let target = Target::covering(target.name.clone(), configs);
             parts.push(self.refine(&target, kept, &points, statistics)?);
         }
         Ok(parts)

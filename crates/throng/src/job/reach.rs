@@ -85,6 +85,7 @@ impl Job<'_> {
             | Engine::Guided
             | Engine::Views
             | Engine::Localise
+            | Engine::Reachability
             | Engine::KarpMiller => {
                 let why = "thread states are listed by `explicit` and `symbolic` (with a thread bound) and by `karp-miller` and `backward` (without)";
                 return Err(Error::Unsuitable(why.into()));

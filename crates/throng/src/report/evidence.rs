@@ -2,7 +2,7 @@
 
 use super::plural;
 use crate::outcome::Outcome;
-use throng_model::verdict::{Certificate, LocalProof, Products, Relative, Verdict, Views};
+use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict, Views};
 
 /// A certificate explained.
 pub struct Explained {
@@ -64,6 +64,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
         },
         Certificate::Views(set) => views(set),
         Certificate::Relative(relative) => self::relative(relative),
+        Certificate::Refutation(refutation) => self::refutation(refutation),
         Certificate::Quotient(map, proof) => {
             let mut summary = explain(proof);
             let number = |n: usize, what: &str| match n {
@@ -176,6 +177,33 @@ fn relative(relative: &Relative) -> Explained {
             "the views are closed under steps, and no possible step makes a vector's sum larger",
             "what is bad, or leads above a member, is above a member or ruled out",
             "no initial configuration is above a member",
+        ],
+        covers: false,
+    }
+}
+
+fn refutation(refutation: &Refutation) -> Explained {
+    let mut words = vec![
+        "The members are the cases of what the target asks for: in each, some comparisons of numbers of tokens hold. A case is either \
+         split into further cases, or contradicts what is reachable: it comes with weights for places such that no transition increases the weighted number of tokens, but \
+         where the comparisons hold that number is larger than at the start."
+            .to_string(),
+    ];
+    if !refutation.traps.is_empty() {
+        words.push(format!(
+            "This also uses {}: sets of places that have a token at the start, and never lose the last one.",
+            plural(refutation.traps.len() as u64, "trap")
+        ));
+    }
+    Explained {
+        kind: "refutation",
+        size: refutation.cases.len(),
+        member: "case",
+        words,
+        obligations: [
+            "the cases are all that the target asks for",
+            "no transition increases a weighted number, or empties a trap",
+            "what the comparisons of a case ask for is more than there is at the start",
         ],
         covers: false,
     }

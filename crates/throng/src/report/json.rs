@@ -52,6 +52,12 @@ struct Document<'a> {
 struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
+    /// Formulas: whether the formula is true, as it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
+    /// Formulas that ask for it: the largest number of tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<i64>,
     /// Why there is no verdict, in one word.
     cause: Option<&'static str>,
     reason: Option<String>,
@@ -231,6 +237,8 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
             TargetDocument {
                 name: &target.name,
                 verdict: Status::of(verdict).lower(),
+                holds: target.holds(verdict),
+                bound: target.bound(verdict),
                 cause: match verdict {
                     Verdict::Unknown(why) => Some(why.cause()),
                     Verdict::Safe(_) | Verdict::Unsafe(_) => None,

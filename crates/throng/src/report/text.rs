@@ -8,6 +8,7 @@ use super::facts::{LineFacts, facts};
 use super::story::{Event, Participant, Situation, Story, Values, tell};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural};
 use crate::outcome::{Outcome, Status};
+use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
 
@@ -78,7 +79,8 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
         let word = paint(overall, &overall.to_string(), options.colour);
         let head = format!("{overall}  {}  ", target.name);
         let indent = overall.to_string().len() + 2;
-        let line = wrap(&head, &format!("{}{unchecked}", detail(report, verdict)), indent);
+        let line =
+            wrap(&head, &format!("{}{}{unchecked}", detail(report, verdict), truth(target, verdict)), indent);
         return line.replacen(&overall.to_string(), &word, 1);
     }
     let count = verdicts.iter().filter(|v| Status::of(v) == overall).count();
@@ -95,9 +97,20 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
         let word = Status::of(verdict);
         let unchecked = mark(word);
         let word = paint(word, &format!("{word:7}"), options.colour);
-        out.push_str(&format!("{word} {:widest$}  {}{unchecked}\n", target.name, detail(report, verdict)));
+        let (detail, truth) = (detail(report, verdict), truth(target, verdict));
+        out.push_str(&format!("{word} {:widest$}  {detail}{truth}{unchecked}\n", target.name));
     }
     out
+}
+
+/// What the verdict says about a formula as it is written.
+fn truth(target: &Target, verdict: &Verdict) -> String {
+    match (target.holds(verdict), target.bound(verdict)) {
+        (Some(true), _) => "; the formula is true".into(),
+        (Some(false), _) => "; the formula is false".into(),
+        (None, Some(most)) => format!("; the bound is {most}"),
+        (None, None) => String::new(),
+    }
 }
 
 fn question(report: &Outcome, options: Options) -> String {

@@ -54,7 +54,9 @@ impl Interpreter {
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
-            Property::Covers(_) => return Err("a program's targets are given as text".into()),
+            Property::Covers(_) | Property::Satisfies(_) => {
+                return Err("a program's targets are given as text".into());
+            }
         })
     }
 

@@ -30,7 +30,7 @@ pub(super) fn also(
         Verdict::Unsafe(trace) => vec![trace.end().clone()],
         _ => Vec::new(),
     };
-    problem.targets.push(Target { name: "deadlock".into(), configs });
+    problem.targets.push(Target::covering("deadlock", configs));
     Box::new(WithDeadlock { others, verdict, statistics })
 }
 

@@ -375,7 +375,7 @@ impl Bearings {
 }
 
 /// Why there is no solution.
-pub(super) enum NoSolution {
+pub(in crate::engine) enum NoSolution {
     /// None exists, or there is no best one.
     None,
     /// Finding it takes too long (branch and bound need not end if variables have no bounds), or fails in floating point.
@@ -383,7 +383,7 @@ pub(super) enum NoSolution {
 }
 
 /// The best solution, if there is one; in slices, so that limits are kept, each at the cost of some `patience` if that is limited.
-pub(super) fn solve(
+pub(in crate::engine) fn solve(
     mut lp: microlp::Problem,
     mut patience: Option<&mut u32>,
     limits: &Limits,

@@ -140,6 +140,7 @@ fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
         Certificate::Views(views) => Box::new(views.each()),
         Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
         Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),
+        Certificate::Refutation(_) => Box::new(std::iter::empty()),
         Certificate::Quotient(_, proof) => configs(proof),
         Certificate::Localised(parts) => Box::new(parts.iter().flat_map(|part| configs(&part.proof))),
         Certificate::Products(_) => Box::new(std::iter::empty()),

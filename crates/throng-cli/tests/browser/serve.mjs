@@ -1,0 +1,71 @@
+// The page of `throng serve` in a real browser: a file is opened, checked and explored, and nothing but the server is asked for anything.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+const shots = process.argv[2] === "--screenshots" ? resolve(process.argv[3]) : null;
+const server = spawn(resolve(process.env.THRONG), ["serve", resolve("../../../../examples")], { stdio: ["ignore", "pipe", "ignore"] });
+const [address] = (await once(server.stdout, "data")).map((data) => String(data).trim());
+assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+try {
+  const tab = await browser.newPage({ viewport: { width: 1400, height: 860 } });
+  const problems = [];
+  tab.on("pageerror", (e) => problems.push(String(e)));
+  tab.on("console", (m) => m.type() === "error" && problems.push(m.text()));
+  tab.on("request", (r) => r.url().startsWith(address) || problems.push("asked for " + r.url()));
+  await tab.goto(address);
+  await tab.selectOption("#file", "spinlock-broken.bp");
+  await tab.waitForFunction(() => document.getElementById("text").value.includes("looks first"));
+
+  await tab.click("#check");
+  await tab.waitForSelector("#status.unsafe", { timeout: 60000 });
+  assert.equal(await tab.innerText("#status"), "UNSAFE assertions 2 threads, 8 steps");
+  const report = tab.frameLocator("#page");
+  await report.locator("#counter").waitFor();
+  assert.match(await report.locator(".verdict").first().innerText(), /UNSAFE/);
+  if (shots) await tab.screenshot({ path: shots + "/serve-check.png" });
+
+  await tab.fill("#threads", "2");
+  await tab.click("#explore");
+  await tab.waitForSelector("#choices button");
+  assert.equal(await tab.innerText("#where"), "after 0 steps");
+  assert.ok(await tab.isDisabled("#back"));
+  const start = await tab.innerText("#counts");
+  assert.match(start, /T1 T2\s+line 10/);
+  await tab.click("#choices button");
+  await tab.waitForFunction(() => document.getElementById("where").textContent === "after 1 step");
+  assert.notEqual(await tab.innerText("#counts"), start);
+  await tab.click("#back");
+  await tab.waitForFunction(() => document.getElementById("where").textContent === "after 0 steps");
+  assert.equal(await tab.innerText("#counts"), start);
+
+  await tab.click("#violation");
+  await tab.waitForSelector("#violated:not([hidden])");
+  assert.equal(await tab.innerText("#violated"), "violated here: assertions");
+  assert.match(await tab.innerText("#where"), /after 8 steps; step 8 of 8/);
+  if (shots) await tab.screenshot({ path: shots + "/serve-explore.png" });
+  await tab.click("#back");
+  await tab.waitForSelector("#violated", { state: "hidden" });
+  await tab.click("#forward");
+  await tab.waitForSelector("#violated:not([hidden])");
+  assert.deepEqual(problems, []);
+
+  // An edit is checked as it stands, and an error is shown as text.
+  await tab.fill("#text", "decl x; void main() begin y := 1; end // <img src=x onerror=alert(1)>");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.error");
+  assert.match(await tab.innerText("#report"), /is not declared/);
+  assert.equal(await tab.locator("#report img").count(), 0);
+  // The server says 400 to such a program, which the browser notes; there is nothing else.
+  assert.ok(problems.every((p) => p.includes("400")), problems.join("\n"));
+  console.log("serve: ok");
+} finally {
+  await browser.close();
+  server.kill();
+}

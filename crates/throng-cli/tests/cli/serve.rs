@@ -1,0 +1,203 @@
+//! `throng serve`, asked directly: who gets an answer, and which. The page itself is tested in a browser (`tests/browser/serve.mjs`).
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use throng_dev::harness::{Scratch, example, throng};
+
+struct Served {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts the server; it prints its address.
+fn serve(folder: &str, more: &[&str]) -> Served {
+    let mut command = throng();
+    command.args(["serve", folder]).args(more).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("an address");
+    let (port, token) =
+        line.trim().strip_prefix("http://127.0.0.1:").expect("loopback").split_once('/').expect("a path");
+    Served { child, port: port.parse().expect("a port"), token: token.trim_end_matches('/').to_string() }
+}
+
+impl Served {
+    /// Sends bytes: status and body of the answer.
+    fn raw(&self, bytes: &[u8]) -> (u32, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("connected");
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or_default();
+        (status, body.to_string())
+    }
+
+    fn get(&self, path: &str, fields: &str) -> (u32, String) {
+        self.raw(format!("GET {path} HTTP/1.1\r\n{fields}\r\n").as_bytes())
+    }
+
+    fn host(&self) -> String {
+        format!("Host: 127.0.0.1:{}\r\n", self.port)
+    }
+
+    fn post(&self, path: &str, value: &Value) -> (u32, String) {
+        let (host, token, body) = (self.host(), &self.token, value.to_string());
+        let length = body.len();
+        self.raw(
+            format!("POST /{token}/{path} HTTP/1.1\r\n{host}Content-Length: {length}\r\n\r\n{body}")
+                .as_bytes(),
+        )
+    }
+}
+
+fn examples() -> String {
+    example("").to_str().expect("UTF-8").to_string()
+}
+
+fn asked(name: &str) -> Value {
+    json!({ "name": name, "text": std::fs::read_to_string(example(name)).expect("an example") })
+}
+
+#[test]
+fn only_this_machine_this_host_this_origin_and_this_token_get_answers() {
+    let served = serve(&examples(), &[]);
+    let (host, token) = (served.host(), &served.token);
+    assert_eq!(served.get(&format!("/{token}/"), &host).0, 200);
+    assert!(served.get(&format!("/{token}/files"), &host).1.contains("\"spinlock.bp\""));
+    for path in ["/", "/files", "/00000000000000000000000000000000/", &format!("/{token}x/")] {
+        let (status, body) = served.get(path, &host);
+        assert_eq!((status, body.as_str()), (403, "the address lacks the token"), "{path}");
+    }
+    for other in ["", "Host: evil.example\r\n", "Host: 127.0.0.1\r\n"] {
+        assert_eq!(served.get(&format!("/{token}/"), other).0, 403, "{other}");
+    }
+    for (origin, status) in [
+        ("http://evil.example".to_string(), 403),
+        ("null".into(), 403),
+        (format!("http://127.0.0.1:{}", served.port), 200),
+    ] {
+        let fields = format!("{host}Origin: {origin}\r\n");
+        assert_eq!(served.get(&format!("/{token}/files"), &fields).0, status, "{origin}");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        // It listens on 127.0.0.1 and on no other address: 0100007F is how the kernel writes it.
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("readable");
+        let port = format!(":{:04X} ", served.port);
+        let listens = table.lines().filter(|l| l.contains(&port) && l.contains(" 0A ")).collect::<Vec<_>>();
+        assert!(!listens.is_empty() && listens.iter().all(|l| l.contains("0100007F")), "{listens:?}");
+    }
+}
+
+#[test]
+fn no_file_outside_the_folder_is_read() {
+    let dir = Scratch::new("serve");
+    dir.file("secret.bp", "void main() begin skip; end // secret");
+    std::fs::create_dir(dir.0.join("inside")).expect("a folder");
+    dir.file("inside/a.bp", "void main() begin skip; end");
+    let served = serve(&dir.argument("inside"), &[]);
+    assert_eq!(served.post("file", &json!("a.bp")), (200, "void main() begin skip; end".into()));
+    for name in ["../secret.bp", &dir.argument("secret.bp"), "/etc/passwd", "..", "", "nothing.bp"] {
+        let (status, body) = served.post("file", &json!(name));
+        assert!(status == 400 && body.starts_with("there is no input"), "{name}: {body}");
+    }
+    // Names in a question name nothing on the disk.
+    let asked = json!({ "name": "../secret.bp", "text": "decl x; void main() begin assert(!x); end" });
+    assert!(served.post("check", &asked).1.contains("UNSAFE"));
+}
+
+#[test]
+fn requests_are_limited() {
+    let served = serve(&examples(), &["--timeout", "0.3"]);
+    let (host, token) = (served.host(), &served.token);
+    let huge = format!("POST /{token}/check HTTP/1.1\r\n{host}Content-Length: 99999999999\r\n\r\n");
+    assert_eq!(served.raw(huge.as_bytes()).0, 413);
+    let endless = format!("GET /{token}/{} HTTP/1.1\r\n{host}\r\n", "x".repeat(1 << 20));
+    assert!(
+        matches!(served.raw(endless.as_bytes()).0, 0 | 400),
+        "refused, or reset before the answer was read"
+    );
+    for bytes in [&b"\r\n\r\n"[..], b"\xff\xfe\r\n\r\n", b"GET\r\n\r\n"] {
+        assert!(matches!(served.raw(bytes).0, 400 | 403));
+    }
+    assert_eq!(served.post("check", &json!({ "name": "a.bp" })).0, 400);
+    assert_eq!(served.post("check", &json!({ "name": "a.exe", "text": "" })).0, 400);
+    assert_eq!(served.post("nothing", &json!({})).0, 404);
+    // A counter of 24 bits: the answer is far away, and a third of a second is not enough.
+    let bits: Vec<String> = (0..24).map(|i| format!("x{i}")).collect();
+    let declared: Vec<String> = bits.iter().map(|b| format!("{b} := 0")).collect();
+    let mut text =
+        format!("decl {};\nvoid main() begin while * do\n  atomic_begin; x0 := !x0;\n", declared.join(", "));
+    for i in 1..24 {
+        let low: Vec<String> = bits[..i].iter().map(|b| format!("!{b}")).collect();
+        text += &format!("  if ({}) then x{i} := !x{i}; fi;\n", low.join(" & "));
+    }
+    text += &format!("  atomic_end; assert(!({}));\nod end\n", bits.join(" & "));
+    let (status, body) = served.post("check", &json!({ "name": "long.bp", "text": text }));
+    assert_eq!(status, 200);
+    let last: Value = serde_json::from_str(body.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["status"], "UNKNOWN", "{last}");
+}
+
+#[test]
+fn a_check_reports_its_outcome_and_its_page() {
+    let served = serve(&examples(), &[]);
+    let (_, body) = served.post("check", &asked("spinlock-broken.bp"));
+    let last: Value = serde_json::from_str(body.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["status"], "UNSAFE");
+    assert!(last["report"].as_str().is_some_and(|r| r.contains("initial: any number of threads")));
+    let path = format!("/{}/{}", served.token, last["page"].as_str().expect("a path"));
+    let (status, page) = served.get(&path, &served.host());
+    assert!(status == 200 && page.contains("id=\"data\""));
+    let (status, body) =
+        served.post("check", &json!({ "name": "a.bp", "text": "void main() begin x := 1; end" }));
+    assert!(status == 400 && body.contains("is not declared"), "{body}");
+}
+
+fn explore(served: &Served, run: Option<u32>, path: &[u32]) -> Value {
+    let mut question = asked("spinlock-broken.bp");
+    question["threads"] = 2.into();
+    let (status, body) = served.post("explore", &json!({ "question": question, "run": run, "path": path }));
+    assert_eq!(status, 200, "{body}");
+    serde_json::from_str(&body).expect("JSON")
+}
+
+#[test]
+fn the_explorer_walks_back_and_forth_and_jumps_to_the_violation() {
+    let served = serve(&examples(), &[]);
+    let start = explore(&served, None, &[]);
+    assert_eq!((&start["steps"], &start["violated"]), (&json!(0), &json!([])));
+    assert_eq!(start["situation"]["shared"], json!({ "lock": "0", "busy": "0" }));
+    assert_eq!(start["situation"]["counts"][0]["count"], 2);
+    assert!(start["choices"].as_array().is_some_and(|c| !c.is_empty()));
+    let first = explore(&served, None, &[0]);
+    assert_eq!(first["steps"], 1);
+    assert_eq!(explore(&served, None, &[]), start, "back");
+    let end = explore(&served, Some(1_000_000), &[]);
+    assert_eq!(end["run"], json!({ "at": 8, "of": 8 }));
+    assert_eq!(end["violated"], json!(["assertions"]));
+    let before = explore(&served, Some(7), &[]);
+    assert_eq!((&before["steps"], &before["violated"]), (&json!(7), &json!([])));
+    // One of the choices there is the one that violates.
+    let choices = before["choices"].as_array().expect("choices");
+    let bad = choices.iter().find(|c| c["violated"] != json!([])).expect("the last step of the run");
+    let number = bad["choice"].as_u64().expect("a number") as u32;
+    assert_eq!(explore(&served, Some(7), &[number])["violated"], json!(["assertions"]));
+    let (status, why) = served.post("explore", &json!({ "question": asked("spinlock.bp"), "path": [999] }));
+    assert!(status == 400 && why.contains("choices, not 999"), "{why}");
+    let (status, why) = served.post("explore", &json!({ "question": asked("spinlock.bp"), "run": 3 }));
+    assert!(status == 400 && why.contains("no violation is known: SAFE"), "{why}");
+}

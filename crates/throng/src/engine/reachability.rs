@@ -1,0 +1,248 @@
+//! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
+//!
+//! Three ways, in rounds that grow: walks, at random or towards a target, find runs ([`walk`]); the state equation with traps refutes what contradicts it, case by
+//! case ([`equation`]); exhaustive search finds the shortest runs, and decides everything if it ends ([`explore`]). All evidence stands for itself: a
+//! run, a refutation, or the closed set of all that can be reached.
+
+mod equation;
+mod explore;
+mod follow;
+mod net;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use self::equation::Said;
+use self::explore::explore;
+use self::follow::follow;
+use self::net::{Formula, Net};
+use self::walk::{Choice, Lookout, Random, Walker, Wanted, walk};
+use super::{Algorithm, Answer, Progress, Statistics, Watch};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::predicate::Sum;
+use throng_model::problem::{Asks, Problem, Target};
+use throng_model::verdict::{Certificate, Unknown, Verdict};
+
+/// The engine `reachability`.
+#[derive(Debug, Default)]
+pub struct Reachability {
+    /// Targets that the state equation does not refute, by name, with a case that is possible: it need not be asked again when the search is resumed with a
+    /// larger share of work.
+    possible: Mutex<BTreeMap<String, Vec<(Sum, i64)>>>,
+}
+
+/// For each largest value that a problem asks for, what the state equation allows at most; nothing rests on it.
+pub fn largest_allowed(problem: &Problem, limits: &Limits) -> Vec<Option<i64>> {
+    let net = Net::new(problem).ok();
+    let sums = problem.targets.iter().filter_map(|t| match t.formula.as_ref().map(|f| &f.asks) {
+        Some(Asks::Largest(sum)) => Some(sum),
+        _ => None,
+    });
+    let most = |sum| equation::largest(net.as_ref()?, sum, limits).ok().flatten();
+    sums.map(most).collect()
+}
+
+/// Steps of the walks of the first round, for each target.
+const FIRST_STEPS: usize = 20_000;
+
+/// Markings that the first exhaustive search may store.
+const FIRST_MARKINGS: usize = 20_000;
+
+impl Reachability {
+    /// Whether it can answer questions about this problem.
+    pub fn takes(problem: &Problem) -> bool {
+        Net::new(problem).is_ok()
+    }
+}
+
+impl Algorithm for Reachability {
+    fn name(&self) -> &'static str {
+        "reachability"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut search = Search {
+            verdicts: vec![None; problem.targets.len()],
+            statistics: Statistics::default(),
+            problem,
+            limits,
+            watch,
+        };
+        let why = match Net::new(problem) {
+            Ok(net) => match search.run(&net, self) {
+                Ok(()) => Unknown::Inconclusive("everything was tried".into()),
+                Err(why) => why,
+            },
+            Err(why) => Unknown::NotForThisModel(why),
+        };
+        let verdicts =
+            search.verdicts.into_iter().map(|v| v.unwrap_or_else(|| Verdict::Unknown(why.clone())));
+        Answer::new(verdicts.collect(), search.statistics)
+    }
+}
+
+struct Search<'a> {
+    verdicts: Vec<Option<Verdict>>,
+    statistics: Statistics,
+    problem: &'a Problem,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+}
+
+impl Search<'_> {
+    fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
+        self.decide_at_start(net);
+        let mut steps = FIRST_STEPS;
+        let mut markings = FIRST_MARKINGS;
+        for round in 0u32.. {
+            self.walk(net, steps, round)?;
+            if round == 0 {
+                self.refute(net, engine)?;
+            }
+            self.follow(net, engine, round)?;
+            if self.explore(net, markings)? || self.open().is_empty() {
+                return Ok(());
+            }
+            steps = steps.saturating_mul(3);
+            markings = markings.saturating_mul(5);
+            self.limits.check()?;
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, target: usize, verdict: Verdict) {
+        self.watch.found(target, &verdict);
+        self.verdicts[target] = Some(verdict);
+    }
+
+    fn open(&self) -> Vec<usize> {
+        let largest = |t: &Target| matches!(t.formula.as_ref().map(|f| &f.asks), Some(Asks::Largest(_)));
+        let open = |i: &usize| self.verdicts[*i].is_none() && !largest(&self.problem.targets[*i]);
+        (0..self.verdicts.len()).filter(open).collect()
+    }
+
+    fn wanted(&self, net: &Net) -> Vec<Wanted> {
+        let one = |target: usize| {
+            let formula = Formula::new(net, &self.problem.targets[target].predicate());
+            Wanted { target, formula }
+        };
+        self.open().into_iter().map(one).collect()
+    }
+
+    fn decide_at_start(&mut self, net: &Net) {
+        let walker = Walker::new(net);
+        for one in self.wanted(net) {
+            if one.formula.holds(&walker.marking, walker.enabled.len()) {
+                self.decide(one.target, Verdict::Unsafe(net.run(&[])));
+            }
+        }
+    }
+
+    /// Walks of about so many steps for each target.
+    fn walk(&mut self, net: &Net, steps: usize, round: u32) -> Result<(), Unknown> {
+        let first = Walker::new(net);
+        let mut random = Random(u64::from(round));
+        let mut ticker = Ticker::new(self.limits);
+        for &open in &self.open() {
+            if self.verdicts[open].is_some() {
+                continue;
+            }
+            let mut left = steps;
+            // Short walks first: their runs are short, too.
+            let mut most = 64;
+            while left > 0 {
+                let wanted = self.wanted(net);
+                let Some(aim) = wanted.iter().position(|w| w.target == open) else { break };
+                let mut lookout = Lookout::new(net, wanted);
+                for i in 0..4 {
+                    let choice = if i == 3 { Choice::Random } else { Choice::Towards(aim) };
+                    let length = most.min(left);
+                    left -= length;
+                    let found = walk(net, &first, &mut lookout, choice, length, &mut random, &mut ticker)?;
+                    self.statistics.steps += length as u64;
+                    let hit = !found.is_empty();
+                    for (i, trace) in found {
+                        self.decide(lookout.wanted[i].target, Verdict::Unsafe(trace));
+                    }
+                    if hit {
+                        break;
+                    }
+                }
+                most = (most * 2).min(steps / 4 + 64);
+            }
+            self.progress("walks", 0);
+        }
+        Ok(())
+    }
+
+    /// Asks the state equation.
+    fn refute(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
+        for i in self.open() {
+            let target = &self.problem.targets[i];
+            if engine.possible.lock().is_ok_and(|cases| cases.contains_key(&target.name)) {
+                continue;
+            }
+            self.progress("state equation", 0);
+            match equation::refute(net, self.problem, target, self.limits)? {
+                Said::Refuted(refutation) => {
+                    let certificate = Certificate::Refutation(Arc::new(refutation));
+                    self.decide(i, Verdict::Safe(certificate));
+                }
+                said => {
+                    let case = if let Said::Possible(case) = said { case } else { Vec::new() };
+                    if let Ok(mut cases) = engine.possible.lock() {
+                        cases.insert(target.name.clone(), case);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the solutions of the state equation.
+    fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
+        let mut random = Random(u64::from(round) << 32);
+        for one in self.wanted(net) {
+            let name = &self.problem.targets[one.target].name;
+            let case = engine.possible.lock().ok().and_then(|cases| cases.get(name).cloned());
+            let Some(case) = case.filter(|case| !case.is_empty()) else { continue };
+            self.progress("state equation", 0);
+            let plans = 8 << round.min(10);
+            if let Some(fired) = follow(net, &one.formula, &case, plans, &mut random, self.limits)? {
+                self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches exhaustively; whether everything was seen.
+    fn explore(&mut self, net: &Net, most: usize) -> Result<bool, Unknown> {
+        let wanted = self.wanted(net);
+        if wanted.is_empty() {
+            return Ok(true);
+        }
+        let found = explore(net, &wanted, most, &mut Ticker::new(self.limits))?;
+        self.statistics.configurations = self.statistics.configurations.max(found.markings as u64);
+        for (i, trace) in found.reached {
+            self.decide(wanted[i].target, Verdict::Unsafe(trace));
+        }
+        if let Some(all) = found.all {
+            let all = Arc::new(all);
+            for i in self.open() {
+                self.decide(i, Verdict::Safe(Certificate::Closed(all.clone())));
+            }
+        }
+        self.progress("exhaustive search", found.markings as u64);
+        Ok(found.complete)
+    }
+
+    fn progress(&self, phase: &str, configurations: u64) {
+        self.watch.progress(&Progress {
+            engine: "reachability",
+            phase: phase.into(),
+            configurations: configurations.max(self.statistics.configurations),
+            frontier: 0,
+        });
+    }
+}

@@ -1,0 +1,223 @@
+//! A net in dense form: places are numbers, a marking is a list of counts, and what a transition needs and changes is at hand.
+
+use rustc_hash::FxHashMap;
+
+use throng_model::predicate::Predicate;
+use throng_model::problem::{Asks, Bound, Problem};
+use throng_model::verdict::{Taken, Trace};
+use throng_model::{Bag, Bystanders, Config, Local, Shared, Step, UNCOUNTABLE};
+
+/// Tokens by place.
+pub type Marking = Box<[u32]>;
+
+/// A place with so many tokens has too many to count: several together still fit.
+pub const MOST_TOKENS: u32 = UNCOUNTABLE >> 2;
+
+/// A net with one initial marking.
+pub struct Net<'a> {
+    /// The steps that its transitions are.
+    pub steps: &'a [Step],
+    /// The local states that its places are, sorted.
+    pub places: Vec<Local>,
+    numbers: FxHashMap<Local, u32>,
+    /// What each transition needs: place and number of tokens.
+    pub needs: Vec<Vec<(u32, u32)>>,
+    /// What each transition changes: place and difference.
+    pub changes: Vec<Vec<(u32, i64)>>,
+    /// The transitions that need tokens of a place, and how many.
+    pub users: Vec<Vec<(u32, u32)>>,
+    /// Where it starts.
+    pub start: Marking,
+    shared: Shared,
+}
+
+impl<'a> Net<'a> {
+    /// The net that a problem is about, or why it is none.
+    pub fn new(problem: &'a Problem) -> Result<Net<'a>, String> {
+        let model = &problem.model;
+        let Some(steps) = model.listed().filter(|_| model.is_exact()) else {
+            return Err("it searches nets whose transitions are listed; `explicit` takes others".into());
+        };
+        let [family] = &problem.initial[..] else {
+            return Err("it searches nets with one initial marking; `explicit` takes others".into());
+        };
+        if !family.any.is_empty() || matches!(problem.bound, Bound::Threads(_)) {
+            return Err("it searches nets with one initial marking; `explicit` takes others".into());
+        }
+        let plain =
+            |s: &Step| s.others == Bystanders::Stay && (s.from, s.to) == (family.shared, family.shared);
+        if !steps.iter().all(plain) {
+            return Err(
+                "it searches nets without transfers, resets and zero tests; `explicit` takes others".into()
+            );
+        }
+        let mut places: Vec<Local> = family.threads.entries().iter().map(|e| e.0).collect();
+        for step in steps {
+            let bags = [&step.take, &step.put, &step.spawn];
+            places.extend(bags.into_iter().flat_map(|bag| bag.entries().iter().map(|e| e.0)));
+        }
+        for target in &problem.targets {
+            target.predicate().each_local(&mut |l| places.push(l));
+            if let Some(Asks::Largest(sum)) = target.formula.as_ref().map(|f| &f.asks) {
+                places.extend(sum.iter().map(|t| t.0));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let numbers: FxHashMap<Local, u32> = places.iter().copied().zip(0..).collect();
+        let dense = |bag: &Bag| bag.entries().iter().map(|&(l, n)| (numbers[&l], n)).collect::<Vec<_>>();
+        let needs: Vec<Vec<(u32, u32)>> = steps.iter().map(|s| dense(&s.take)).collect();
+        let change = |step: &Step| {
+            let mut all: Vec<(u32, i64)> =
+                dense(&step.take).into_iter().map(|(p, n)| (p, -i64::from(n))).collect();
+            all.extend(
+                dense(&step.put).into_iter().chain(dense(&step.spawn)).map(|(p, n)| (p, i64::from(n))),
+            );
+            all.sort_unstable();
+            let mut sums: Vec<(u32, i64)> = Vec::new();
+            for (p, n) in all {
+                match sums.last_mut() {
+                    Some(last) if last.0 == p => last.1 += n,
+                    _ => sums.push((p, n)),
+                }
+            }
+            sums.retain(|c| c.1 != 0);
+            sums
+        };
+        let changes = steps.iter().map(change).collect();
+        let mut users = vec![Vec::new(); places.len()];
+        for (t, needs) in needs.iter().enumerate() {
+            needs.iter().for_each(|&(p, n)| users[p as usize].push((t as u32, n)));
+        }
+        let start = places.iter().map(|&l| family.threads.count(l)).collect();
+        Ok(Net { steps, places, numbers, needs, changes, users, start, shared: family.shared })
+    }
+
+    /// The number of a place.
+    pub fn number(&self, l: Local) -> u32 {
+        self.numbers[&l]
+    }
+
+    /// Whether a transition is enabled.
+    pub fn enables(&self, marking: &[u32], t: u32) -> bool {
+        self.needs[t as usize].iter().all(|&(p, n)| marking[p as usize] >= n)
+    }
+
+    /// Fires an enabled transition; `false` if there are too many tokens to count then.
+    pub fn fire(&self, marking: &mut [u32], t: u32) -> bool {
+        let mut countable = true;
+        for &(p, change) in &self.changes[t as usize] {
+            let after = i64::from(marking[p as usize]) + change;
+            marking[p as usize] = u32::try_from(after).unwrap_or(u32::MAX);
+            countable &= marking[p as usize] < MOST_TOKENS;
+        }
+        countable
+    }
+
+    /// The marking as a configuration.
+    pub fn config(&self, marking: &[u32]) -> Config {
+        let marked = self.places.iter().copied().zip(marking.iter().copied()).filter(|e| e.1 > 0);
+        Config::new(self.shared, marked.collect())
+    }
+
+    /// The run that fires these transitions, without the circles that it goes in.
+    pub fn run(&self, fired: &[u32]) -> Trace {
+        let mut marking = self.start.clone();
+        let mut path: Vec<(u32, Marking)> = Vec::new();
+        let mut seen: FxHashMap<Marking, usize> = FxHashMap::default();
+        seen.insert(marking.clone(), 0);
+        for &t in fired {
+            self.fire(&mut marking, t);
+            if let Some(&earlier) = seen.get(&marking) {
+                path.drain(earlier..).for_each(|(_, left)| _ = seen.remove(&left));
+                seen.insert(marking.clone(), earlier);
+                continue;
+            }
+            path.push((t, marking.clone()));
+            seen.insert(marking.clone(), path.len());
+        }
+        drop(seen);
+        let taken = |(t, marking): (u32, Marking)| Taken {
+            step: self.steps[t as usize].clone(),
+            after: self.config(&marking),
+        };
+        Trace { start: self.config(&self.start), steps: path.into_iter().map(taken).collect() }
+    }
+}
+
+/// A predicate over places by number.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// The sum is at least this.
+    AtLeast(Vec<(u32, i64)>, i64),
+    /// All of these.
+    All(Vec<Formula>),
+    /// One of these.
+    Any(Vec<Formula>),
+    /// No transition is enabled.
+    Dead,
+    /// Some transition is enabled.
+    Live,
+}
+
+impl Formula {
+    /// The predicate, compiled.
+    pub fn new(net: &Net, predicate: &Predicate) -> Formula {
+        let each = |parts: &[Predicate]| parts.iter().map(|p| Formula::new(net, p)).collect();
+        match predicate {
+            Predicate::AtLeast(sum, least) => {
+                Formula::AtLeast(sum.iter().map(|&(l, n)| (net.number(l), n)).collect(), *least)
+            }
+            Predicate::All(parts) => Formula::All(each(parts)),
+            Predicate::Any(parts) => Formula::Any(each(parts)),
+            Predicate::Dead => Formula::Dead,
+            Predicate::Live => Formula::Live,
+        }
+    }
+
+    /// Whether it holds, with so many transitions enabled.
+    pub fn holds(&self, marking: &[u32], enabled: usize) -> bool {
+        match self {
+            Formula::AtLeast(sum, least) => missing(sum, *least, marking) <= 0,
+            Formula::All(parts) => parts.iter().all(|p| p.holds(marking, enabled)),
+            Formula::Any(parts) => parts.iter().any(|p| p.holds(marking, enabled)),
+            Formula::Dead => enabled == 0,
+            Formula::Live => enabled > 0,
+        }
+    }
+
+    /// How far it is from holding: 0 if it does; no more than a guess.
+    pub fn distance(&self, marking: &[u32], enabled: usize) -> u64 {
+        match self {
+            Formula::AtLeast(sum, least) => {
+                u64::try_from(missing(sum, *least, marking)).unwrap_or(0).min(1 << 32)
+            }
+            Formula::All(parts) => parts.iter().map(|p| p.distance(marking, enabled)).sum(),
+            Formula::Any(parts) => {
+                parts.iter().map(|p| p.distance(marking, enabled)).min().unwrap_or(1 << 32)
+            }
+            Formula::Dead => enabled as u64,
+            Formula::Live => u64::from(enabled == 0),
+        }
+    }
+
+    /// Shows every place that it is about; whether it depends on more than these.
+    pub fn each_place(&self, see: &mut impl FnMut(u32)) -> bool {
+        match self {
+            Formula::AtLeast(sum, _) => {
+                sum.iter().for_each(|t| see(t.0));
+                false
+            }
+            Formula::All(parts) | Formula::Any(parts) => {
+                parts.iter().fold(false, |more, p| p.each_place(see) | more)
+            }
+            Formula::Dead | Formula::Live => true,
+        }
+    }
+}
+
+/// How much a sum is below what is asked for. Sums of formulas have small coefficients; beyond 64 bits they saturate.
+fn missing(sum: &[(u32, i64)], least: i64, marking: &[u32]) -> i64 {
+    let value = sum.iter().map(|&(p, n)| i128::from(n) * i128::from(marking[p as usize])).sum::<i128>();
+    (i128::from(least) - value).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}

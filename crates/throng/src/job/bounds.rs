@@ -1,0 +1,181 @@
+//! The largest value of a sum: not one target but a search over them. A run shows that a value is reached, a proof that the next one is not.
+
+use throng_model::limits::Limits;
+use throng_model::predicate::{Predicate, Sum, value};
+use throng_model::problem::{Asks, Formula, Problem, Target};
+use throng_model::verdict::{Trace, Unknown, Verdict};
+
+use crate::engine::reachability::largest_allowed;
+use crate::engine::{Answer, Statistics};
+use crate::error::Error;
+
+/// A sum whose largest value is asked for.
+struct Asked {
+    name: String,
+    target: Target,
+    sum: Sum,
+    /// The largest value that is known to be reached, and how.
+    reached: i64,
+    run: Trace,
+    /// No larger value is reached, as the state equation says; a hint only.
+    most: Option<i64>,
+    /// What is known about the next value.
+    next: Verdict,
+    open: bool,
+}
+
+/// Work for the first round of questions, in ticks; it grows when a round brings nothing new.
+const FIRST_ROUND: u64 = 1 << 22;
+
+/// Answers a problem that may ask for largest values, with `run` to answer one that does not. Gives the problem that was answered in the end.
+pub(super) fn answer(
+    problem: &Problem,
+    limits: &Limits,
+    run: &mut dyn FnMut(&Problem, &Limits) -> Result<Answer, Error>,
+) -> Result<(Problem, Answer), Error> {
+    let (mut asked, others): (Vec<Asked>, Vec<Target>) = split(problem);
+    if asked.is_empty() {
+        let answer = run(problem, limits)?;
+        return Ok((problem.clone(), answer));
+    }
+    let mut answer = Answer::new(Vec::new(), Statistics::default());
+    answer.checked = true;
+    if !others.is_empty() {
+        answer = run(&Problem { targets: others.clone(), ..problem.clone() }, limits)?;
+    }
+    let mut work = FIRST_ROUND;
+    for round in 0.. {
+        // Most sums have their largest value at the start or after a few steps; what is possible is not asked for before.
+        if round == 2 {
+            for (one, most) in asked.iter_mut().zip(largest_allowed(problem, limits)) {
+                one.most = most;
+            }
+        }
+        let (mut targets, mut asks): (Vec<Target>, Vec<(usize, i64)>) = Default::default();
+        for (i, one) in asked.iter().enumerate().filter(|(_, one)| one.open) {
+            for least in one.candidates() {
+                targets.push(one.at_least(least));
+                asks.push((i, least));
+            }
+        }
+        if targets.is_empty() || limits.check().is_err() {
+            break;
+        }
+        let mut found = run(&Problem { targets, ..problem.clone() }, &limits.part().work(work))?;
+        let before: Vec<i64> = asked.iter().map(|one| one.reached).collect();
+        for ((i, least), verdict) in asks.into_iter().zip(found.verdicts) {
+            asked[i].learn(least, verdict);
+        }
+        asked.iter_mut().for_each(Asked::close);
+        if asked.iter().zip(before).all(|(one, before)| one.reached == before) {
+            work = work.saturating_mul(4);
+        }
+        answer.checking += found.checking;
+        answer.checked &= found.checked;
+        answer.statistics.configurations =
+            answer.statistics.configurations.max(found.statistics.configurations);
+        answer.statistics.steps += found.statistics.steps;
+        answer.attempts.append(&mut found.attempts);
+    }
+    let mut targets = others;
+    for one in asked {
+        let (reached, name) = (one.reached, one.name.clone());
+        let next = match (&one.next, limits.check()) {
+            (Verdict::Unknown(Unknown::Work), Err(why)) => Verdict::Unknown(why),
+            (next, _) => next.clone(),
+        };
+        let mut add = |target: Target, verdict: Verdict| {
+            targets.push(target);
+            answer.verdicts.push(verdict);
+            answer.by.push(None);
+            answer.fewest.push(false);
+        };
+        add(one.with(name.clone(), reached + 1, Asks::AtMost(reached)), next);
+        if reached > 0 {
+            let shown = one.with(format!("{name} reaches {reached}"), reached, Asks::Reaches(reached));
+            add(shown, Verdict::Unsafe(one.run));
+        }
+    }
+    Ok((Problem { targets, ..problem.clone() }, answer))
+}
+
+fn split(problem: &Problem) -> (Vec<Asked>, Vec<Target>) {
+    let (mut asked, mut others) = (Vec::new(), Vec::new());
+    for target in &problem.targets {
+        let sum = match target.formula.as_ref().map(|f| &f.asks) {
+            Some(Asks::Largest(sum)) => sum.clone(),
+            _ => {
+                others.push(target.clone());
+                continue;
+            }
+        };
+        let start = problem
+            .initial
+            .first()
+            .map(|family| throng_model::Config::new(family.shared, family.threads.clone()));
+        let Some(start) = start else { continue };
+        asked.push(Asked {
+            name: target.name.clone(),
+            target: target.clone(),
+            reached: i64::try_from(value(&sum, &start.threads)).unwrap_or(i64::MAX - 1),
+            sum,
+            run: Trace { start, steps: Vec::new() },
+            most: None,
+            next: Verdict::Unknown(Unknown::Work),
+            open: true,
+        });
+    }
+    (asked, others)
+}
+
+impl Asked {
+    /// Values to ask for next: the next one; if more may be possible, also some larger ones.
+    fn candidates(&self) -> Vec<i64> {
+        let next = self.reached + 1;
+        let mut all = vec![next];
+        match self.most {
+            Some(most) if most > next => {
+                all.extend([(next + most) / 2, most]);
+            }
+            _ => {}
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn with(&self, name: String, least: i64, asks: Asks) -> Target {
+        let decided = || Predicate::AtLeast(self.sum.clone(), least);
+        let when = Predicate::at_least(self.sum.clone(), least).unwrap_or_else(decided);
+        let formula = Some(std::sync::Arc::new(Formula { when, asks }));
+        Target { name, formula, ..self.target.clone() }
+    }
+
+    fn at_least(&self, least: i64) -> Target {
+        self.with(format!("{} >= {least}", self.name), least, Asks::Target)
+    }
+
+    /// What an answer about a value says.
+    fn learn(&mut self, least: i64, verdict: Verdict) {
+        match verdict {
+            Verdict::Unsafe(run) => {
+                let found = i64::try_from(value(&self.sum, &run.end().threads)).unwrap_or(least);
+                if found > self.reached {
+                    self.reached = found;
+                    self.run = run;
+                    // What is known about a smaller next value says nothing any more.
+                    self.next = Verdict::Unknown(Unknown::Work);
+                }
+            }
+            Verdict::Safe(_) if least == self.reached + 1 => self.next = verdict,
+            Verdict::Safe(_) => self.most = Some(self.most.map_or(least - 1, |most| most.min(least - 1))),
+            Verdict::Unknown(_) if least == self.reached + 1 => self.next = verdict,
+            Verdict::Unknown(_) => {}
+        }
+    }
+
+    /// Nothing more is asked if the answer is known, or more work does not help.
+    fn close(&mut self) {
+        self.open = matches!(self.next, Verdict::Unknown(Unknown::Work));
+    }
+}
