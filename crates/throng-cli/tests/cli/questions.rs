@@ -140,6 +140,9 @@ fn deadlocks_are_found_and_ruled_out() {
     certified("philosophers", PHILOSOPHERS, &["--deadlock", "--initial", "1"], 0);
     certified("ordered", ORDERED, &["--deadlock"], 0);
     certified("ordered", ORDERED, &["--deadlock", "--threads", "3"], 0);
+    // A proof is looked for also if the search gave up after so many threads.
+    let (status, out, _) = check("ordered", ORDERED, &["--deadlock", "--max-threads", "1"]);
+    assert_eq!(status, Some(0), "{out}");
     certified("ordered", ORDERED, &["--deadlock", "--engine", "equations"], 0);
     let (status, out, _) = check("philosophers", PHILOSOPHERS, &["--deadlock"]);
     assert!(status == Some(10) && out.starts_with("UNSAFE  deadlock  2 threads"), "{out}");

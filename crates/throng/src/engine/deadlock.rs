@@ -75,12 +75,13 @@ pub fn find(
             Method::Search => search.run(limits, watch),
             Method::Proof => prove(problem, limits).and_then(proved),
             Method::Both => match search.run(&limits.part().work(FIRST), watch) {
-                Err(Unknown::Work) => match prove(problem, limits) {
+                Err(why @ (Unknown::Work | Unknown::Bound(_))) => match prove(problem, limits) {
                     Ok(Some(proof)) => {
                         by = "equations";
                         Ok(Verdict::Safe(proof))
                     }
-                    Ok(None) | Err(_) => search.run(limits, watch),
+                    Ok(None) | Err(_) if why == Unknown::Work => search.run(limits, watch),
+                    Ok(None) | Err(_) => Err(why),
                 },
                 done => done,
             },
