@@ -15,6 +15,7 @@ use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::engine::auto::Auto;
 use throng::engine::backward::Backward;
 use throng::engine::explicit::Explicit;
+use throng::engine::on_covering::OnCovering;
 use throng::engine::{self, Silent};
 use throng::{Engine, Settings};
 use throng_check::certificate::write::{Origin, document, write};
@@ -120,10 +121,10 @@ pub fn engines() -> Vec<Entry> {
         Entry::of("explicit, reduced", explicit(|s| s.partial_order = true)).shortest().reduced(),
         Entry::of("explicit, 2 jobs", explicit(|s| s.jobs = 2)).shortest(),
         Entry::of("explicit", explicit(|_| {})).shortest(),
-        Entry::of("explicit, not counting", Box::new(uncounted)),
+        Entry::of("explicit, not counting", Box::new(OnCovering(Box::new(uncounted)))),
         Entry::of("symbolic, reduced", symbolic(true)).shortest().reduced(),
         Entry::of("symbolic", symbolic(false)).shortest(),
-        Entry::of("backward, plain", Box::new(Backward)),
+        Entry::of("backward, plain", Box::new(OnCovering(Box::new(Backward)))),
         Entry::of("auto, 2 jobs", Engine::Auto.build(&set(&|s| s.jobs = 2))),
         Entry::of("auto, reduced", Engine::Auto.build(&set(&|s| s.partial_order = true))).reduced(),
     ];

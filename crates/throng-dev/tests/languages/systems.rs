@@ -10,6 +10,7 @@ use throng_dev::harness::{own_corpus, public_corpus};
 use throng_lang::source::Diagnostic;
 use throng_lang::system::System;
 use throng_lang::{configuration, ntts, pnml, spec, tts};
+use throng_model::problem::Target;
 use throng_model::table::{Names, Table};
 use throng_model::{Config, semantics};
 
@@ -145,6 +146,11 @@ fn no_text_makes_a_reader_panic() {
 fn bounded(system: &System, target: &str, threads: u32, steps: usize) -> bool {
     let table = &system.table;
     let target = configuration::parse_target(target, table.shared(), table.locals()).unwrap();
+    reaches(system, &target, threads, steps)
+}
+
+fn reaches(system: &System, target: &Target, threads: u32, steps: usize) -> bool {
+    let table = &system.table;
     let mut seen: HashSet<Config> = HashSet::new();
     let mut now: Vec<Config> =
         (0..=threads).flat_map(|n| system.initial.iter().flat_map(move |i| i.of_size(n))).collect();
@@ -179,6 +185,7 @@ fn exact_targets_of_nets_are_found_by_bounded_search() {
     let (system, findings) = spec::read(text, spec::Options::default());
     assert_eq!(findings, []);
     let system = system.unwrap();
-    assert!(bounded(&system, "|goal", 9, 9), "x=1, y=1 is reached");
-    assert!(!bounded(&system, "|goal1", 9, 9), "x=0 comes with y=2");
+    let reached = |target: &Target| reaches(&system, target, 9, 9);
+    assert!(reached(&system.targets[0]), "x=1, y=1 is reached");
+    assert!(!reached(&system.targets[1]), "x=0 comes with y=2");
 }

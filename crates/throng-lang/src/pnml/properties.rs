@@ -352,7 +352,10 @@ mod tests {
     /// The smallest markings (p q r) of a target that is upward closed.
     fn smallest(target: Target) -> Vec<[u32; 3]> {
         assert!(target.is_upward_closed());
-        target.configs.iter().map(|c| [0, 1, 2].map(|l| c.threads.count(Local(l)))).collect()
+        let mut found: Vec<[u32; 3]> =
+            target.configs.iter().map(|c| [0, 1, 2].map(|l| c.threads.count(Local(l)))).collect();
+        found.sort_unstable();
+        found
     }
 
     fn le(a: &str, b: &str) -> String {

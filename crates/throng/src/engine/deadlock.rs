@@ -221,7 +221,7 @@ impl<'p> Search<'p> {
             if self.next % 4096 == 0 {
                 watch.progress(&Progress {
                     engine: "explicit",
-                    phase: format!("deadlocks, {}", crate::report::plural(level.into(), "thread")),
+                    phase: format!("deadlocks, up to {level} threads"),
                     configurations: self.visited.len() as u64,
                     frontier: (self.visited.len() - self.next) as u64,
                 });
