@@ -240,7 +240,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_pointed_at() {
-        let cases: [(&str, fn(&str) -> Result<Together, Diagnostic>, &str); 6] = [
+        type Read = fn(&str) -> Result<Together, Diagnostic>;
+        let cases: [(&str, Read, &str); 6] = [
             ("A,B,C", Together::exclusion, "C"),
             ("A,,B", Together::exclusion, ""),
             ("L", Together::at_most, "L"),

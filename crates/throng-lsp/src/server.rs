@@ -331,13 +331,11 @@ impl Server {
                 self.is_stale(&uri);
             }
             "textDocument/didSave" => self.read_c(&uri),
-            "textDocument/didClose" => {
-                if self.documents.remove(&uri).is_some() {
-                    self.stop(&uri, Stopped::ByChange);
-                    self.read_from_disk.remove(&uri);
-                    let none = json!({ "uri": uri, "diagnostics": [] });
-                    self.output.notify("textDocument/publishDiagnostics", none);
-                }
+            "textDocument/didClose" if self.documents.remove(&uri).is_some() => {
+                self.stop(&uri, Stopped::ByChange);
+                self.read_from_disk.remove(&uri);
+                let none = json!({ "uri": uri, "diagnostics": [] });
+                self.output.notify("textDocument/publishDiagnostics", none);
             }
             "$/cancelRequest" => self.cancel(|check| check.id == params["id"]),
             "window/workDoneProgress/cancel" => {

@@ -53,6 +53,9 @@ struct Member {
     masks: Cube,
 }
 
+/// The steps of thread states, once they were asked for.
+type Listed = FxHashMap<(Shared, Local), Arc<[Step]>>;
+
 /// See the module documentation.
 pub struct LocalisedModel {
     original: Arc<dyn Model>,
@@ -61,7 +64,7 @@ pub struct LocalisedModel {
     /// The members of each class, by the place of its representative.
     classes: FxHashMap<u32, Vec<Member>>,
     /// Steps that were asked for: each is made of those of all places of a class.
-    steps: Mutex<FxHashMap<(Shared, Local), Arc<[Step]>>>,
+    steps: Mutex<Listed>,
     /// The steps of the original that steps are images of, by their edges: they say what bystanders do.
     originals: Mutex<IndexSet<Step, FxBuildHasher>>,
 }

@@ -446,9 +446,8 @@ impl<'a> Rewriter<'a> {
 
     /// The text of an expression with parts replaced, in brackets where they were changed.
     fn around(&self, span: Span, parts: &[(Span, String)]) -> String {
-        let edits = parts.iter().filter_map(|(inner, text)| {
-            (text != self.raw(*inner)).then(|| (inner.start, inner.end, format!("({text})")))
-        });
+        let edits = parts.iter().filter(|(inner, text)| text != self.raw(*inner));
+        let edits = edits.map(|(inner, text)| (inner.start, inner.end, format!("({text})")));
         self.splice(span.start, span.end, edits.collect())
     }
 

@@ -419,7 +419,8 @@ mod tests {
         type Marking = [u32; 3];
         let (p, q, one) = (tokens(&["p"]), tokens(&["q"]), n(1));
         let fireable = "<is-fireable><transition>t</transition></is-fireable>";
-        let holds: [(String, fn(Marking) -> bool); 8] = [
+        type Holds = fn(Marking) -> bool;
+        let holds: [(String, Holds); 8] = [
             (le(&p, &one), |[p, ..]| p <= 1),
             (le(&p, &q), |[p, q, _]| p <= q),
             (le(&tokens(&["p", "q"]), &n(2)), |[p, q, _]| p + q <= 2),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::source::Span;
 use throng_model::Describe;
-use throng_model::table::{Fate, Names};
+use throng_model::table::Names;
 use throng_model::{Bag, Config, Local, Model, Shared, Step, semantics};
 
 /// Variables a b c d; the rules; a=1 and the rest 0; target d>=1.

@@ -218,7 +218,7 @@ impl<'p> Search<'p> {
         while let Some((config, _)) = self.visited.get_index(self.next) {
             let config = config.clone();
             ticker.ticks(16)?;
-            if self.next % 4096 == 0 {
+            if self.next.is_multiple_of(4096) {
                 watch.progress(&Progress {
                     engine: "explicit",
                     phase: format!("deadlocks, up to {level} threads"),

@@ -81,7 +81,8 @@ fn alike(story: &Story) -> Vec<Vec<ThreadId>> {
         let name = p.after.as_ref().map_or("", |state| &state.name);
         histories.entry(p.thread).or_default().push((p.role, name));
     }
-    let mut lanes: Vec<(Vec<(Role, &str)>, Vec<ThreadId>)> = Vec::new();
+    type Story<'s> = Vec<(Role, &'s str)>;
+    let mut lanes: Vec<(Story<'_>, Vec<ThreadId>)> = Vec::new();
     for (thread, history) in histories {
         match lanes.iter_mut().find(|lane| lane.0 == history) {
             Some(lane) => lane.1.push(thread),
