@@ -3,6 +3,9 @@
 const $ = (id) => document.getElementById(id);
 const ask = (path, value, signal) => fetch(path, { method: "POST", body: JSON.stringify(value), signal });
 
+/** The name of a thread, which has a number. */
+const thread = (number) => `T${number}`;
+
 /** The walk that is shown: steps of the known run (or null), then choices. */
 let route = { run: null, path: [] };
 let shared = new Map();
@@ -139,13 +142,13 @@ function draw(now) {
       const row = el("tr", "");
       const locals = Object.entries(count.locals).map(([name, value]) => `${name}=${value}`);
       const place = count.line ? `line ${count.line}: ${count.statement}` : count.name;
-      row.append(el("td", count.threads.join(" ") || `${count.count} ×`), el("td", [place, ...locals].join("  ")));
+      row.append(el("td", count.threads.map(thread).join(" ") || `${count.count} ×`), el("td", [place, ...locals].join("  ")));
       return row;
     }),
   );
   const choices = now.choices.map(({ choice, threads, event, violated }) => {
     const button = el("button", `${threads.join("+")} ${event.line ? event.line + ": " : ""}${event.statement}`, violated.length ? "bad" : "");
-    const changes = event.changes.map((c) => `${c.thread ? c.thread + "." : ""}${c.variable}: ${c.before} → ${c.after}`);
+    const changes = event.changes.map((c) => `${c.thread ? thread(c.thread) + "." : ""}${c.variable}: ${c.before} → ${c.after}`);
     if (violated.length) changes.push(`violates ${violated.join(", ")}`);
     if (changes.length) button.append(el("small", changes.join(", ")));
     button.onclick = () => explore({ ...route, path: [...route.path, choice] });
