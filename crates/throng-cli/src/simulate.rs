@@ -17,6 +17,9 @@ use throng_model::{Config, Step, semantics};
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
+/// An event that is possible, the threads that take part, and the names of their states.
+pub type Possible<'a> = (Event, Vec<ThreadId>, Vec<&'a str>);
+
 impl Random {
     /// A generator that starts from `seed`.
     pub fn new(seed: u64) -> Random {
@@ -199,7 +202,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What can happen now: each step, the threads that would act, and the targets that are hit then.
-    pub fn events(&self) -> Result<Vec<(Event, Vec<ThreadId>, Vec<&str>)>, String> {
+    pub fn events(&self) -> Result<Vec<Possible<'_>>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         let judged = |c: Choice| {
             let hit = self.hit(&c.taken.after);

@@ -71,6 +71,7 @@ fn every_language_has_diagnostics() {
 }
 
 #[test]
+#[allow(clippy::print_stdout)]
 fn c_files_are_read_when_they_are_opened_and_saved() {
     if std::process::Command::new("cc").arg("--version").output().is_err() {
         println!("skipped: there is no C compiler");

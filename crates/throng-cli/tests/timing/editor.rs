@@ -23,6 +23,7 @@ fn program(lines: usize, wrong: bool) -> String {
 }
 
 #[test]
+#[allow(clippy::print_stdout)]
 fn diagnostics_of_a_thousand_lines_take_less_than_50_milliseconds() {
     let _alone = alone();
     assert!(program(1000, false).lines().count() >= 990);

@@ -46,6 +46,7 @@ fn compare(program: &Program, threads: usize) -> Option<bool> {
 }
 
 #[test]
+#[allow(clippy::print_stdout)]
 fn engines_agree_with_integers() {
     let (count, seed) = (number("THRONG_RANDOM", 150), number("THRONG_SEED", 1));
     let (mut compared, mut violated, mut any) = (0, 0, 0);
