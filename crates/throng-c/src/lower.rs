@@ -527,7 +527,7 @@ impl<'a> Lower<'a> {
         for name in first {
             if !self.definitions.contains_key(name) {
                 let hint = question.entries.is_empty().then(|| {
-                    "name the functions that threads call, or define `main`, which starts them".to_string()
+                    "name the functions that threads call (on the command line: `--entry F`), or define `main`, which starts them".to_string()
                 });
                 let message = format!("there is no function `{name}`");
                 self.problems.push(Problem { code: "E804", span: Span::none(), message, hint });

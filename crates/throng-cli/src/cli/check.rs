@@ -49,7 +49,11 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         one.input.file = file.clone();
         let limits = super::within(all.part(), args.search.timeout, args.search.memory);
         let done = check(&one, console, &limits, &mut |text| {
-            reports.push(text.to_string());
+            // A report begins with its file; verdicts alone do not.
+            reports.push(match args.output.quiet && !args.json {
+                true => text.lines().map(|line| format!("{}: {line}\n", file.display())).collect(),
+                false => text.to_string(),
+            });
             Ok(())
         });
         statuses.push(done.unwrap_or_else(|failure| {
