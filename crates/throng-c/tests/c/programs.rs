@@ -1,5 +1,4 @@
 //! Small C programs: what is read, what is refused and where, and what a search finds.
-#![allow(clippy::print_stdout)]
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,8 +9,7 @@ use throng_c::{Loaded, Options, read};
 use throng_lang::load::Rejected;
 use throng_lang::source::{Source, render};
 
-mod search;
-use search::{Found, search};
+use crate::search::{Found, search};
 
 const PRELUDE: &str = "typedef unsigned long pthread_t; typedef struct { int w[10]; } pthread_mutex_t; typedef struct { int w[12]; } pthread_cond_t;\n\
 typedef struct { int w[8]; } sem_t; typedef struct { int w[8]; } pthread_barrier_t; typedef struct { int w[14]; } pthread_rwlock_t; typedef int pthread_once_t;\n\

@@ -1,6 +1,5 @@
 //! The interpreter against the compiled program: the same schedule, forced by a turnstile, gives the same values after every step;
 //! and runs into violations, replayed, end in them. Needs a C compiler, and passes over what there is no compiler for.
-#![allow(clippy::print_stdout)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,8 +9,7 @@ use std::time::{Duration, Instant};
 use throng_c::replay::{Ends, Run, write};
 use throng_c::{Loaded, Options, load};
 
-mod search;
-use search::{Found, search};
+use crate::search::{Found, search};
 
 /// How a program ended: by `abort`, with a status, or not in time.
 #[derive(PartialEq, Eq, Debug)]

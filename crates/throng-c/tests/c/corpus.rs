@@ -1,5 +1,4 @@
 //! The public C programs beside the project, if they are there: how many are read, and what a bounded search finds in them.
-#![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use throng_c::{Options, load};
 
-mod search;
-use search::{Found, search};
+use crate::search::{Found, search};
 
 /// Expected safe, and not so by our semantics: in the first, `t1 = t2 + 1` is a read and a write, and in between the other
 /// thread may draw the smaller ticket; in the second, `pthread_cond_wait` may return without a signal.

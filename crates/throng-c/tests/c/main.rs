@@ -1,0 +1,7 @@
+//! C programs: the reader, what they mean, and compiled C as the reference.
+#![allow(clippy::print_stdout)]
+
+mod compiled;
+mod corpus;
+mod programs;
+mod search;
