@@ -167,11 +167,23 @@ fn standing<'a>(
     if origin.problem.model.is_exact() || !document.evidence.iter().any(has_views) {
         return Ok(document);
     }
-    let mut bytes = Vec::new();
-    write(&document, &mut bytes).map_err(|why| why.to_string())?;
-    let done = read(&bytes).and_then(|again| certify(&Question::Own(origin.loaded), &again, &Limits::none()));
-    if let Err(Fault::Invalid(_)) = done { made(true) } else { Ok(document) }
+    let stands = |document: &Document<Configs<'a>>| {
+        let mut bytes = Vec::new();
+        write(document, &mut bytes).map_err(|why| why.to_string())?;
+        let done =
+            read(&bytes).and_then(|again| certify(&Question::Own(origin.loaded), &again, &Limits::none()));
+        Ok::<bool, String>(!matches!(done, Err(Fault::Invalid(_))))
+    };
+    if stands(&document)? {
+        return Ok(document);
+    }
+    let completed = made(true)?;
+    if stands(&completed)? { Ok(completed) } else { Err(NOT_STANDING.into()) }
 }
+
+/// Why there is no certificate of views that stand for the engine, but not for the interpreter of programs, which may list a statement's cases as other sets.
+pub const NOT_STANDING: &str = "the proof stands for the model that was searched, but not for the checker's own interpreter of programs, which lists \
+                                the cases of statements as other sets: another engine may find a proof that does";
 
 fn has_views(evidence: &Evidence<Configs<'_>>) -> bool {
     match evidence {

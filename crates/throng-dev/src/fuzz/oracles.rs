@@ -18,7 +18,7 @@ use throng::engine::explicit::Explicit;
 use throng::engine::on_covering::OnCovering;
 use throng::engine::{self, Silent};
 use throng::{Engine, Settings};
-use throng_check::certificate::write::{Origin, document, write};
+use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
 use throng_check::certificate::{self, Document, Property};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{self, Fault};
@@ -245,7 +245,7 @@ fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
     // As the command does it.
     let verdicts = &certificate::shrink(asked.problem, verdicts, &patience());
-    let read = written(asked, verdicts)?;
+    let Some(read) = written(asked, verdicts)? else { return Ok(()) };
     match certify::certify(&certify::Asked::Own(asked.loaded), &read, &patience()) {
         Ok(certified) => {
             let wanted = verdicts.iter().filter(|v| !matches!(v, Verdict::Unknown(_))).count();
@@ -272,14 +272,18 @@ fn answers_all(verdicts: &[Verdict]) -> bool {
         || !verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)))
 }
 
-/// The certificate of these verdicts, written and read again.
-fn written(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<Document, Trouble> {
+/// The certificate of these verdicts, written and read again, if there is one.
+fn written(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<Option<Document>, Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
     let origin = Origin { loaded: asked.loaded, reading: &asked.reading, problem: asked.problem };
     let mut bytes = Vec::new();
-    let written = document(&origin, verdicts).map_err(trouble)?;
+    let written = match document(&origin, verdicts) {
+        // Said instead of writing one that `certify` rejects.
+        Err(why) if why == NOT_STANDING => return Ok(None),
+        written => written.map_err(trouble)?,
+    };
     write(&written, &mut bytes).map_err(|why| trouble(why.to_string()))?;
-    certify::read(&bytes).map_err(|why| trouble(why.to_string()))
+    certify::read(&bytes).map(Some).map_err(|why| trouble(why.to_string()))
 }
 
 // ── certificates that lie ──
@@ -290,7 +294,7 @@ fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
     if !answers_all(&verdicts) {
         return Ok(None);
     }
-    let mut document = written(asked, &verdicts)?;
+    let Some(mut document) = written(asked, &verdicts)? else { return Ok(None) };
     let names: Vec<String> = document.targets.iter().map(|t| t.name.clone()).collect();
     let other = |name: &str| match names.iter().position(|n| n == name) {
         Some(i) if names[(i + 1) % names.len()] != *name => names[(i + 1) % names.len()].clone(),
@@ -311,7 +315,7 @@ fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
     for case in similar.iter().skip(first).step_by(every) {
         let document = Asked::with(case, |other| {
             let verdicts = answers(&Auto { por: false, ..Auto::default() }, other.problem, limits)?.verdicts;
-            if answers_all(&verdicts) { written(other, &verdicts).map(Some) } else { Ok(None) }
+            if answers_all(&verdicts) { written(other, &verdicts) } else { Ok(None) }
         });
         // Not every smaller case is a correct input, and its own troubles are not the matter here.
         let Ok(Some(document)) = document else { continue };

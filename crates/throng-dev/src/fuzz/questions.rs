@@ -5,7 +5,7 @@ use super::compare::{Asked, Kind, Trouble};
 use super::oracles::Answers;
 use crate::interpreter::{Answer, Naive, Question};
 use throng::{Engine, Error, Input, Job, Settings};
-use throng_check::certificate::write::{Origin, document, write};
+use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
 use throng_check::certify;
 use throng_lang::bp::parser;
 use throng_lang::question;
@@ -106,7 +106,11 @@ fn answer(
     if verdicts.iter().all(|v| !matches!(v, Verdict::Unknown(_))) {
         let certificate = |why: String| Trouble::new(Kind::Certificate, why);
         let mut bytes = Vec::new();
-        let written = document(&origin, verdicts).map_err(certificate)?;
+        let written = match document(&origin, verdicts) {
+            // Said instead of writing one that `certify` rejects.
+            Err(why) if why == NOT_STANDING => return last(verdicts),
+            written => written.map_err(certificate)?,
+        };
         write(&written, &mut bytes).map_err(|why| certificate(why.to_string()))?;
         let read = certify::read(&bytes).map_err(|why| certificate(why.to_string()))?;
         match certify::certify(&certify::Asked::Check(origin), &read, limits) {
@@ -114,5 +118,9 @@ fn answer(
             Err(fault) => return Err(certificate(fault.to_string())),
         }
     }
-    verdicts.last().cloned().ok_or_else(|| evidence("nothing is answered".into()))
+    last(verdicts)
+}
+
+fn last(verdicts: &[Verdict]) -> Result<Verdict, Trouble> {
+    verdicts.last().cloned().ok_or_else(|| Trouble::new(Kind::Evidence, "nothing is answered"))
 }

@@ -51,6 +51,10 @@ impl<'a> Net<'a> {
                 "it searches nets without transfers, resets and zero tests; `explicit` takes others".into()
             );
         }
+        let here = |config: &Config| config.shared == family.shared;
+        if !problem.targets.iter().all(|target| target.configs.iter().all(here)) {
+            return Err("it searches nets, which have one shared state; `explicit` takes others".into());
+        }
         let mut places: Vec<Local> = family.threads.entries().iter().map(|e| e.0).collect();
         for step in steps {
             let bags = [&step.take, &step.put, &step.spawn];
