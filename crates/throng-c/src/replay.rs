@@ -107,7 +107,7 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
     found
 }
 
-/// How the program ends that [`write`] writes.
+/// How the program ends that [`write()`] writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ends {
     /// In a violation: it aborts.

@@ -1,7 +1,7 @@
 //! A page to work on: an editor with the files of a folder, checks with live progress, and an explorer that walks through configurations.
 //!
 //! The server listens on the loopback interface alone, and serves only who knows the token in its address ([`http`]). It writes no file, and
-//! reads those of its folder alone ([`folder`]). What a request may use is limited ([`Limited`]).
+//! reads those of its folder alone (`folder`). What a request may use is limited ([`Limited`]).
 
 mod explore;
 mod folder;

@@ -64,7 +64,7 @@ impl Jit {
     }
 
     /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
-    /// variables of threads are mentioned, the program must have been read with [`Options::exact_copies`].
+    /// variables of threads are mentioned, the program must have been read with [`super::Options::exact_copies`].
     pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
         let whole = Span::new(0, text.len());
         let asked = ThreadStates::parse(text)?;

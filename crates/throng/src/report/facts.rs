@@ -1,6 +1,6 @@
 //! A proof for people: what holds at each line, read off the certificate.
 //!
-//! The certificate was checked, and describes everything that can be reached ([`crate::covering`]); a fact holds in all of its members. So each fact is
+//! The certificate was checked, and describes everything that can be reached (`covering`); a fact holds in all of its members. So each fact is
 //! as certain as the verdict.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
