@@ -91,6 +91,7 @@ let rec evidence value = match choice value with
   | "through", body ->
     let get = record ["kept"; "merged"; "proof"] [] body in
     Through (listed natural (get "kept"), listed (two (maybe natural) (listed natural)) (get "merged"), evidence (get "proof"))
+  | ("refutation" | "localised") as kind, _ -> unreadable "evidence of the kind `%s` is not covered by this checker" kind
   | other, _ -> unreadable "this is no certificate: `%s` is no evidence" other
 let family value =
   let get = record ["shared"; "threads"; "any"] [] value in
@@ -100,6 +101,7 @@ let target value =
   ignore (text (get "name"));
   let covers = match choice (get "property") with
     | "covers", configs -> listed configuration configs
+    | ("satisfies" | "deadlock"), _ -> unreadable "conditions on numbers and deadlocks are not covered by this checker"
     | _ -> invalid "systems have configurations as targets" in
   let is_unsafe = match choice (get "verdict") with
     | "safe", Json.Null -> false

@@ -48,9 +48,11 @@ fn the_second_checker_accepts_the_examples() {
     }
 }
 
-/// The proved checker, if it is built, ends with this status.
+/// The proved checker, if it is built, ends with this status; what it does not cover, it says.
 fn agrees(args: &[&str], expected: i32, what: &str) {
-    if let Some((status, told)) = proved(args) {
+    if let Some((status, told)) = proved(args)
+        && !(status == Some(2) && told.contains("not covered by this checker"))
+    {
         assert_eq!(status, Some(expected), "{what}: the proved checker says {told}");
     }
 }
