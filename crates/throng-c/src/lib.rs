@@ -78,6 +78,11 @@ impl Loaded {
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }
 
+    /// The functions that are called and not defined, as notes say: they may return anything, so a run through them need not be one of the program.
+    pub fn undefined(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().filter_map(|note| note.split_once(" is not defined")).map(|(name, _)| name)
+    }
+
     /// What a verdict takes for granted, beside what [`Loaded::notes`] says.
     pub fn assumptions(&self, remarks: &model::Remarks) -> Vec<String> {
         let mut found = vec!["sequential consistency".to_string()];

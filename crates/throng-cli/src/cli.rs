@@ -108,7 +108,7 @@ enum Command {
 struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Further inputs: each is checked, limits are for each, and a first line sums up
+    /// Further inputs: each is checked, limits are for each, and a first line sums up. After a C file, further C files are parts of the same program
     #[arg(value_name = "FILE")]
     more: Vec<PathBuf>,
     #[command(flatten)]

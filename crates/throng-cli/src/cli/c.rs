@@ -5,7 +5,7 @@ mod hunt;
 mod replay;
 mod search;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use throng::{Engine, Job, Outcome};
 use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::{Unknown, Verdict};
 
 /// Whether a file is C.
 pub(super) fn is_c(input: &InputArgs) -> bool {
@@ -57,7 +58,22 @@ fn options(input: &InputArgs) -> Options {
     Options { defines: input.define.clone(), includes: input.include.clone(), question, ..Options::default() }
 }
 
-fn read(input: &InputArgs, question: &QuestionArgs) -> Result<Read, Failure> {
+/// Whether further files are parts of the same program, as for a compiler.
+pub(super) fn is_one_program(args: &CheckArgs) -> bool {
+    let is_c_file = |path: &PathBuf| path.extension().is_some_and(|e| e == "c" || e == "i");
+    is_c(&args.input) && args.more.iter().all(is_c_file)
+}
+
+/// Further files, where they are or beside the first.
+fn parts(first: &Path, more: &[PathBuf]) -> Vec<PathBuf> {
+    let there = |path: &PathBuf| match path.exists() {
+        true => path.clone(),
+        false => first.parent().unwrap_or(Path::new("")).join(path),
+    };
+    more.iter().map(there).collect()
+}
+
+fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<Read, Failure> {
     let asked = question.question();
     let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never];
     if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
@@ -66,6 +82,8 @@ fn read(input: &InputArgs, question: &QuestionArgs) -> Result<Read, Failure> {
         return Err(Failure::Other(why.into()));
     }
     let mut options = options(input);
+    options.more = parts(&input.file, more);
+    options.more.iter().for_each(|file| files::was_read(file));
     options.question.error_labels = asked.error_labels;
     options.question.exclusive = asked.mutex;
     let failures = &question.failures;
@@ -120,7 +138,7 @@ pub(super) fn asked<'a>(
     question: &QuestionArgs,
     console: &Console,
 ) -> Result<Job<'a>, Failure> {
-    let read = read(input, question)?;
+    let read = read(input, question, &[])?;
     remark(&read, console);
     Ok(Job::of(read.problem).read_from(read.loaded.source))
 }
@@ -151,7 +169,7 @@ pub(super) fn check(
         let why = "--certificate, --checkpoint, --reuse, --exhaust and --unfold are not for C yet";
         return Err(Failure::Other(why.into()));
     }
-    let mut read = read(&args.input, &args.question)?;
+    let mut read = read(&args.input, &args.question, &args.more)?;
     console.has_read();
     let reading = began.elapsed();
     let question = &read.loaded.question;
@@ -183,6 +201,15 @@ pub(super) fn check(
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     outcome.assumptions = assumptions(&read, &outcome);
+    let undefined: Vec<&str> = read.loaded.undefined().collect();
+    if !undefined.is_empty() {
+        let runs = outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Unsafe(_)));
+        let why = format!(
+            "a run was found, but perhaps not one of the program, which calls what is not defined: {}",
+            undefined.join(", ")
+        );
+        runs.for_each(|verdict| *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone())));
+    }
     outcome.most_threads = read.loaded.program.most_threads();
     if let Some(misuse) = read.model.remarks().misuse.filter(|_| !read.loaded.question.locks) {
         console.note(&format!("warning: {misuse}"));
@@ -215,7 +242,7 @@ fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
 
 /// `throng translate x.c --to goto` and `--to dot`
 pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, Failure> {
-    let read = read(&args.input, &args.question)?;
+    let read = read(&args.input, &args.question, &[])?;
     remark(&read, console);
     let text = match args.to {
         Language::Goto => read.loaded.program.print(),

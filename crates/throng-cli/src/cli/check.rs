@@ -26,7 +26,7 @@ use throng_model::verdict::{Unknown, Verdict};
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
-    if !args.more.is_empty() {
+    if !args.more.is_empty() && !super::c::is_one_program(args) {
         return several(args, console);
     }
     let limits = args.search.limits();

@@ -188,3 +188,23 @@ fn other_commands_take_c() {
     assert_eq!(place["region"]["startLine"], 13, "{place}");
     assert!(fs::read_to_string(page).unwrap().contains("refcount-broken.c"));
 }
+
+/// A run through a function that is not defined need not be one of the program; with the file that defines it, there is an answer.
+#[test]
+fn what_is_not_defined_makes_no_run_and_may_be_in_another_file() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-parts");
+    let program =
+        "#include <assert.h>\nint limit(void);\nint main(void) { assert(limit() < 3); return 0; }\n";
+    let main = scratch.file_argument("main.c", program);
+    let alone = run(&["check", &main, "--timeout", "20"]);
+    assert_eq!(alone.status.code(), Some(1), "{}{}", out(&alone), err(&alone));
+    assert!(out(&alone).contains("limit") && out(&alone).contains("not defined"), "{}", out(&alone));
+    for (value, status) in [("2", 0), ("3", 10)] {
+        scratch.file("limit.c", format!("int limit(void) {{ return {value}; }}\n"));
+        let both = run(&["check", &main, "limit.c", "--timeout", "20"]);
+        assert_eq!(both.status.code(), Some(status), "{}{}", out(&both), err(&both));
+    }
+}
