@@ -18,6 +18,7 @@ const HARMLESS: &[&str] = &[
     "fputs",
     "fputc",
     "sleep",
+    "pause",
     "usleep",
     "nanosleep",
     "sched_yield",
@@ -105,11 +106,14 @@ impl<'a> Lower<'a> {
             | "vfork" => {
                 return unsupported(span, format!("`{name}`"));
             }
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" => {
+            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
+                if name == "atomic_begin" {
+                    self.note("`atomic_begin` and `atomic_end`, which have no body, begin and end an atomic section".into());
+                }
                 self.emit(Instr::AtomicBegin);
                 None
             }
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" => {
+            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
                 self.emit(Instr::AtomicEnd);
                 None
             }

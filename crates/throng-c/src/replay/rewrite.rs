@@ -566,8 +566,12 @@ impl<'a> Rewriter<'a> {
                 return format!("__throng_assume(!!({}))", arg(0));
             }
             "abort" | "exit" | "_exit" | "_Exit" => return "__throng_park()".into(),
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" => return format!("__throng_begin({site})"),
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" => return "__throng_end()".into(),
+            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
+                return format!("__throng_begin({site})");
+            }
+            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
+                return "__throng_end()".into();
+            }
             "malloc" | "alloca" | "__builtin_alloca" | "__builtin_malloc" => {
                 return format!("__throng_malloc({site}, {})", arg(0));
             }
