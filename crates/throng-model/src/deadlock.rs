@@ -66,7 +66,7 @@ pub fn deadlocked(
     Ok(found.into_iter().next())
 }
 
-/// Whether a thread at `l` can be unable to move in shared state `s`, alone as it is, whoever else is there.
+/// Whether a thread at `l` can be unable to move in shared state `s`, by itself, whatever other threads there are.
 pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
     if model.is_exact() {
         let mut steps = Vec::new();
@@ -78,7 +78,7 @@ pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Inco
     Ok(!stuck_parts(model, s, l)?.is_empty())
 }
 
-/// Whether something happens in `s` whoever is there.
+/// Whether something happens in `s` whatever threads there are.
 pub fn moves_by_itself(model: &dyn Model, s: Shared) -> Result<bool, Incomplete> {
     let mut steps = Vec::new();
     model.post_shared(s, &mut steps)?;

@@ -343,7 +343,7 @@ pub trait SetStates {
     /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
-    /// Appends parts of `s` and `l` that together are all those in which a thread there can lead a step or violate an assertion, whoever else is there.
+    /// Appends parts of `s` and `l` that together are all those in which a thread there can lead a step or violate an assertion, whatever other threads there are.
     ///
     /// By default every member is tried.
     fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {

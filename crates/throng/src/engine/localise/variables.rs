@@ -12,7 +12,7 @@ use throng_model::Config;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Variable {
     Shared(u32),
-    /// By its slot, which is the same whoever calls.
+    /// By its slot, which is the same for every caller.
     ThreadLocal(u32),
     /// Function and place among its variables.
     Local(usize, usize),
