@@ -36,6 +36,9 @@ pub(super) fn refuse(input: &InputArgs, question: Option<&QuestionArgs>) -> Resu
         ("--no-spurious", input.no_spurious),
         ("--whole-statements", input.whole_statements),
     ];
+    if question.is_some_and(|q| q.race.iter().any(String::is_empty)) {
+        return Err(Failure::Other("`--race` needs a shared variable of the program: `--race VAR`".into()));
+    }
     let option = given.iter().find(|(_, given)| *given).map(|(name, _)| *name);
     match option.or_else(|| question.and_then(|q| q.failures.given())) {
         Some(option) => Err(Failure::Other(format!("`{option}` is for C: files that end in .c or .i"))),

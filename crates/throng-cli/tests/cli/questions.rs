@@ -276,3 +276,10 @@ fn simulation_tells_a_deadlock_from_the_end() {
     let (_, out, _) = run(&["simulate", waits.to_str().unwrap(), "--threads", "2"]);
     assert!(out.contains("no thread can move: a deadlock"), "{out}");
 }
+
+#[test]
+fn a_race_needs_a_variable() {
+    let file = test_file("questions-race.bp", ORDERED);
+    let (status, _, err) = run(&["check", file.to_str().unwrap(), "--race"]);
+    assert!(status == Some(2) && err.contains("--race VAR"), "{err}");
+}
