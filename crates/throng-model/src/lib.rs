@@ -35,6 +35,7 @@ pub mod quotient;
 pub mod semantics;
 pub mod singles;
 mod states;
+pub mod stuck;
 pub mod table;
 pub mod thread_names;
 pub mod unfold;

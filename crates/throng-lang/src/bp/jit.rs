@@ -213,6 +213,11 @@ impl Jit {
         (shared, local)
     }
 
+    /// The points at which a thread waits.
+    pub(super) fn waits(&self) -> &[u32] {
+        &self.index.waits
+    }
+
     /// Leaves open what a thread at `point` will never need.
     pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
         if let Some(Forgotten { live, .. }) = &self.forgotten {
