@@ -309,6 +309,12 @@ pub struct Products {
 }
 
 impl Products {
+    /// All configurations, member after member; `None` if some member has more than `most`.
+    pub fn all(&self, most: usize) -> Option<Vec<Config>> {
+        let each: Option<Vec<_>> = self.members.iter().map(|member| self.configs(member, most)).collect();
+        Some(each?.concat())
+    }
+
     /// All configurations of a member; `None` if there are more than `most`.
     pub fn configs(&self, product: &Product, most: usize) -> Option<Vec<Config>> {
         let shared = self.shared.get(product.shared as usize)?;

@@ -435,15 +435,19 @@ impl<'a> Job<'a> {
         let method = match engine {
             "auto" => Method::Both,
             "views" | "equations" => Method::Proof,
+            #[cfg(feature = "symbolic")]
+            "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "symbolic");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let (what, prover) =
                 if target.is_stuck() { ("stuck threads", "views") } else { ("deadlocks", "equations") };
-            let why = format!("`{engine}` does not decide {what}; `explicit`, `{prover}` and `auto` do");
-            deadlock::Found::unknown(target, Unknown::NotForThisModel(why))
+            let why = format!(
+                "`{engine}` does not decide {what}; `explicit`, `symbolic`, `{prover}` and `auto` do"
+            );
+            deadlock::Found::unknown(target, engine, Unknown::NotForThisModel(why))
         } else {
             obeying(problem, limits, || deadlock::find(problem, target, method, most, limits, watch))
         };

@@ -421,9 +421,7 @@ fn set<'a>(
             Evidence::Localised { parts: parts.iter().map(part).collect::<Result<_, String>>()? }
         }
         Certificate::Products(products) if !products.reduced => {
-            let all = products.members.iter().map(|product| products.configs(product, MOST));
-            let mut all: Vec<Config> =
-                all.collect::<Option<Vec<_>>>().ok_or("a product of sets is too large to write")?.concat();
+            let mut all = products.all(MOST).ok_or("a product of sets is too large to write")?;
             all.sort_unstable();
             all.dedup();
             Evidence::Closed { configurations: Configs { set: Cow::Owned(all), numbers: numbers.clone() } }

@@ -5,6 +5,7 @@
 //! thread in one of the states that are asked about can always move by itself.
 
 use super::Flaw;
+use super::deadlock::all_of;
 use super::forward::{Kind, check_forward};
 use super::linear::Vectors;
 use super::run::check_trace;
@@ -13,6 +14,7 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Problem, Target};
 use throng_model::stuck::Stuck;
 use throng_model::verdict::{Certificate, Verdict};
+use throng_model::{Config, Model};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about threads that are stuck in the states of `target`.
 pub(super) fn check_stuck(
@@ -41,10 +43,11 @@ pub(super) fn check_stuck(
         }
         Verdict::Safe(Certificate::Closed(set)) => {
             check_forward(problem, &within(Vec::new()), set, Kind::Closed, &mut ticker)?;
-            match stuck.find(set.iter(), &mut ticker)? {
-                None => Ok(()),
-                Some((config, _)) => Err(Flaw::BadMember(config.describe(model))),
-            }
+            none_stuck(&stuck, set, model, &mut ticker)
+        }
+        Verdict::Safe(Certificate::Products(products)) => {
+            let all = all_of(problem, products, &mut ticker)?;
+            none_stuck(&stuck, &all, model, &mut ticker)
         }
         Verdict::Safe(Certificate::Views(views)) => {
             let none = Vectors::signed(problem, &[])?;
@@ -62,5 +65,12 @@ pub(super) fn check_stuck(
             Ok(())
         }
         Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about stuck threads".into())),
+    }
+}
+
+fn none_stuck(stuck: &Stuck<'_>, set: &[Config], model: &dyn Model, ticker: &mut Ticker) -> Result<(), Flaw> {
+    match stuck.find(set.iter(), ticker)? {
+        None => Ok(()),
+        Some((config, _)) => Err(Flaw::BadMember(config.describe(model))),
     }
 }

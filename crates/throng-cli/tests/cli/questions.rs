@@ -138,6 +138,10 @@ fn deadlocks_are_found_and_ruled_out() {
     certified("philosophers", PHILOSOPHERS, &["--deadlock"], 10);
     certified("philosophers", PHILOSOPHERS, &["--deadlock", "--threads", "3", "--engine", "explicit"], 10);
     certified("philosophers", PHILOSOPHERS, &["--deadlock", "--initial", "1"], 0);
+    certified("philosophers", PHILOSOPHERS, &["--deadlock", "--threads", "3", "--engine", "symbolic"], 10);
+    certified("ordered", ORDERED, &["--deadlock", "--threads", "3", "--engine", "symbolic"], 0);
+    let (status, out, _) = check("ordered", ORDERED, &["--deadlock", "--engine", "symbolic"]);
+    assert!(status == Some(1) && out.contains("only where the number of"), "{out}");
     certified("ordered", ORDERED, &["--deadlock"], 0);
     certified("ordered", ORDERED, &["--deadlock", "--threads", "3"], 0);
     // A proof is looked for also if the search gave up after so many threads.
@@ -342,11 +346,11 @@ fn a_thread_that_only_waits_its_turn_is_not_stuck() {
     // A statement that never waits: by views, for any number.
     certified("free", &lock.replace("    b := 0;", "    B: b := 0;"), &["--stuck", "B"], 0);
     certified("crossed", &PHILOSOPHERS.replacen("b := 1", "B: b := 1", 1), &["--stuck", "B"], 10);
-    for engine in ["symbolic", "backward"] {
-        let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--engine", engine]);
-        assert_eq!(status, Some(1), "{out}");
-        assert!(out.contains("does not decide stuck threads"), "{out}");
-    }
+    certified("turn", &lock, &["--stuck", "A", "--threads", "3", "--engine", "symbolic"], 0);
+    certified("lost", &wake_up(false), &["--stuck", "WAIT", "--threads", "2", "--engine", "symbolic"], 10);
+    let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--engine", "backward"]);
+    assert_eq!(status, Some(1), "{out}");
+    assert!(out.contains("does not decide stuck threads"), "{out}");
 }
 
 #[test]

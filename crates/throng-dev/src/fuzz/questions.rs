@@ -59,7 +59,7 @@ pub fn compare(asked: &Asked<'_>, limits: &Limits) -> Answers {
         threads: bound,
         ..question::Question::default()
     };
-    for engine in [Engine::Auto, Engine::Explicit, Engine::Equations] {
+    for engine in [Engine::Auto, Engine::Explicit, Engine::Equations, Engine::Symbolic] {
         ask(question::Question { deadlock: true, ..plain() }, engine, &|n| {
             Some(search(n)?.deadlock.is_some())
         })?;
@@ -67,7 +67,7 @@ pub fn compare(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let within = naive_question(program, bound);
     for label in &labels {
         let stuck = vec![label.to_string()];
-        for engine in [Engine::Auto, Engine::Explicit] {
+        for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
             let question = question::Question { stuck: stuck.clone(), ..plain() };
             ask(question, engine, &|n| naive.stuck_at(&within, n as usize, label))?;
         }

@@ -34,6 +34,9 @@ pub enum Method {
     Search,
     /// Proof only.
     Proof,
+    /// Decision diagrams, where the number of threads is bounded.
+    #[cfg(feature = "symbolic")]
+    Symbolic,
 }
 
 /// What was found about deadlocks.
@@ -50,11 +53,15 @@ pub struct Found {
 
 impl Found {
     /// Nothing.
-    pub fn unknown(target: &Target, why: Unknown) -> Found {
+    pub fn unknown(target: &Target, by: &'static str, why: Unknown) -> Found {
         let (verdict, statistics) = (Verdict::Unknown(why), Statistics::default());
-        Found { target: target.clone(), verdict, by: "explicit", statistics }
+        Found { target: target.clone(), verdict, by, statistics }
     }
 }
+
+/// Products with more configurations are not looked at.
+#[cfg(feature = "symbolic")]
+const MOST_OF_A_PRODUCT: usize = 1 << 20;
 
 /// Work before a proof is tried, in ticks.
 const FIRST: u64 = 1 << 18;
@@ -82,6 +89,11 @@ pub fn find(
         }
         _ => match method {
             Method::Search => search.run(limits, watch),
+            #[cfg(feature = "symbolic")]
+            Method::Symbolic => {
+                by = "symbolic";
+                by_diagrams(problem, target, limits, watch, &mut search)
+            }
             Method::Proof => prove(limits).and_then(|proof| proved(target, proof)),
             Method::Both => match search.run(&limits.part().work(FIRST), watch) {
                 Err(why @ (Unknown::Work | Unknown::Bound(_))) => match prove(limits) {
@@ -124,6 +136,57 @@ fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknow
         }
     };
     proof.map(Verdict::Safe).ok_or_else(|| Unknown::Inconclusive(none.into()))
+}
+
+/// What the engine `symbolic` reaches, looked at as a whole.
+#[cfg(feature = "symbolic")]
+fn by_diagrams(
+    problem: &Problem,
+    target: &Target,
+    limits: &Limits,
+    watch: &dyn Watch,
+    search: &mut Search<'_>,
+) -> Result<Verdict, Unknown> {
+    use super::{Algorithm, symbolic::Symbolic};
+    if problem.bound == Bound::Any && problem.fixed_threads().is_none() {
+        let why =
+            "`symbolic` decides deadlocks and stuck threads only where the number of threads is bounded";
+        return Err(Unknown::NotForThisModel(why.into()));
+    }
+    let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
+    let mut ask = |configs: Vec<Config>| {
+        let asked = Problem { targets: vec![Target::covering("all", configs)], ..problem.clone() };
+        let mut answer = symbolic.run(&asked, limits, watch);
+        search.statistics = answer.statistics;
+        answer.verdicts.remove(0)
+    };
+    let products = match ask(Vec::new()) {
+        Verdict::Safe(Certificate::Products(products)) => products,
+        Verdict::Unknown(why) => return Err(why),
+        _ => return Err(Unknown::Inconclusive("not everything that can be reached is known".into())),
+    };
+    let all = products.all(MOST_OF_A_PRODUCT);
+    let all = all.ok_or_else(|| Unknown::Inconclusive("a product of sets is too large to look at".into()))?;
+    let (model, bound, mut ticker) = (&*problem.model, problem.bound.threads(), Ticker::new(limits));
+    let found = match target.is_stuck() {
+        true => Stuck::new(model, target, bound, None).find(all.iter(), &mut ticker)?.map(|found| found.0),
+        false => {
+            let each = all.iter().map(|config| {
+                ticker.ticks(16)?;
+                Ok(deadlocked(model, config, bound)?)
+            });
+            each.collect::<Result<Vec<_>, Unknown>>()?.into_iter().flatten().min_by_key(|c| c.threads.size())
+        }
+    };
+    let Some(found) = found else { return Ok(Verdict::Safe(Certificate::Products(products))) };
+    // Of configurations with so many threads, only this one covers it.
+    let run = ask(vec![found.clone()]);
+    search.found = Some(found);
+    match run {
+        Verdict::Safe(_) => Err(Unknown::Inconclusive("a configuration was found, but no run to it".into())),
+        Verdict::Unknown(why) => Err(why),
+        run => Ok(run),
+    }
 }
 
 /// A search that can be resumed after its share of work is used up.
