@@ -140,7 +140,7 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
-    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds; also
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or a label of `--mutex`, `--at-most`, `--never`, `--stuck`), or an `assume` never holds; also
     /// searches for that where the proof does not say it
     #[arg(long, help_heading = "Output")]
     strict: bool,

@@ -12,7 +12,7 @@ use super::files::{self, Kind};
 use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, Status, engine};
+use throng::{Engine, Job, Settings, engine};
 use throng_check::certificate::write::Origin;
 use throng_lang::bp::lint::lint;
 use throng_lang::load::Input;
@@ -175,8 +175,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
-    let vacuous = args.strict && outcome.is_safe() && !outcome.is_strictly_safe();
-    Ok(if vacuous { Status::Unknown.exit_code() } else { outcome.status().exit_code() })
+    Ok(outcome.exit_code())
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.
