@@ -7,6 +7,7 @@
 //! several threads can expand at the same time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -23,9 +24,9 @@ use throng_model::{Bag, Bystanders, Config, Footprint, Incomplete, Local, Model,
 const LISTING: u32 = 16;
 
 /// Everything known about the model so far.
-pub struct Steps<'m> {
-    model: &'m dyn Model,
-    targets: Targets<'m>,
+pub struct Steps {
+    model: Arc<dyn Model>,
+    targets: Targets,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
     /// Whether threads are counted, rather than distinguished by their slots.
@@ -129,9 +130,10 @@ pub struct Scratch {
     footprints: Vec<(Footprint, u32)>,
 }
 
-impl<'m> Steps<'m> {
+impl Steps {
     /// Nothing compiled yet.
-    pub fn new(model: &'m dyn Model, targets: Targets<'m>, reduction: Option<Reduction>) -> Steps<'m> {
+    pub fn new(model: Arc<dyn Model>, targets: Targets, reduction: Option<Reduction>) -> Steps {
+        let exact = model.is_exact();
         let mut steps = Steps {
             model,
             targets,
@@ -151,7 +153,7 @@ impl<'m> Steps<'m> {
             moving: Vec::new(),
             incomplete: None,
         };
-        if model.is_exact() {
+        if exact {
             let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
             steps.dense_bads = bads.iter().map(|bag| steps.dense(bag)).collect();
         }
@@ -274,7 +276,7 @@ impl<'m> Steps<'m> {
                 || match self.dense_bads.get(i as usize) {
                     Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
                     None => {
-                        decoded.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
+                        decoded.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, &*self.model)
                     }
                 };
             if covered {
