@@ -15,6 +15,7 @@ mod flaw;
 mod forward;
 mod linear;
 mod localised;
+pub mod part;
 mod partial_order;
 mod refutation;
 pub(crate) mod run;
@@ -95,6 +96,10 @@ fn check_safe(
             check_safe(&problem, &target, proof, ticker)
         }
         Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
+        Certificate::Spread(_) => {
+            let why = "the set is spread over workers, which check it where it is".to_string();
+            Err(Flaw::NotForThisModel(why))
+        }
     }
 }
 

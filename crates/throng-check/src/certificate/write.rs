@@ -74,6 +74,8 @@ impl Numbers {
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
             }
+            // Its members are elsewhere.
+            Certificate::Spread(_) => {}
             Certificate::Localised(parts) => {
                 for LocalProof { map, at, proof } in &**parts {
                     self.shared.insert(map.shared);
@@ -407,6 +409,9 @@ fn set<'a>(
             merged: classes(map, numbers),
             proof: Box::new(set(model, proof, numbers, completed)?),
         },
+        Certificate::Spread(_) => {
+            return Err("the set is spread over the workers that found it and was not collected".into());
+        }
         Certificate::Localised(parts) => {
             let part = |part: &'a LocalProof| {
                 let numbered = |ls: &[Local]| ls.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
