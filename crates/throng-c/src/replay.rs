@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use throng_model::verdict::Trace;
 
-use crate::goto::{Program, Reg, Start, Violation};
+use crate::goto::{Program, Reg, Start};
 use crate::step::{After, Event, Memory, Outcome, Thread, initial_memory, start, step};
 use crate::{Concrete, Loaded};
 use rewrite::{OTHER, Rewriter, Sites, kind};
@@ -112,17 +112,10 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
 pub enum Ends {
     /// In a violation: it aborts.
     Aborts,
+    /// In a deadlock: it aborts when it has seen that every thread has to wait.
+    Stuck,
     /// After the last step, with status 0; the values of variables are printed after each step.
     AfterTheLastStep,
-}
-
-/// Why no program can be written for a run into this violation.
-pub fn obstacle(what: Violation) -> Option<&'static str> {
-    match what {
-        Violation::Assertion | Violation::Exclusion(_) | Violation::Race => None,
-        Violation::Overflow => Some("a compiled program goes on after an overflow"),
-        Violation::Locks => Some("a compiled program goes on after the misuse of a lock"),
-    }
 }
 
 /// The program that goes through a run.
@@ -140,7 +133,7 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
             Rewriter::new(&loaded.text.text, &parsed.unit, &loaded.program, &sites, &loaded.question);
         let body = rewriter.unit(&parsed.unit, crate::preprocess::PRELUDE.len());
         let inputs = std::mem::take(&mut rewriter.inputs);
-        let tables = tables(&loaded.program, run, &mut sites, &|site| inputs.contains(&site), ends);
+        let tables = tables(loaded, run, &mut sites, &|site| inputs.contains(&site), ends);
         let main = main(loaded, run, &tables);
         let head = include_str!("replay/head.c");
         let tail = include_str!("replay/tail.c");
@@ -176,12 +169,13 @@ struct Opened {
 }
 
 fn tables(
-    program: &Program,
+    loaded: &Loaded,
     run: &Run,
     sites: &mut Sites,
     is_input: &dyn Fn(usize) -> bool,
     ends: Ends,
 ) -> Tables {
+    let program = &*loaded.program;
     let mut templates: Vec<usize> = run.first.clone();
     let mut opened = Opened::default();
     let (mut order, mut founds, mut ended) = (Vec::new(), Vec::new(), Vec::new());
@@ -221,6 +215,7 @@ fn tables(
                 Event::Found(pc, v) => {
                     founds.push((*i, sites.number(span(program, t, *pc)), *v));
                 }
+                Event::Accessed(..) => {}
             }
         }
         templates.extend(outcome.started.iter().map(|t| t.template as usize));
@@ -259,12 +254,14 @@ fn tables(
         .collect();
     table(&mut out, "{ int site, goes_on; } __throng_last", "__THRONG_KNOWN", rows);
     let first = if starter { 1 } else { run.first.len() };
-    let fails = u8::from(ends == Ends::Aborts);
-    let numbered = u8::from(program.numbered);
-    _ = writeln!(
-        out,
-        "enum {{ __THRONG_FIRST = {first}, __THRONG_FAILS = {fails}, __THRONG_NUMBERED = {numbered} }};"
-    );
+    let flags = [
+        ("FAILS", ends != Ends::AfterTheLastStep),
+        ("STUCK", ends == Ends::Stuck),
+        ("MISUSE", loaded.question.locks),
+        ("NUMBERED", program.numbered),
+    ];
+    let flags = flags.map(|(name, is)| format!("__THRONG_{name} = {}", u8::from(is)));
+    _ = writeln!(out, "enum {{ __THRONG_FIRST = {first}, {} }};", flags.join(", "));
     out.push_str("static void __throng_dump(int step) {\n");
     if ends == Ends::AfterTheLastStep {
         for (k, (_, _, _, n)) in order.iter().enumerate() {
@@ -309,6 +306,8 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
             }
         }
         let shift = usize::from(program.starter().is_some());
+        // The thread that starts the others is none of the compiled program.
+        _ = writeln!(out, "  __throng_count = {};\n  __throng_idle = {shift};", threads.len() + shift);
         for (k, (t, arguments)) in threads.iter().enumerate() {
             let argument = arguments.first().copied().unwrap_or(0);
             _ = writeln!(
@@ -319,7 +318,6 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
                 literal(argument)
             );
         }
-        _ = writeln!(out, "  __throng_count = {};", threads.len() + shift);
     }
     out.push_str("  __throng_park();\n  return 0;\n}\n");
     out
