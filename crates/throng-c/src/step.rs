@@ -296,7 +296,14 @@ impl Stepper<'_> {
             match done {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(Stop::Open(r)) => return self.choose(run, r),
+                Err(Stop::Open(r)) => {
+                    if visible {
+                        // It was not executed yet.
+                        run.at = None;
+                        run.events.pop();
+                    }
+                    return self.choose(run, r);
+                }
                 Err(Stop::Violated(what, why)) => {
                     let line = self.program.origin(self.thread.template as usize, pc).line;
                     if what == Violation::Locks {
