@@ -22,6 +22,7 @@ mod declarators;
 mod exclusion;
 mod expressions;
 mod initial;
+mod keys;
 mod statements;
 mod threads;
 mod uses;
@@ -148,6 +149,8 @@ pub struct Lower<'a> {
     /// Functions whose address was taken.
     pointed: Vec<String>,
     recursive_locks: bool,
+    /// The keys of `pthread_key_create`, if there are any.
+    keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
     pub notes: Vec<String>,
 }
@@ -180,6 +183,7 @@ pub fn lower(
         dry: false,
         pointed: Vec::new(),
         recursive_locks: false,
+        keys: None,
         problems: Vec::new(),
         notes: Vec::new(),
     };
@@ -188,6 +192,7 @@ pub fn lower(
         l.unit(unit);
     }
     l.recursive_locks = l.has_recursive_locks();
+    l.make_keys();
     if l.problems.is_empty() {
         l.exclusive_places();
         l.templates();
@@ -643,6 +648,7 @@ impl<'a> Lower<'a> {
         if self.current.template.single {
             self.emit(Instr::Halt);
         } else {
+            self.end_keys(self.here)?;
             let value = match result {
                 Some(v) if v.ty.scalar().is_some() => v.expr,
                 _ => Expr::Const(0),

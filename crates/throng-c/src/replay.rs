@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use throng_model::verdict::Trace;
 
-use crate::goto::{Program, Reg, Start};
+use crate::goto::{Instr, Program, Reg, Start};
 use crate::step::{After, Event, Memory, Outcome, Thread, initial_memory, start, step};
 use crate::{Concrete, Loaded};
 use rewrite::{OTHER, Rewriter, Sites, kind};
@@ -249,10 +249,13 @@ fn tables(
         .map(|i| {
             let racing = run.racing.iter().find(|r| r.0 == i);
             let site = racing.map_or(-1, |r| sites.number(span(program, r.1, r.2)) as i64);
-            format!("{{ {site}, {} }}", u8::from(i == failing || ended.contains(&i)))
+            let code = &program.templates[templates[i]].code;
+            let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));
+            let end = end.map_or(0, |pc| sites.number(span(program, templates[i], pc as u32)));
+            format!("{{ {site}, {}, {end} }}", u8::from(i == failing || ended.contains(&i)))
         })
         .collect();
-    table(&mut out, "{ int site, goes_on; } __throng_last", "__THRONG_KNOWN", rows);
+    table(&mut out, "{ int site, goes_on, end; } __throng_last", "__THRONG_KNOWN", rows);
     let first = if starter { 1 } else { run.first.len() };
     let flags = [
         ("FAILS", ends != Ends::AfterTheLastStep),

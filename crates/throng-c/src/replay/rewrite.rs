@@ -665,7 +665,16 @@ impl<'a> Rewriter<'a> {
                 )
             }
             "join" => format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1)),
-            "exit" => format!("__throng_exit((void *)({}))", arg(0)),
+            "exit" => format!("__throng_exit({site}, (void *)({}))", arg(0)),
+            "key_create" => {
+                format!(
+                    "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
+                    arg(1)
+                )
+            }
+            "key_delete" => format!("__throng_key_delete({site}, {lock})"),
+            "setspecific" => format!("__throng_set_specific({lock}, (void *)({}))", arg(1)),
+            "getspecific" => format!("__throng_get_specific({lock})"),
             "self" => "__throng_self()".into(),
             "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
             "mutex_lock" | "spin_lock" => format!("__throng_lock({site}, {lock}, 1)"),

@@ -137,7 +137,7 @@ static void *__throng_body(void *me) {
   int k = (int)(unsigned long)me;
   __throng_me = k;
   void *result = ((void *(*)(void *))__throng_threads[k].function)(__throng_threads[k].argument);
-  __throng_exit(result);
+  __throng_exit(k < __THRONG_KNOWN ? __throng_last[k].end : 0, result);
   return result;
 }
 static void __throng_start(int k, void *function, void *argument) {
@@ -166,7 +166,38 @@ int __throng_join(int site, unsigned long number, void **result) {
   if (result) { __throng_maybe(site, 1); *result = __throng_threads[number].result; }
   return 0;
 }
-void __throng_exit(void *result) {
+enum { __THRONG_KEYS = 16 };
+static int __throng_keys;
+static void *__throng_functions[__THRONG_KEYS];
+static __thread void *__throng_specific[__THRONG_KEYS];
+int __throng_key_create(int site, void *key, unsigned long size, void *function) {
+  unsigned k;
+  __throng_take(site, __THRONG_OTHER);
+  k = __throng_keys++;
+  if (k >= __THRONG_KEYS) __throng_impossible("too many keys");
+  __throng_functions[k] = function;
+  __throng_maybe(site, 1);
+  __builtin_memcpy(key, &k, size < sizeof k ? size : sizeof k);
+  return 0;
+}
+int __throng_key_delete(int site, unsigned key) {
+  __throng_take(site, __THRONG_OTHER);
+  __throng_functions[key] = 0;
+  return 0;
+}
+int __throng_set_specific(unsigned key, void *value) { __throng_specific[key] = value; return 0; }
+void *__throng_get_specific(unsigned key) { return __throng_specific[key]; }
+void __throng_exit(int site, void *result) {
+  int key;
+  for (key = 0; key < __THRONG_KEYS; key++)
+    if (__throng_specific[key]) {
+      void *value = __throng_specific[key];
+      __throng_take(site, 0);
+      if (!__throng_functions[key]) continue;
+      __throng_specific[key] = 0;
+      ((void (*)(void *))__throng_functions[key])(value);
+      key = -1;
+    }
   __throng_threads[__throng_me].result = result;
   __atomic_store_n(&__throng_threads[__throng_me].ended, 1, __ATOMIC_SEQ_CST);
   __throng_release();

@@ -17,6 +17,7 @@ use super::vocabulary::OPTIONS;
 use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
 use throng::{Engine, Job, Outcome};
+use throng_c::goto::Start;
 use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -187,7 +188,7 @@ pub(super) fn check(
     let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report), (&args.replay, Kind::Own)];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let mut engine = args.search.engine.build(&settings(args));
-    if args.search.engine == Engine::Auto {
+    if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
         engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
     }
     if question.deadlock {

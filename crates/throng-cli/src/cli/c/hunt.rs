@@ -1,7 +1,7 @@
-//! Short hunts before an engine is asked: in the order of steps where threads are created in a loop, then with few interruptions.
+//! Short hunts before an engine is asked about a program with a `main`: in the order of steps, then with few interruptions.
 //!
-//! With a thread bound, threads that end make room for others, and there may be no end to what two threads at a time can do, though three show the violation
-//! in a few steps: so the first hunt has no bound.
+//! The first one has no thread bound of its own. With one, threads that end make room for others, and there may be no end to what two threads at a time can do,
+//! though three show the violation in a few steps.
 
 use super::search::{Found, search};
 use super::switches;
@@ -11,13 +11,15 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Trace, Verdict};
 
-/// So many configurations are looked at in the order of steps, and with few interruptions.
-const MOST: (usize, usize) = (60_000, 150_000);
+/// So many configurations are looked at in the order of steps, if threads are created in a loop or not; and with few interruptions.
+const MOST: (usize, usize, usize) = (60_000, 10_000, 150_000);
 
 /// Short hunts first, then another engine.
 pub(super) struct HuntFirst {
     then: Box<dyn Algorithm + Send>,
-    loops: bool,
+    bound: u32,
+    /// How many configurations to look at in the order of steps.
+    most: usize,
     /// The numbers of threads at a time to try with few interruptions.
     threads: Vec<u32>,
 }
@@ -25,13 +27,12 @@ pub(super) struct HuntFirst {
 impl HuntFirst {
     pub(super) fn new(program: &Program, bound: Bound, then: Box<dyn Algorithm + Send>) -> HuntFirst {
         let loops = program.creates_without_bound();
-        let threads = match (bound.threads(), program.most_threads()) {
-            (Some(n), _) => vec![n],
-            (None, Some(n)) => vec![n],
-            (None, None) if loops => vec![3, 5, 60],
-            (None, None) => vec![2, 3, 4],
+        let threads = match bound.threads().or(program.most_threads()) {
+            Some(n) => vec![n],
+            None => vec![3, 5, 60],
         };
-        HuntFirst { then, loops: loops && bound == Bound::Any, threads }
+        let bound = bound.threads().unwrap_or(u32::MAX);
+        HuntFirst { then, bound, most: if loops { MOST.0 } else { MOST.1 }, threads }
     }
 
     fn hunt(&self, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Option<Trace> {
@@ -41,13 +42,14 @@ impl HuntFirst {
             Some(left) => limits.part().timeout(left / parts),
             None => limits.part(),
         };
-        if self.loops {
-            let hit = |config: &_| Ok(target.is_hit(config, &*problem.model));
-            if let Found::Run(trace) = search(problem, u32::MAX, MOST.0, &share(3), statistics, hit) {
-                return Some(trace);
-            }
+        let hit = |config: &_| Ok(target.is_hit(config, &*problem.model));
+        match search(problem, self.bound, self.most, &share(4), statistics, hit) {
+            Found::Run(trace) => return Some(trace),
+            // There is nothing more to see.
+            Found::Nothing(..) => return None,
+            Found::Stopped(_) => {}
         }
-        let (most, parts) = (MOST.1 / self.threads.len(), 3 * self.threads.len() as u32);
+        let (most, parts) = (MOST.2 / self.threads.len(), 3 * self.threads.len() as u32);
         let mut tries = self.threads.iter();
         tries.find_map(|&n| switches::hunt(problem, target, n, most, &share(parts), statistics))
     }

@@ -13,7 +13,10 @@ type Moment = (Config, Option<Local>);
 /// Moments that were reached: from which, by which step.
 type Reached = IndexMap<Moment, Option<(usize, Step)>>;
 
-/// Looks at no more than `most` moments, at most a quarter of them with the same number of interruptions, with at most `threads` threads at a time.
+/// So many moments are looked at without interruptions; twice as many with each interruption more.
+const FIRST: usize = 10_000;
+
+/// Looks at no more than `most` moments, with at most `threads` threads at a time.
 pub(super) fn hunt(
     problem: &Problem,
     target: &Target,
@@ -30,8 +33,10 @@ pub(super) fn hunt(
     }
     let mut now: Vec<usize> = (0..reached.len()).collect();
     let mut after = Vec::new();
+    let mut share = FIRST;
     while !now.is_empty() {
-        let room = reached.len() + most / 4;
+        let room = reached.len() + share;
+        share *= 2;
         let mut interrupted = Vec::new();
         // The last one first: so runs come to their end.
         while let Some(here) = now.pop() {
