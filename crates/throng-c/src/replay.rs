@@ -25,6 +25,8 @@ pub struct Run {
     pub moves: Vec<(usize, Outcome)>,
     /// The threads that are about to make conflicting accesses, and where: template and instruction.
     pub racing: Vec<(usize, usize, u32)>,
+    /// Where the threads are at the end, if the run does not end in a violation: thread, template and instruction.
+    pub ends: Vec<(usize, usize, u32)>,
     /// The values of the program's variables after each step, as (C expression, value).
     pub values: Vec<Vec<(String, i64)>>,
 }
@@ -86,6 +88,8 @@ impl Run {
             run.values.push(values(program, &memory));
             run.moves.push((i, outcome));
         }
+        let ends = threads.iter().enumerate();
+        run.ends = ends.filter_map(|(i, t)| t.as_ref().map(|t| (i, t.template as usize, t.pc))).collect();
         run
     }
 }
@@ -247,7 +251,7 @@ fn tables(
     table(&mut out, "__throng_value __throng_founds", "__THRONG_FOUNDS", rows);
     let rows = (0..templates.len())
         .map(|i| {
-            let racing = run.racing.iter().find(|r| r.0 == i);
+            let racing = run.racing.iter().chain(&run.ends).find(|r| r.0 == i);
             let site = racing.map_or(-1, |r| sites.number(span(program, r.1, r.2)) as i64);
             let code = &program.templates[templates[i]].code;
             let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));

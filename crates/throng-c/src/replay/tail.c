@@ -31,8 +31,10 @@ static int __throng_take(int site, int kind) {
   i = __throng_next();
   if (i == __THRONG_STEPS) {
     if (__THRONG_STUCK || __throng_me < __THRONG_KNOWN && __throng_last[__throng_me].goes_on) return 0;
+    /* A run that ends anywhere: the last step goes on up to the access that would have been next. */
+    if (!__THRONG_FAILS && __throng_me < __THRONG_KNOWN && __throng_last[__throng_me].site != site) return 0;
     __throng_release();
-    if (__throng_me < __THRONG_KNOWN && __throng_last[__throng_me].site == site) {
+    if (__THRONG_FAILS && __throng_me < __THRONG_KNOWN && __throng_last[__throng_me].site == site) {
       if (__atomic_add_fetch(&__throng_racing, 1, __ATOMIC_SEQ_CST) == 2) __throng_failed("data race");
       __throng_park();
     }
