@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """C programs over a corpus: which are decided, by whom, and why not the others.
 
-Usage: c.py CORPUS [--throng PATH] [--timeout SECS] [--replay] [--only SUBSTRING] [--output FILE.csv]
+Usage: c.py CORPUS [--throng PATH] [--timeout SECS] [--replay] [--only SUBSTRING] [--expected safe|unsafe] [--output FILE.csv]
 
 Runs `throng check` on every C program of CORPUS/MANIFEST.csv, one after another, and prints the counts of each folder as a table, then what was not
 decided, with the reason given. `--replay` compiles and runs the replay of each run that is found, and counts those that abort.
@@ -20,6 +20,8 @@ import time
 
 COLUMNS = "path property expected threads verdict engine seconds replay reason".split()
 EXPECTED = {"safe": "SAFE", "unsafe": "UNSAFE"}
+# The manifest reads these two as their authors' tool does; by default they are UNSAFE (docs/c.md).
+READINGS = {"07_bakery.simple": "--whole-statements", "pthread_cond_wait1": "--no-spurious"}
 
 
 def check(args, row, folder):
@@ -28,6 +30,7 @@ def check(args, row, folder):
     for flag in row["flags"].split():
         command += [flag] if flag.startswith("-") else [os.path.join(os.path.dirname(path), flag)]
     command += ["--race"] if row["property"] == "no-data-race" else []
+    command += [option for name, option in READINGS.items() if name in path]
     command += ["--timeout", str(args.timeout), "--json"]
     if args.replay:
         command += ["--replay", os.path.join(folder, "replay.c"), "--replay-run", "--force"]
@@ -53,10 +56,11 @@ def main():
     parser.add_argument("--timeout", type=float, default=3)
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--expected", default="")
     parser.add_argument("--output")
     args = parser.parse_args()
     with open(os.path.join(args.corpus, "MANIFEST.csv")) as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] == "c" and args.only in row["path"]]
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "c" and args.only in row["path"] and args.expected in ("", row["expected"])]
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:
