@@ -110,8 +110,21 @@ pub struct Place {
     pub labels: Vec<String>,
     /// The function it is in, with its callers when calls were inlined: `main`, `main > f`.
     pub function: String,
+    /// Of each of these callers, the line of the call, if that is known.
+    pub calls: Vec<u32>,
     /// Location in the C file the program was made from.
     pub origin: Option<String>,
+}
+
+/// What a step read or wrote, for people.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Accessed {
+    /// The name of the variable.
+    pub variable: String,
+    /// The value that was read or written.
+    pub value: String,
+    /// Whether it was written.
+    pub writes: bool,
 }
 
 /// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::partial_order`].
@@ -422,6 +435,11 @@ pub trait Describe {
     /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go on: which branch was taken.
     fn way(&self, _edge: Edge) -> Option<String> {
         None
+    }
+
+    /// What a step reads and writes, in order, if its effect on the state does not tell.
+    fn accesses(&self, _step: &Step) -> Vec<Accessed> {
+        Vec::new()
     }
 
     /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.

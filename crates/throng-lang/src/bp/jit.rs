@@ -893,6 +893,7 @@ fn place(info: &super::program::NodeInfo, function: String) -> Place {
         labels: info.labels.clone(),
         function,
         origin: info.origin.clone(),
+        ..Place::default()
     }
 }
 

@@ -262,7 +262,24 @@ fn step(report: &Outcome, event: &Event) -> Value {
     let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
     // Viewers fold what is not important.
     let importance = if event.is_silent() { "unimportant" } else { "important" };
-    json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state })
+    let mut step = json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state });
+    if !event.calls.is_empty() {
+        step["stack"] = json!({ "frames": frames(report, event) });
+    }
+    step
+}
+
+/// The call stack, innermost first: where the thread is, and where each function was called.
+fn frames(report: &Outcome, event: &Event) -> Vec<Value> {
+    let lines = event.calls.iter().copied().chain([event.line]);
+    let frame = |(name, line): (&str, u32)| {
+        let mut location = physical(report.file(), line.max(1), 0);
+        location["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+        json!({ "location": location })
+    };
+    let mut frames: Vec<Value> = event.function.split(" > ").zip(lines).map(frame).collect();
+    frames.reverse();
+    frames
 }
 
 /// A path as a relative or absolute URI.
