@@ -4,6 +4,7 @@
 //! case (`equation`); exhaustive search finds the shortest runs, and decides everything if it ends (`explore`). All evidence stands for itself: a
 //! run, a refutation, or the closed set of all that can be reached.
 
+mod aim;
 mod equation;
 mod explore;
 mod follow;
@@ -13,6 +14,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use self::aim::aim;
 use self::equation::Said;
 use self::explore::explore;
 use self::follow::follow;
@@ -53,6 +55,12 @@ impl Reachability {
     /// Whether it can answer questions about this problem.
     pub fn takes(problem: &Problem) -> bool {
         Net::new(problem).is_ok()
+    }
+
+    /// Comparisons that would hold at a target, in a case that the state equation does not refute.
+    fn case(&self, target: &Target) -> Option<Vec<(Sum, i64)>> {
+        let case = self.possible.lock().ok()?.get(&target.name).cloned();
+        case.filter(|case| !case.is_empty())
     }
 }
 
@@ -101,6 +109,7 @@ impl Search<'_> {
                 self.refute(net, engine)?;
             }
             self.follow(net, engine, round)?;
+            self.aim(net, engine, markings)?;
             if self.explore(net, markings)? || self.open().is_empty() {
                 return Ok(());
             }
@@ -204,12 +213,22 @@ impl Search<'_> {
     fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
         let mut random = Random(u64::from(round) << 32);
         for one in self.wanted(net) {
-            let name = &self.problem.targets[one.target].name;
-            let case = engine.possible.lock().ok().and_then(|cases| cases.get(name).cloned());
-            let Some(case) = case.filter(|case| !case.is_empty()) else { continue };
+            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
             self.progress("state equation", 0);
             let plans = 8 << round.min(10);
             if let Some(fired) = follow(net, &one.formula, &case, plans, &mut random, self.limits)? {
+                self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches towards each target.
+    fn aim(&mut self, net: &Net, engine: &Reachability, most: usize) -> Result<(), Unknown> {
+        for one in self.wanted(net) {
+            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
+            self.progress("guided search", 0);
+            if let Some(fired) = aim(net, &one.formula, &case, most, self.limits)? {
                 self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
             }
         }

@@ -107,7 +107,7 @@ pub fn largest(net: &Net, sum: &Sum, limits: &Limits) -> Result<Option<i64>, Unk
 }
 
 /// What transitions change, each once.
-fn columns<'n>(net: &'n Net) -> Vec<&'n [(u32, i64)]> {
+pub(super) fn columns<'n>(net: &'n Net) -> Vec<&'n [(u32, i64)]> {
     let mut seen = FxHashSet::default();
     let all = net.changes.iter().map(Vec::as_slice);
     all.filter(|c| !c.is_empty() && seen.insert(*c)).collect()
