@@ -123,10 +123,10 @@ impl Search<'_> {
             self.walk(net, steps, round)?;
             self.refute(net, engine, equation::patience(round))?;
             self.follow(net, engine, round)?;
-            self.aim(net, engine, markings)?;
             if self.explore(net, markings)? || self.open().is_empty() {
                 return Ok(());
             }
+            self.aim(net, engine, markings, equation::patience(round))?;
             steps = steps.saturating_mul(3);
             markings = markings.saturating_mul(5);
             self.limits.check()?;
@@ -242,11 +242,11 @@ impl Search<'_> {
     }
 
     /// Searches towards each target.
-    fn aim(&mut self, net: &Net, engine: &Reachability, most: usize) -> Result<(), Unknown> {
+    fn aim(&mut self, net: &Net, engine: &Reachability, most: usize, patience: u32) -> Result<(), Unknown> {
         for one in self.wanted(net) {
             let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
             self.progress("guided search", 0);
-            if let Some(fired) = aim(net, &one.formula, &case, most, self.limits)? {
+            if let Some(fired) = aim(net, &one.formula, &case, most, patience, self.limits)? {
                 self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
             }
         }

@@ -15,9 +15,6 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
 use throng_model::verdict::Unknown;
 
-/// Slices of time that a linear program may take.
-const PATIENCE: u32 = 40;
-
 /// So many bearings are kept.
 const MOST_BEARINGS: usize = 40;
 
@@ -60,12 +57,13 @@ fn distance(bearings: &[Bearing], lacks: impl Iterator<Item = f64>) -> f64 {
     bearings.iter().zip(lacks).map(|(b, lacks)| b.distance(lacks)).fold(0.0, f64::max)
 }
 
-/// Looks for a run to where `formula` holds, guided to this case of it, with at most `most` markings stored.
+/// Looks for a run to where `formula` holds, guided to this case of it, with at most `most` markings stored and so many slices of time for linear programs.
 pub fn aim(
     net: &Net,
     formula: &Formula,
     case: &[(Sum, i64)],
     most: usize,
+    patience: u32,
     limits: &Limits,
 ) -> Result<Option<Vec<u32>>, Unknown> {
     let mut search = Search {
@@ -77,6 +75,7 @@ pub fn aim(
         came: vec![(0, 0)],
         steps: vec![0],
         open: BinaryHeap::new(),
+        patience,
         limits,
     };
     search.run(most)
@@ -94,6 +93,8 @@ struct Search<'a> {
     steps: Vec<u32>,
     /// Markings that wait, closest first, later ones before earlier ones.
     open: BinaryHeap<(Reverse<u64>, u32)>,
+    /// Slices of time that are left for linear programs.
+    patience: u32,
     limits: &'a Limits,
 }
 
@@ -181,7 +182,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn bearing(&self, marking: &[u32], infinite: bool) -> Result<Option<Bearing>, Unknown> {
+    fn bearing(&mut self, marking: &[u32], infinite: bool) -> Result<Option<Bearing>, Unknown> {
         let net = self.net;
         let numbered = |sum: &Sum| sum.iter().map(|&(l, n)| (net.number(l), n)).collect::<Vec<_>>();
         let sums: Vec<(Vec<(u32, i64)>, i64)> =
@@ -212,7 +213,7 @@ impl Search<'_> {
             let row: LinearExpr = row.into_iter().filter(|e| e.1 != 0.0).collect();
             lp.add_constraint(row, ComparisonOp::Le, if infinite { 0.0 } else { 1.0 });
         }
-        let Ok(solution) = solve(lp, Some(&mut PATIENCE.clone()), self.limits)? else { return Ok(None) };
+        let Ok(solution) = solve(lp, Some(&mut self.patience), self.limits)? else { return Ok(None) };
         let value = |&(variable, times): &(Variable, f64)| solution.var_value(variable) * times;
         let weights: Vec<f64> = terms.iter().map(|terms| terms.iter().map(value).sum()).collect();
         let asked =
