@@ -140,7 +140,7 @@ def test_messages_name_keyword_arguments():
         throng.check(program, jobs=0)
     with pytest.raises(throng.ThrongError) as raised:
         throng.check(throng.loads("2 2\n", "tts"), mutex="L")
-    assert "mutex" in str(raised.value) and "--" not in str(raised.value)
+    assert "`mutex` does not apply" in str(raised.value) and "--mutex" not in str(raised.value)
     with pytest.raises(throng.ThrongError, match="NOWHERE"):
         throng.check(program, mutex="NOWHERE")
 

@@ -257,4 +257,4 @@ def test_a_model_may_ask_throng_itself():
             inner = throng.check(TicketLock())
             return [Move(1, "b")] if inner.safe and local == "a" else []
 
-    assert len(throng.reach(Nested()).states) == 4
+    assert len(throng.reach(Nested()).states) == 3
