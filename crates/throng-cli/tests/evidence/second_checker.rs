@@ -317,10 +317,10 @@ fn both_checkers_read_the_same_layout() {
         let Ok(output) = Command::new("python3").arg(&script).args([input, certificate]).output() else {
             return println!("skipped: python3 cannot be run");
         };
-        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let diagnostic = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(expected), "{name}: {output}{diagnostic}");
-        assert!(diagnostic.is_empty() && output.lines().count() == 1, "{name}: {output}{diagnostic}");
+        assert_eq!(output.status.code(), Some(expected), "{name}: {text}{diagnostic}");
+        assert!(diagnostic.is_empty() && text.lines().count() == 1, "{name}: {text}{diagnostic}");
     }
 }
 
