@@ -428,7 +428,7 @@ impl<'a> Job<'a> {
             "views" | "equations" => Method::Proof,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "symbolic");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "symbolic" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let why = format!("`{engine}` does not decide deadlocks; `explicit`, `equations` and `auto` do");

@@ -3,3 +3,4 @@
 //! `THRONG_RANDOM` says how many random programs to try, `THRONG_PROCESSES=1` also runs the corpus through processes.
 
 mod agreement;
+mod processes;

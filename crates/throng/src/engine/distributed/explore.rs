@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::climb::Place;
 use super::part::{CONFIGS, Part, damaged};
 use super::rounds::{Send, Task, Turn};
 use super::wire::{Link, number, read_bytes, write_bytes};
@@ -16,6 +17,8 @@ use throng_model::verdict::Unknown;
 
 const HIT: u8 = b'H';
 const STOP: u8 = b'S';
+const SAVE: u8 = b'V';
+const SAVED: u8 = b'O';
 
 /// Where a target is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +56,12 @@ pub struct Exploring {
     /// The layer that was completed last.
     pub last: usize,
     setup: Arc<Setup>,
+    place: Place,
+    /// The state that is to be written at the beginning of this round.
+    save: Option<u64>,
+    /// The number of the next state, and how many workers have written the last one; worker 0 counts.
+    next_state: u64,
+    saved: usize,
     room: SizeLimit,
     base: usize,
     /// Hits that will be known everywhere in the next round.
@@ -68,6 +77,7 @@ impl Exploring {
         part: Part,
         hits: Vec<Option<Hit>>,
         setup: Arc<Setup>,
+        place: Place,
         room: SizeLimit,
         base: usize,
         failed: Option<Unknown>,
@@ -78,7 +88,12 @@ impl Exploring {
             stopped: None,
             decided: false,
             last: base,
+            next_state: setup.parts.as_ref().and_then(|parts| parts.latest()).map_or(0, |latest| latest.0)
+                + 1,
             setup,
+            place,
+            save: None,
+            saved: 0,
             room,
             base,
             fresh: Vec::new(),
@@ -111,6 +126,7 @@ impl Exploring {
         }
         self.last = layer;
         self.part.begin_layer(layer);
+        self.keep(layer, send);
         let Exploring { part, hits, fresh, .. } = self;
         let worker = part.me;
         let judged = part.judge(
@@ -125,6 +141,29 @@ impl Exploring {
             let numbers = [hit.target, hit.layer, hit.link as usize, hit.worker, hit.id as usize];
             numbers.into_iter().for_each(|n| put(&mut message, n as u64));
             self.to_others(message, send);
+        }
+    }
+
+    /// Writes the state, if it was decided to; decides when to write the next.
+    fn keep(&mut self, layer: usize, send: Send<'_>) {
+        let Some(parts) = self.setup.parts.clone() else { return };
+        // Runs are collected at the end of a level; until then there is no state that has them.
+        let collected =
+            self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
+        let Exploring { part, place, .. } = self;
+        if let Some(state) = self.save.take().filter(|_| collected && self.failed.is_none())
+            && parts.write(state, part.me, &|file| part.save(place, layer, file))
+        {
+            let mut message = vec![SAVED];
+            put(&mut message, state);
+            send(0, message);
+        }
+        if self.part.me == 0 && collected && parts.is_due() {
+            let mut message = vec![SAVE];
+            put(&mut message, self.next_state);
+            self.next_state += 1;
+            self.saved = 0;
+            (0..self.part.workers).for_each(|to| send(to, message.clone()));
         }
     }
 
@@ -174,6 +213,15 @@ impl Task for Exploring {
                 Some(hit) => self.fresh.push(hit),
                 None => self.fail(damaged()),
             },
+            Some(&SAVE) => self.save = number(message, &mut 1).ok(),
+            Some(&SAVED) => {
+                self.saved += 1;
+                if let (true, Ok(state), Some(parts)) =
+                    (self.saved == self.part.workers, number(message, &mut 1), &self.setup.parts)
+                {
+                    parts.complete(state, self.part.workers);
+                }
+            }
             Some(&STOP) => prefer(&mut self.stopped, read_why(&message[1..])),
             _ => self.fail(damaged()),
         }

@@ -233,6 +233,23 @@ impl Part {
         stored.unwrap_or_else(|Damaged| Err(damaged()))
     }
 
+    /// Stores a configuration that was packed with other numbers, if it belongs here; its id if it is new.
+    pub fn store_translated(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        translation: &Translation,
+        link: Link,
+    ) -> Result<Result<Option<Id>, Unknown>, Damaged> {
+        translation.read(bytes, at, &mut self.incoming)?;
+        self.hashes.extend(&*self.problem.model, &self.steps);
+        if owner(self.hashes.link(&self.incoming), self.workers) != self.me {
+            return Ok(Ok(None));
+        }
+        let packed = self.packer.pack(self.incoming.shared, &self.incoming.entries);
+        Ok(self.store.insert(packed, store::hash(packed), link))
+    }
+
     /// Looks whether all configurations of a message are stored, and returns one that is not.
     pub fn find_missing(&mut self, message: &[u8]) -> Result<Option<Config>, Unknown> {
         let mut missing = None;
