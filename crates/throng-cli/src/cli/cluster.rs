@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,16 +21,17 @@ use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use super::check::{self, last_words, settings};
-use super::console::{Console, Failure};
+use super::console::{Console, Failure, complain};
 use super::{CheckArgs, Cli, cores, seconds};
 use crate::cluster::control::Control;
 use crate::cluster::frame::Kind;
 use crate::cluster::{Hosts, SILENCE};
-use throng::engine::Algorithm;
-use throng::engine::distributed::Distributed;
+use throng::engine::distributed::{Distributed, Traffic};
 use throng::engine::on_covering::OnCovering;
+use throng::engine::{Algorithm, Answer, Watch};
 use throng::{Engine, Input, Job};
 use throng_lang::load::Loaded;
+use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 
@@ -99,13 +100,39 @@ pub(super) fn engine(args: &CheckArgs, parts: Option<Arc<PartFolder>>) -> Box<dy
     let settings = settings(args);
     let joined = &args.cluster.joined.0;
     let workers = args.cluster.workers.unwrap_or(if joined.is_some() { 1 } else { cores() });
-    Box::new(OnCovering(Box::new(Distributed {
+    let engine = Distributed {
         mesh: joined.clone().map(|control| control as _),
         max_threads: settings.max_threads,
         stop_at_first: settings.stop_at_first,
         parts: parts.map(|parts| parts as _),
         ..Distributed::new(workers as usize)
-    })))
+    };
+    Box::new(OnCovering(Box::new(Talking { engine, verbose: args.output.verbose })))
+}
+
+/// Says what each worker did, if details are wanted.
+struct Talking {
+    engine: Distributed,
+    verbose: bool,
+}
+
+impl Algorithm for Talking {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let answer = self.engine.run(problem, limits, watch);
+        if self.verbose {
+            let traffic = self.engine.traffic.lock().unwrap_or_else(PoisonError::into_inner);
+            for (worker, Traffic { stored, memory, configs, bytes, .. }) in traffic.iter().enumerate() {
+                complain(&format!(
+                    "worker {worker}: {stored} configurations in {memory} bytes, {configs} sent in {bytes} bytes"
+                ));
+            }
+        }
+        answer
+    }
 }
 
 /// The folder with the state of the search, if one is asked for.
@@ -256,6 +283,7 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
     if args.question.prop.is_some() {
         args.question.prop = paths.next();
     }
+    args.output.verbose = false;
     args.search.engine = Engine::Distributed;
     args.cluster.joined = Joined(Some(control.clone()));
     let question = args.question.question();
