@@ -104,6 +104,8 @@ struct Setup {
     max_threads: Option<u32>,
     stop_at_first: bool,
     parts: Option<Arc<dyn Parts>>,
+    /// The number of the next state that is kept; worker 0 counts.
+    states: AtomicU64,
     phase: Mutex<String>,
     /// How many configurations each worker of this process has stored.
     stored: Vec<AtomicU64>,
@@ -166,6 +168,9 @@ impl Algorithm for Distributed {
             max_threads: self.max_threads,
             stop_at_first: self.stop_at_first,
             parts: self.parts.clone().filter(|_| problem.model.persist().is_some()),
+            states: AtomicU64::new(
+                self.parts.as_ref().and_then(|parts| parts.latest()).map_or(0, |l| l.0) + 1,
+            ),
             phase: Mutex::default(),
             stored: (0..self.workers).map(|_| AtomicU64::new(0)).collect(),
         });

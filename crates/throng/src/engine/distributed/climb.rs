@@ -170,7 +170,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
         found.members = found.traffic.iter().map(|t| t.stored).sum();
         part = found.verify(worker, part, setup);
     }
-    found.count_states(worker, &mut part);
+    found.count_states(worker, &part);
     found
 }
 
@@ -307,7 +307,7 @@ impl Found {
     }
 
     /// Counts the states met: several workers may have met the same.
-    fn count_states(&mut self, worker: &mut Worker, part: &mut Part) {
+    fn count_states(&mut self, worker: &mut Worker, part: &Part) {
         let mine = serde_json::to_vec(&part.states_met()).expect("numbers are JSON");
         let mut all = [Vec::new(), Vec::new()];
         for bytes in gather(worker, mine) {

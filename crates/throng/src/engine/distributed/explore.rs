@@ -2,6 +2,7 @@
 //! known to all workers one round later, so they all decide the same.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
@@ -59,8 +60,7 @@ pub struct Exploring {
     place: Place,
     /// The state that is to be written at the beginning of this round.
     save: Option<u64>,
-    /// The number of the next state, and how many workers have written the last one; worker 0 counts.
-    next_state: u64,
+    /// How many workers have written the last state; worker 0 counts.
     saved: usize,
     room: SizeLimit,
     base: usize,
@@ -88,8 +88,6 @@ impl Exploring {
             stopped: None,
             decided: false,
             last: base,
-            next_state: setup.parts.as_ref().and_then(|parts| parts.latest()).map_or(0, |latest| latest.0)
-                + 1,
             setup,
             place,
             save: None,
@@ -160,8 +158,7 @@ impl Exploring {
         }
         if self.part.me == 0 && collected && parts.is_due() {
             let mut message = vec![SAVE];
-            put(&mut message, self.next_state);
-            self.next_state += 1;
+            put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
             self.saved = 0;
             (0..self.part.workers).for_each(|to| send(to, message.clone()));
         }

@@ -53,6 +53,8 @@ pub struct Part {
     pub bytes_sent: u64,
     /// and configurations.
     pub configs_sent: u64,
+    /// What [`Part::states_met`] said in earlier processes.
+    pub met_before: [Vec<u64>; 2],
     limits: Limits,
     hashes: Hashes,
     peers: Vec<Peer>,
@@ -105,6 +107,7 @@ impl Part {
             pruned: None,
             bytes_sent: 0,
             configs_sent: 0,
+            met_before: Default::default(),
             limits,
             hashes: Hashes::default(),
             peers: (0..workers).map(|_| Peer::default()).collect(),
@@ -152,6 +155,7 @@ impl Part {
 
     /// Begins to expand a layer, which is complete.
     pub fn begin_layer(&mut self, layer: usize) {
+        self.hashes.extend(&*self.problem.model, &self.steps);
         self.open_layer(layer + 1);
         self.next = self.layers[layer];
     }
@@ -196,6 +200,7 @@ impl Part {
             self.batch.occupied.count(self.scratch.config.entries.len());
             at = Store::after(at as Id, length);
         }
+        self.hashes.extend(&*self.problem.model, &self.steps);
         self.batch.store(&mut self.store, &mut self.suspects, |_| Ok(true))?;
         self.next = at;
         self.fired += self.batch.fired;
@@ -376,13 +381,15 @@ impl Part {
     }
 
     /// Hashes of the shared and of the local states that occur in configurations that were expanded.
-    pub fn states_met(&mut self) -> [Vec<u64>; 2] {
-        self.hashes.extend(&*self.problem.model, &self.steps);
+    pub fn states_met(&self) -> [Vec<u64>; 2] {
         let shared = (0..self.steps.alone.len() as u32).filter(|&s| self.steps.alone[s as usize].is_some());
         let mut locals: Vec<u32> = self.steps.thread_states.iter().map(|t| t.local).collect();
         locals.sort_unstable();
         locals.dedup();
-        self.hashes.of(shared, locals.into_iter())
+        let [mut shared, mut locals] = self.hashes.of(shared, locals.into_iter());
+        shared.extend(&self.met_before[0]);
+        locals.extend(&self.met_before[1]);
+        [shared, locals]
     }
 }
 

@@ -55,6 +55,10 @@ impl Part {
         put(&mut out, self.fired);
         let Occupied { sum, configurations, most } = self.occupied;
         [sum, configurations, most].into_iter().for_each(|n| put(&mut out, n));
+        for met in self.states_met() {
+            put(&mut out, met.len() as u64);
+            met.iter().for_each(|hash| out.extend_from_slice(&hash.to_le_bytes()));
+        }
         put(&mut out, self.pruned.map_or(0, |n| u64::from(n) + 1));
         Known::default().write_new(model, &self.steps, &mut out);
         let mut head = Vec::new();
@@ -92,12 +96,14 @@ impl Part {
             let fired = number(&head, &mut at)?;
             let mut occupied = || number(&head, &mut at);
             let occupied = Occupied { sum: occupied()?, configurations: occupied()?, most: occupied()? };
+            let met = [hashes(&head, &mut at)?, hashes(&head, &mut at)?];
             let pruned = number(&head, &mut at)?.checked_sub(1).map(|n| n as u32);
             self.pruned = [self.pruned, pruned].into_iter().flatten().min();
             // What was counted by one worker then is counted by one worker now.
             if worker % self.workers == self.me {
                 self.fired += fired;
                 self.occupied.add(occupied);
+                self.met_before.iter_mut().zip(met).for_each(|(all, met)| all.extend(met));
             }
             let mut translation = Translation::default();
             translation.read_new(model, &mut self.steps, &head, &mut at)?;
@@ -146,6 +152,16 @@ impl Part {
             &records[bound(i)..bound(i + 1)]
         })
     }
+}
+
+fn hashes(bytes: &[u8], at: &mut usize) -> Result<Vec<u64>, Damaged> {
+    let count = number(bytes, at)?;
+    let hash = |_| {
+        let hash = bytes.get(*at..).and_then(<[u8]>::first_chunk).ok_or(Damaged)?;
+        *at += 8;
+        Ok(u64::from_le_bytes(*hash))
+    };
+    (0..count).map(hash).collect()
 }
 
 /// Reads a block that begins with its length.
