@@ -107,6 +107,6 @@ pub fn receive(stream: &mut TcpStream) -> io::Result<(Kind, Vec<u8>)> {
     let kind = kind.ok_or_else(|| io::Error::other("this is no frame"))?;
     // Read as it comes: memory is only taken for what is really sent.
     let mut body = Vec::new();
-    stream.by_ref().take(length.into()).read_to_end(&mut body)?;
+    Read::by_ref(stream).take(length.into()).read_to_end(&mut body)?;
     if body.len() == length as usize { Ok((kind, body)) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
