@@ -143,7 +143,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
         };
         let exploring = Exploring::new(part, hits, setup.clone(), place, room, base, failed);
         let mut explored = rounds::run(worker, exploring);
-        explored.settle();
+        explored.settle(u64::MAX);
         let all = summaries(worker, &mut explored);
         (part, hits) = (explored.part, explored.hits);
         let stopped = found.add(&all, &mut hits);

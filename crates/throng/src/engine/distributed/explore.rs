@@ -58,14 +58,14 @@ pub struct Exploring {
     pub last: usize,
     setup: Arc<Setup>,
     place: Place,
-    /// The state that is to be written at the beginning of this round.
-    save: Option<u64>,
+    /// The round at whose beginning a state is to be written, and its number.
+    save: Option<(u64, u64)>,
     /// How many workers have written the last state; worker 0 counts.
     saved: usize,
     room: SizeLimit,
     base: usize,
-    /// Hits that will be known everywhere in the next round.
-    fresh: Vec<Hit>,
+    /// Hits, and the round from which on they are known everywhere. Another worker may be a round ahead.
+    fresh: Vec<(u64, Hit)>,
     /// What went wrong here and the others do not know yet.
     failed: Option<Unknown>,
     begun: Option<u64>,
@@ -101,8 +101,8 @@ impl Exploring {
     }
 
     /// Counts the hits that are known everywhere by now.
-    pub fn settle(&mut self) {
-        for hit in std::mem::take(&mut self.fresh) {
+    pub fn settle(&mut self, round: u64) {
+        for (_, hit) in self.fresh.extract_if(.., |(known, _)| *known <= round) {
             earliest(&mut self.hits[hit.target], hit);
         }
     }
@@ -115,7 +115,7 @@ impl Exploring {
     /// Begins a round, unless what all workers know by now is enough.
     fn begin(&mut self, round: u64, send: Send<'_>) {
         self.begun = Some(round);
-        self.settle();
+        self.settle(round);
         self.decided = self.setup.is_decided(&self.hits);
         let layer = self.base + round as usize;
         if self.is_over() {
@@ -124,17 +124,18 @@ impl Exploring {
         }
         self.last = layer;
         self.part.begin_layer(layer);
-        self.keep(layer, send);
+        self.keep(round, layer, send);
         let Exploring { part, hits, fresh, .. } = self;
         let worker = part.me;
         let judged = part.judge(
+            layer,
             |target| hits[target].is_none(),
-            |target, id, link| fresh.push(Hit { target, layer, link, worker, id }),
+            |target, id, link| fresh.push((round + 1, Hit { target, layer, link, worker, id })),
         );
         if let Err(why) = judged {
             self.fail(why);
         }
-        for hit in &self.fresh {
+        for (_, hit) in self.fresh.iter().filter(|(_, hit)| hit.worker == worker && hit.layer == layer) {
             let mut message = vec![HIT];
             let numbers = [hit.target, hit.layer, hit.link as usize, hit.worker, hit.id as usize];
             numbers.into_iter().for_each(|n| put(&mut message, n as u64));
@@ -143,13 +144,14 @@ impl Exploring {
     }
 
     /// Writes the state, if it was decided to; decides when to write the next.
-    fn keep(&mut self, layer: usize, send: Send<'_>) {
+    fn keep(&mut self, round: u64, layer: usize, send: Send<'_>) {
         let Some(parts) = self.setup.parts.clone() else { return };
         // Runs are collected at the end of a level; until then there is no state that has them.
         let collected =
             self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
         let Exploring { part, place, .. } = self;
-        if let Some(state) = self.save.take().filter(|_| collected && self.failed.is_none())
+        if let Some((_, state)) =
+            self.save.take_if(|save| save.0 == round).filter(|_| collected && self.failed.is_none())
             && parts.write(state, part.me, &|file| part.save(place, layer, file))
         {
             let mut message = vec![SAVED];
@@ -207,10 +209,10 @@ impl Task for Exploring {
                 }
             }
             Some(&HIT) => match self.read_hit(message) {
-                Some(hit) => self.fresh.push(hit),
+                Some(hit) => self.fresh.push((round, hit)),
                 None => self.fail(damaged()),
             },
-            Some(&SAVE) => self.save = number(message, &mut 1).ok(),
+            Some(&SAVE) => self.save = number(message, &mut 1).ok().map(|state| (round, state)),
             Some(&SAVED) => {
                 self.saved += 1;
                 if let (true, Ok(state), Some(parts)) =

@@ -329,16 +329,22 @@ impl Part {
         unpacked
     }
 
-    /// Looks which open targets the suspects hit, and calls `hit` with the target, the configuration and its link.
+    /// Looks which open targets the suspects of a layer hit, and calls `hit` with the target, the configuration and its link.
     pub fn judge(
         &mut self,
+        layer: usize,
         open: impl Fn(usize) -> bool,
         mut hit: impl FnMut(usize, Id, Link),
     ) -> Result<(), Unknown> {
         let limits = self.limits.clone();
         let mut ticker = Ticker::new(&limits);
         self.hashes.extend(&*self.problem.model, &self.steps);
-        for id in std::mem::take(&mut self.suspects) {
+        let end = self.layers.get(layer + 1).copied().unwrap_or(self.store.end());
+        let (now, later) =
+            std::mem::take(&mut self.suspects).into_iter().partition(|&id| (id as usize) < end);
+        self.suspects = later;
+        let now: Vec<Id> = now;
+        for id in now {
             ticker.tick()?;
             self.scratch.config.read(self.store.packed(id));
             let link = self.hashes.link(&self.scratch.config);
@@ -361,7 +367,8 @@ impl Part {
         is_it: impl Fn(&Config) -> bool,
     ) -> Option<(Config, Id)> {
         self.hashes.extend(&*self.problem.model, &self.steps);
-        let (mut at, end) = (*self.layers.get(layer)?, *self.layers.get(layer + 1)?);
+        let mut at = *self.layers.get(layer)?;
+        let end = self.layers.get(layer + 1).copied().unwrap_or(self.store.end());
         while at < end {
             let id = at as Id;
             at = Store::after(id, self.incoming.read(self.store.packed(id)));
