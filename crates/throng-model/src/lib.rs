@@ -35,6 +35,7 @@ pub mod quotient;
 pub mod semantics;
 pub mod singles;
 mod states;
+pub mod stuck;
 pub mod table;
 pub mod thread_names;
 pub mod unfold;
@@ -395,6 +396,26 @@ pub trait Persist {
     /// Restores what [`Persist::export_states`] wrote in an earlier process, so that states mean the same in this one. `false` if that is not
     /// possible, e.g. because a state that this process has given out means something else there.
     fn import_states(&self, states: &[u8]) -> bool;
+
+    /// A shared state as bytes that mean the same in every process that has read the same input.
+    fn shared_bytes(&self, s: Shared) -> Vec<u8> {
+        s.0.to_le_bytes().into()
+    }
+
+    /// The shared state that another process wrote with [`Persist::shared_bytes`], if it is one.
+    fn shared_of(&self, bytes: &[u8]) -> Option<Shared> {
+        bytes.try_into().ok().map(|word| Shared(u64::from_le_bytes(word)))
+    }
+
+    /// A local state as bytes that mean the same in every process that has read the same input.
+    fn local_bytes(&self, l: Local) -> Vec<u8> {
+        l.0.to_le_bytes().into()
+    }
+
+    /// The local state that another process wrote with [`Persist::local_bytes`], if it is one.
+    fn local_of(&self, bytes: &[u8]) -> Option<Local> {
+        bytes.try_into().ok().map(|word| Local(u64::from_le_bytes(word)))
+    }
 }
 
 /// Names for people.

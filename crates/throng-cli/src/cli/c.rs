@@ -80,9 +80,9 @@ fn parts(first: &Path, more: &[PathBuf]) -> Vec<PathBuf> {
 
 fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<Read, Failure> {
     let asked = question.question();
-    let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never];
+    let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never, &asked.stuck];
     if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "--initial, --target, --prop, --invariant, --at-most and --never are not for C: `main`, or --entry, says where threads start, and \
+        let why = "--initial, --target, --prop, --invariant, --at-most, --never and --stuck are not for C: `main`, or --entry, says where threads start, and \
                    assertions, --error-label, --mutex, --race, --deadlock, --overflow and --locks what must not happen";
         return Err(Failure::Other(why.into()));
     }
