@@ -136,7 +136,7 @@ pub(super) fn check(
     }
     #[cfg(feature = "cluster")]
     let parts = match args.search.engine {
-        Engine::Distributed => super::cluster::parts(args, input.loaded(), &problem)?,
+        Engine::Distributed => super::cluster::parts(args, &loaded, &problem)?,
         _ => None,
     };
     let mut engine = match args.search.engine {
