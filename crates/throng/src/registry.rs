@@ -80,13 +80,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            jobs: 1,
-            max_threads: None,
-            stop_at_first: false,
-            partial_order: true,
-            quotient: true,
-        }
+        Settings { jobs: 1, max_threads: None, stop_at_first: false, partial_order: true, quotient: true }
     }
 }
 
@@ -190,8 +184,7 @@ impl Engine {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
             Engine::Reachability => Box::new(Reachability::default()),
             Engine::Explicit => {
-                let explicit =
-                    Explicit { jobs, max_threads, stop_at_first, por, ..Explicit::default() };
+                let explicit = Explicit { jobs, max_threads, stop_at_first, por, ..Explicit::default() };
                 Box::new(explicit)
             }
             Engine::KarpMiller => Box::new(KarpMiller::default()),

@@ -79,14 +79,7 @@ pub struct Explicit {
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit {
-            jobs: 1,
-            first: None,
-            max_threads: None,
-            stop_at_first: false,
-            por: true,
-            shortest: true,
-        }
+        Explicit { jobs: 1, first: None, max_threads: None, stop_at_first: false, por: true, shortest: true }
     }
 }
 
