@@ -20,6 +20,7 @@ fn main() {
     println!("places {} edges {}", graph.places.len(), graph.edges.len());
     let limits = Limits::none().timeout(Duration::from_secs(seconds));
     let done = prove(&loaded.program, &graph, Vec::new(), &limits, &mut |r| {
+        if std::env::var("DUMP").is_ok() { println!("{}", r.program); }
         println!("  {} {:?} {} by {} {:?}: {}", r.number, r.predicates, r.said, r.engine, r.times, r.then);
     });
     let t = began.elapsed();

@@ -2,7 +2,9 @@
 //! parallel assignment over the variables before it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Start, Violation, next};
+use throng_c::goto::{
+    BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Start, Violation, address, next,
+};
 
 use crate::simplify::{binary, cast, fits, negate, partial, substitute};
 use crate::variables::{INPUT, Variables};
@@ -78,7 +80,7 @@ const MOST_PATHS: usize = 48;
 /// More edges than this are too many.
 const MOST_EDGES: usize = 4000;
 /// A computed address may be one of so many variables.
-const MOST_TARGETS: usize = 16;
+const MOST_TARGETS: usize = 8;
 
 impl Graph {
     /// The graph of a program; `Err` says what is in the way.
@@ -276,7 +278,7 @@ impl Builder<'_> {
             }
             Instr::Load(r, a, at) => {
                 let a = self.value(from, path, a);
-                return self.access(from, path, &a, *at, work, |this, path, cell| {
+                return self.access(from, path, &a, *at, Some(*r), work, |this, path, cell| {
                     let e = match v.constant(cell) {
                         Some(c) => Expr::Const(at.wrap(c)),
                         None => {
@@ -296,7 +298,7 @@ impl Builder<'_> {
                     self.undefined(from, path.clone(), "the address of a private variable is made known to other threads");
                     return Ok(false);
                 }
-                return self.access(from, path, &a, *at, work, |_, path, cell| {
+                return self.access(from, path, &a, *at, None, work, |_, path, cell| {
                     let inputs = path.inputs.clone();
                     let e = cast(e.clone(), v.ty(cell), &|id| type_in(v, &inputs, id));
                     path.values.insert(cell, e);
@@ -322,6 +324,17 @@ impl Builder<'_> {
             Instr::Jump(to) => path.pc = *to,
             Instr::Assume(e) => {
                 let e = self.value(from, path, e);
+                // Outside of atomic sections, what came before is done, and the thread is stuck.
+                if path.depth == 0 {
+                    let mut stuck = path.clone();
+                    let inputs = path.inputs.clone();
+                    let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
+                        type_in(v, &inputs, id)
+                    });
+                    if assume(&mut stuck, is_zero) {
+                        self.add(from, stuck, To::End);
+                    }
+                }
                 return Ok(assume(path, e));
             }
             Instr::AtomicBegin => path.depth += 1,
@@ -461,6 +474,7 @@ impl Builder<'_> {
         path: &mut Path,
         a: &Expr,
         at: Int,
+        loaded: Option<Reg>,
         work: &mut Vec<Path>,
         act: impl Fn(&mut Self, &mut Path, u32) -> Result<(), String>,
     ) -> Result<bool, String> {
@@ -477,6 +491,27 @@ impl Builder<'_> {
         }
         let candidates = v.candidates(template, a);
         let mut rest = path.clone();
+        if let Some((object, size)) = self.large_object(a, candidates.len()) {
+            // Somewhere in a large object: what is read is open, and all that is known about it is lost when it is written.
+            let inputs = path.inputs.clone();
+            let types = |id| type_in(v, &inputs, id);
+            let (plain, wide) = (Expr::Const(address(object, 0)), Int::new(8, false));
+            let offset = binary(BinOp::Sub, a.clone(), plain, wide, &types);
+            let last = Expr::Const(size as i64 - i64::from(at.size));
+            let inside = binary(BinOp::Le, offset, last, wide, &types);
+            let mut within = path.clone();
+            if assume(&mut within, inside.clone()) {
+                match loaded {
+                    Some(r) => self.open(&mut within, v.register(template, r)),
+                    None => candidates.iter().filter_map(|&a| v.cell(template, a)).for_each(|cell| self.open(&mut within, cell)),
+                }
+                work.push(within);
+            }
+            if assume(&mut rest, negate(inside)) {
+                self.undefined(from, rest, "an access may be outside its object");
+            }
+            return Ok(false);
+        }
         if candidates.len() <= MOST_TARGETS {
             for candidate in candidates {
                 let Some(cell) = v.cell(template, candidate).filter(|&c| v.ty(c).size == at.size) else { continue };
@@ -496,6 +531,20 @@ impl Builder<'_> {
         }
         self.undefined(from, rest, "a computed address may be outside of what is abstracted");
         Ok(false)
+    }
+
+    /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
+    fn large_object(&self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
+        let mut bases = Vec::new();
+        a.constants(&mut |c| {
+            if c >> 32 > 0 {
+                bases.push(c >> 32);
+            }
+        });
+        let [object] = bases[..] else { return None };
+        let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
+        let large = (candidates == 0 || candidates > MOST_TARGETS) && found.init.len() >= 8;
+        large.then_some((object, found.init.len()))
     }
 
     fn undefined(&mut self, from: usize, path: Path, why: &str) {

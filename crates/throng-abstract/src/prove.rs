@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use throng::{Engine, Format, Input, Job, Start};
+use throng::{Engine, Format, Input, Job, Settings, Start};
 use throng_c::goto::Program;
 use throng_check::certificate::write::document;
 use throng_model::limits::Limits;
@@ -82,8 +82,11 @@ pub fn prove(
         let rendered = render(program, graph, &predicates.list, &never);
         let abstracting = began.elapsed();
         let began = Instant::now();
+        // Evidence that was found with partial orders cannot be written down.
+        let mut settings = Settings::default();
+        settings.partial_order = false;
         let input = Input::from_text(&rendered.text, Format::Bp).map_err(|why| internal(&why.to_string()))?;
-        let job = Job::new(&input).start(Start::Threads(1));
+        let job = Job::new(&input).start(Start::Threads(1)).settings(settings);
         let outcome = job.check(Engine::Auto, &limits.part()).map_err(|why| internal(&why.to_string()))?;
         let private = predicates.list.iter().filter(|p| p.template.is_some()).count();
         let mut round = Round {

@@ -161,6 +161,20 @@ fn is_child(graph: &Graph, e: &Edge, m: &Move) -> bool {
     m.edge < graph.edges.len() && crate::render::is_exact(graph, e)
 }
 
+/// What a guard about inputs says about the variables that keep them after the step.
+fn kept(graph: &Graph, e: &Edge, guard: &Expr) -> Vec<Predicate> {
+    if used(guard).iter().all(|&id| id < INPUT) {
+        return Vec::new();
+    }
+    let types = |id: u32| e.ty(&graph.variables, id);
+    let holder = |id: u32| e.updates.iter().find(|u| u.1 == Expr::Reg(id)).map(|u| Expr::Reg(u.0));
+    let with = |id: u32| if id >= INPUT { holder(id) } else { None };
+    let mut found = Vec::new();
+    atoms(&substitute(guard, &with, &types), &types, &mut found);
+    found.retain(|c| used(c).iter().all(|&id| id < INPUT));
+    found.into_iter().filter_map(|c| Predicate::of(c, &graph.variables)).collect()
+}
+
 /// Predicates that tell why a run stops: the weakest preconditions of what contradicts, at each step before.
 pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)]) -> Vec<Predicate> {
     // Variables of threads are told apart by an offset.
@@ -191,6 +205,7 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
             current = earlier;
         }
         for (_, k) in core.iter().filter(|c| c.0 == i) {
+            found.extend(kept(graph, e, &e.guard[*k]));
             atoms(&instance(&e.guard[*k], m.thread), &types, &mut current);
         }
         current.retain(|c| used(c).iter().all(|&id| id < INPUT) && crate::simplify::size(c) <= 60);
