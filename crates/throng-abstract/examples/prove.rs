@@ -1,8 +1,7 @@
 //! Development: the rounds of the loop on a file.
 #![allow(clippy::print_stdout)]
 use std::time::Duration;
-use throng_abstract::edges::Graph;
-use throng_abstract::prove::{Ended, is_violation, prove};
+use throng_abstract::prove::{Ended, attempt, is_violation};
 use throng_model::limits::Limits;
 
 fn main() {
@@ -13,20 +12,25 @@ fn main() {
         Err(_) => return println!("REFUSED {path}"),
     };
     let began = std::time::Instant::now();
-    let graph = match Graph::of(&loaded.program) {
-        Ok(g) => g,
-        Err(why) => return println!("UNKNOWN {path}: {why}"),
-    };
-    println!("places {} edges {}", graph.places.len(), graph.edges.len());
     let limits = Limits::none().timeout(Duration::from_secs(seconds));
-    let done = prove(&loaded.program, &graph, Vec::new(), &limits, &mut |r| {
-        if std::env::var("DUMP").is_ok() { println!("{}", r.program); }
+    let done = attempt(&loaded.program, &limits, &mut |r| {
+        if std::env::var("DUMP").is_ok() {
+            println!("{}", r.program);
+        }
         println!("  {} {:?} {} by {} {:?}: {}", r.number, r.predicates, r.said, r.engine, r.times, r.then);
     });
     let t = began.elapsed();
     match done {
-        Ok(Ended::Proved(p)) => println!("SAFE {path} rounds {} predicates {} {} {t:?}", p.rounds, p.predicates.len(), p.engine),
-        Ok(Ended::Found(m, _)) => println!("RUN {path} {} {t:?}", if is_violation(&graph, &m) { "violation" } else { "undefined" }),
+        Ok((graph, Ended::Proved(p))) => println!(
+            "SAFE {path} rounds {} predicates {} {} {t:?} {}",
+            p.rounds,
+            p.predicates.len(),
+            p.engine,
+            if graph.trusts { "trusting" } else { "" }
+        ),
+        Ok((graph, Ended::Found(m, _))) => {
+            println!("RUN {path} {} {t:?}", if is_violation(&graph, &m) { "violation" } else { "undefined" })
+        }
         Err(why) => println!("UNKNOWN {path} {why} {t:?}"),
     }
 }

@@ -15,7 +15,7 @@ use crate::blast::Encoder;
 use crate::edges::{Edge, Graph, To};
 use crate::predicates::{Predicate, Predicates, used};
 use crate::simplify::substitute;
-use crate::variables::{INPUT, OTHER};
+use crate::variables::INPUT;
 
 /// Whose predicate, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -108,7 +108,8 @@ pub fn changed(graph: &Graph, list: &[Predicate], e: &Edge) -> (Vec<u32>, Vec<u3
                 graph.variables.list[*id as usize].template.is_none() && e.updates.iter().any(|u| u.0 == *id)
             })
     };
-    let which = |f: &dyn Fn(&Predicate) -> bool| (0..list.len() as u32).filter(|&i| f(&list[i as usize])).collect();
+    let which =
+        |f: &dyn Fn(&Predicate) -> bool| (0..list.len() as u32).filter(|&i| f(&list[i as usize])).collect();
     (which(&touched), which(&shared))
 }
 
@@ -136,7 +137,8 @@ impl Abstraction {
         // The start changes shared variables before there are threads.
         let others = if n >= graph.edges.len() { Vec::new() } else { others };
         let types = |id: u32| -> Int { e.ty(&graph.variables, id) };
-        let mut asking = Asking { encoder: None, limits, types: &types, guard: &e.guard, queries: 0, stuck: false };
+        let mut asking =
+            Asking { encoder: None, limits, types: &types, guard: &e.guard, queries: 0, stuck: false };
         let mut never: Vec<Cube> = Vec::new();
         let mine: Vec<(u32, Side, Expr)> = (0..list.len() as u32)
             .filter(|&i| before[i as usize])
@@ -156,7 +158,8 @@ impl Abstraction {
         for &i in changed.iter().filter(|&&i| lives[i as usize]) {
             let then = after(graph, e, &list[i as usize].expr);
             let relevant = relevant(&mine, &used(&then), &guarded);
-            let (yes, no, undecided) = self.cubes(&mut asking, n, Some(i), Side::After, &relevant, Some(&then))?;
+            let (yes, no, undecided) =
+                self.cubes(&mut asking, n, Some(i), Side::After, &relevant, Some(&then))?;
             for (cubes, value) in [(yes, false), (no, true)] {
                 never.extend(cubes.into_iter().map(|mut c| {
                     c.push((i, Side::After, value));
@@ -169,7 +172,8 @@ impl Abstraction {
         }
         for (k, &i) in open.iter().enumerate() {
             for j in 0..list.len() as u32 {
-                let share = || list[i as usize].variables.iter().any(|v| list[j as usize].variables.contains(v));
+                let share =
+                    || list[i as usize].variables.iter().any(|v| list[j as usize].variables.contains(v));
                 let earlier = open[..k].contains(&j);
                 let visible = lives[j as usize] && (changed.contains(&j) || before[j as usize]);
                 if i == j || earlier || !visible || !share() {
@@ -189,7 +193,8 @@ impl Abstraction {
                 all.push((j as u32, Side::OtherBefore, q.of_other(&graph.variables)));
             }
             let relevant = relevant(&all, &used(&then), &guarded);
-            let (yes, no, _) = self.cubes(&mut asking, n, Some(i), Side::OtherAfter, &relevant, Some(&then))?;
+            let (yes, no, _) =
+                self.cubes(&mut asking, n, Some(i), Side::OtherAfter, &relevant, Some(&then))?;
             for (cubes, value) in [(yes, false), (no, true)] {
                 never.extend(cubes.into_iter().map(|mut c| {
                     c.push((i, Side::OtherAfter, value));
@@ -365,7 +370,11 @@ impl<'a> Asking<'a> {
     }
 
     /// The values of predicates before the step for which the guard holds, and something about what is then.
-    fn solutions(&mut self, relevant: &[(u32, Side, Expr)], then: Option<(&Expr, bool)>) -> Result<Vec<u32>, Unknown> {
+    fn solutions(
+        &mut self,
+        relevant: &[(u32, Side, Expr)],
+        then: Option<(&Expr, bool)>,
+    ) -> Result<Vec<u32>, Unknown> {
         let encoder = self.encoder()?;
         let (found, asked) = all_solutions(encoder, relevant, then)?;
         self.queries += asked;
@@ -405,16 +414,3 @@ fn all_solutions(
     encoder.sat.clause(&[!active]);
     Ok((found, asked))
 }
-
-/// The expression that a literal of an edge is about, over the variables before it.
-pub fn meaning(graph: &Graph, list: &[Predicate], e: &Edge, literal: Literal) -> Option<Expr> {
-    let p = list.get(literal.0 as usize)?;
-    Some(match literal.1 {
-        Side::Before => p.expr.clone(),
-        Side::After => after(graph, e, &p.expr),
-        Side::OtherBefore => p.of_other(&graph.variables),
-        Side::OtherAfter => after(graph, e, &p.of_other(&graph.variables)),
-    })
-}
-
-const _: () = assert!(OTHER < INPUT);

@@ -111,7 +111,8 @@ impl<'a> Encoder<'a> {
             return Value { bits: vec![some], signed: false };
         }
         let width = usize::from(to.size) * 8;
-        if v.bits.len() < width && !v.signed || v.bits.len() <= width && v.signed && to.signed || width == 64 {
+        if v.bits.len() < width && !v.signed || v.bits.len() <= width && v.signed && to.signed || width == 64
+        {
             return v;
         }
         Value { bits: self.extend(&v, width), signed: to.signed }
@@ -179,9 +180,8 @@ impl<'a> Encoder<'a> {
                 let (x, y, signed) = self.align(a, b, !at.signed);
                 let (quotient, rest) = if at.signed {
                     // One bit more, because the least number has no opposite.
-                    let wider = |v: &[Lit]| {
-                        self.extend(&Value { bits: v.to_vec(), signed }, (v.len() + 1).min(64))
-                    };
+                    let wider =
+                        |v: &[Lit]| self.extend(&Value { bits: v.to_vec(), signed }, (v.len() + 1).min(64));
                     let (x, y) = (wider(&x), wider(&y));
                     self.divide_signed(&x, &y)
                 } else {
@@ -359,7 +359,8 @@ mod tests {
             let at = types[random() as usize % 7];
             let (ta, tb) = (types[random() as usize % 7], types[random() as usize % 7]);
             let mut pick = |t: Int| {
-                let v = [random(), random() << 32 | random(), random() % 5 - 2, -1, i64::MIN, 0][random() as usize % 6];
+                let v = [random(), random() << 32 | random(), random() % 5 - 2, -1, i64::MIN, 0]
+                    [random() as usize % 6];
                 t.wrap(v)
             };
             let (a, mut b) = (pick(ta), pick(tb));
@@ -382,7 +383,11 @@ mod tests {
             assert_eq!(encoder.model().get(&0), Some(&a));
             with.pop();
             with.push(!result);
-            assert_eq!(encoder.solve(&with), Ok(false), "{e:?} of {a}:{ta:?} and {b}:{tb:?} is only {expected}");
+            assert_eq!(
+                encoder.solve(&with),
+                Ok(false),
+                "{e:?} of {a}:{ta:?} and {b}:{tb:?} is only {expected}"
+            );
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Document {
     pub program: String,
     /// The properties that cannot be violated.
     pub safe: Vec<String>,
+    /// Whether it is taken for granted that computed accesses stay inside their objects.
+    pub trusts_bounds: bool,
     /// The predicates.
     pub predicates: Vec<Stated>,
     /// For each edge, literals that no step along it satisfies together.
@@ -139,6 +141,7 @@ pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
         file: loaded.source.name.clone(),
         program: identity(loaded),
         safe: properties(loaded),
+        trusts_bounds: graph.trusts,
         predicates: proof.predicates.iter().map(stated).collect(),
         never: proof.never.clone(),
         proof: proof.abstract_proof.clone(),
@@ -162,7 +165,10 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
         return Err(no(format!("its format is not `{FORMAT}`")));
     }
     if document.version != VERSION {
-        return Err(no(format!("it has version {}, but this checker knows version {VERSION}", document.version)));
+        return Err(no(format!(
+            "it has version {}, but this checker knows version {VERSION}",
+            document.version
+        )));
     }
     Ok(document)
 }
@@ -185,7 +191,8 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     if document.safe != properties(loaded) {
         return Err(invalid("it does not answer what is asked"));
     }
-    let graph = Graph::of(&loaded.program).map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
+    let graph = Graph::of(&loaded.program, document.trusts_bounds)
+        .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
     let mut list = Vec::new();
     for stated in &document.predicates {
         let predicate = stated.expr.expr().and_then(|e| Predicate::of(e, &graph.variables));
@@ -204,11 +211,13 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     let input = Input::from_text(&text, Format::Bp).map_err(|why| Fault::Invalid(why.to_string()))?;
     let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
     let proof = throng_check::certify::read(&bytes)?;
-    let certified = Job::new(&input).start(Start::Threads(1)).certify(&proof, limits).map_err(|why| match why {
-        throng::Error::NotCertified(fault) => fault,
-        why => Fault::Invalid(why.to_string()),
-    })?;
-    let safe = |a: &throng_check::certify::CertifiedAnswer| a.verdict == throng_check::certificate::Claim::Safe;
+    let certified =
+        Job::new(&input).start(Start::Threads(1)).certify(&proof, limits).map_err(|why| match why {
+            throng::Error::NotCertified(fault) => fault,
+            why => Fault::Invalid(why.to_string()),
+        })?;
+    let safe =
+        |a: &throng_check::certify::CertifiedAnswer| a.verdict == throng_check::certificate::Claim::Safe;
     if !certified.answers.iter().all(safe) || certified.answers.is_empty() {
         return Err(invalid("the abstract program is not shown to be safe"));
     }

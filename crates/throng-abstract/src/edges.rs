@@ -71,6 +71,8 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// What the shared variables are at the start.
     pub initial: Edge,
+    /// Whether it is taken for granted that computed accesses stay inside their objects.
+    pub trusts: bool,
     /// For each template the place at which its threads begin, and what its variables are there.
     pub entries: Vec<(usize, Edge)>,
 }
@@ -83,8 +85,9 @@ const MOST_EDGES: usize = 4000;
 const MOST_TARGETS: usize = 8;
 
 impl Graph {
-    /// The graph of a program; `Err` says what is in the way.
-    pub fn of(program: &Program) -> Result<Graph, String> {
+    /// The graph of a program; `Err` says what is in the way. An access that is computed from one object and may be outside of it is a
+    /// failure, unless `trusting`: then it is taken for granted that there is none, and [`Graph::trusts`] says whether that matters.
+    pub fn of(program: &Program, trusting: bool) -> Result<Graph, String> {
         let variables = Variables::of(program)?;
         let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
         if !program.asked.iter().all(plain) {
@@ -100,6 +103,8 @@ impl Graph {
             edges: Vec::new(),
             joined: vec![false; program.templates.len()],
             variables: &variables,
+            trusting,
+            trusted: false,
         };
         let entries = (0..program.templates.len()).map(|template| {
             let of = |id: &u32| variables.list[*id as usize].template == Some(template);
@@ -115,8 +120,8 @@ impl Graph {
                 return Err(format!("there are more than {MOST_EDGES} paths between visible steps"));
             }
         }
-        let (places, edges) = (builder.places, builder.edges);
-        Ok(Graph { places, edges, initial, entries, variables })
+        let (places, edges, trusts) = (builder.places, builder.edges, builder.trusted);
+        Ok(Graph { places, edges, initial, entries, variables, trusts })
     }
 
     /// The templates that threads run at the start, and whether any number of them does.
@@ -174,6 +179,8 @@ fn loop_heads(code: &[Instr]) -> FxHashSet<usize> {
 struct Builder<'a> {
     program: &'a Program,
     variables: &'a Variables,
+    trusting: bool,
+    trusted: bool,
     /// Instructions at which paths end, though no other thread sees them.
     cuts: Vec<FxHashSet<usize>>,
     /// Whether paths end where they meet, because there were too many.
@@ -262,7 +269,13 @@ impl Builder<'_> {
     }
 
     /// Executes an instruction; `false`: the path has ended, or continues in `work`.
-    fn execute(&mut self, from: usize, path: &mut Path, i: &Instr, work: &mut Vec<Path>) -> Result<bool, String> {
+    fn execute(
+        &mut self,
+        from: usize,
+        path: &mut Path,
+        i: &Instr,
+        work: &mut Vec<Path>,
+    ) -> Result<bool, String> {
         let template = self.places[from].template;
         let v = self.variables;
         path.pc += 1;
@@ -295,7 +308,11 @@ impl Builder<'_> {
                 let mut private = false;
                 e.constants(&mut |c| private |= at.size == 8 && c >> 32 == PRIVATE);
                 if private && !matches!(a, Expr::Const(a) if a >> 32 == PRIVATE) {
-                    self.undefined(from, path.clone(), "the address of a private variable is made known to other threads");
+                    self.undefined(
+                        from,
+                        path.clone(),
+                        "the address of a private variable is made known to other threads",
+                    );
                     return Ok(false);
                 }
                 return self.access(from, path, &a, *at, None, work, |_, path, cell| {
@@ -314,8 +331,9 @@ impl Builder<'_> {
                 let mut other = path.clone();
                 (other.pc, path.pc) = (*no, *yes);
                 let inputs = path.inputs.clone();
-                let is_zero =
-                    binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| type_in(v, &inputs, id));
+                let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
+                    type_in(v, &inputs, id)
+                });
                 if assume(&mut other, is_zero) {
                     work.push(other);
                 }
@@ -344,7 +362,11 @@ impl Builder<'_> {
                 let mut private = false;
                 args.iter().for_each(|e| e.constants(&mut |c| private |= c >> 32 == PRIVATE));
                 if private {
-                    self.undefined(from, path.clone(), "the address of a private variable is made known to other threads");
+                    self.undefined(
+                        from,
+                        path.clone(),
+                        "the address of a private variable is made known to other threads",
+                    );
                     return Ok(false);
                 }
                 path.starts.push(*child);
@@ -490,6 +512,8 @@ impl Builder<'_> {
             return Ok(true);
         }
         let candidates = v.candidates(template, a);
+        let same_size =
+            candidates.iter().all(|&c| v.cell(template, c).is_some_and(|c| v.ty(c).size == at.size));
         let mut rest = path.clone();
         if let Some((object, size)) = self.large_object(a, candidates.len()) {
             // Somewhere in a large object: what is read is open, and all that is known about it is lost when it is written.
@@ -503,18 +527,23 @@ impl Builder<'_> {
             if assume(&mut within, inside.clone()) {
                 match loaded {
                     Some(r) => self.open(&mut within, v.register(template, r)),
-                    None => candidates.iter().filter_map(|&a| v.cell(template, a)).for_each(|cell| self.open(&mut within, cell)),
+                    None => candidates
+                        .iter()
+                        .filter_map(|&a| v.cell(template, a))
+                        .for_each(|cell| self.open(&mut within, cell)),
                 }
                 work.push(within);
             }
             if assume(&mut rest, negate(inside)) {
-                self.undefined(from, rest, "an access may be outside its object");
+                self.outside(from, rest);
             }
             return Ok(false);
         }
         if candidates.len() <= MOST_TARGETS {
             for candidate in candidates {
-                let Some(cell) = v.cell(template, candidate).filter(|&c| v.ty(c).size == at.size) else { continue };
+                let Some(cell) = v.cell(template, candidate).filter(|&c| v.ty(c).size == at.size) else {
+                    continue;
+                };
                 let inputs = path.inputs.clone();
                 let here = binary(BinOp::Eq, a.clone(), Expr::Const(candidate), Int::new(8, true), &|id| {
                     type_in(v, &inputs, id)
@@ -529,19 +558,25 @@ impl Builder<'_> {
                 }
             }
         }
-        self.undefined(from, rest, "a computed address may be outside of what is abstracted");
+        match base(a).filter(|&o| v.is_split(o) && same_size) {
+            Some(_) => self.outside(from, rest),
+            None => self.undefined(from, rest, "a computed address may be outside of what is abstracted"),
+        }
         Ok(false)
+    }
+
+    /// An access outside of the object that its address is computed from.
+    fn outside(&mut self, from: usize, path: Path) {
+        if self.trusting {
+            self.trusted = true;
+        } else {
+            self.undefined(from, path, "an access may be outside its object");
+        }
     }
 
     /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
     fn large_object(&self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
-        let mut bases = Vec::new();
-        a.constants(&mut |c| {
-            if c >> 32 > 0 {
-                bases.push(c >> 32);
-            }
-        });
-        let [object] = bases[..] else { return None };
+        let object = base(a)?;
         let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
         let large = (candidates == 0 || candidates > MOST_TARGETS) && found.init.len() >= 8;
         large.then_some((object, found.init.len()))
@@ -571,9 +606,25 @@ impl Builder<'_> {
                 }
                 _ => true,
             },
-            Instr::AtomicBegin | Instr::Spawn(..) | Instr::Join(..) | Instr::Alloc(..) | Instr::Free(_) => true,
+            Instr::AtomicBegin | Instr::Spawn(..) | Instr::Join(..) | Instr::Alloc(..) | Instr::Free(_) => {
+                true
+            }
             _ => false,
         }
+    }
+}
+
+/// The one object whose address is in an expression.
+fn base(a: &Expr) -> Option<i64> {
+    let mut bases = Vec::new();
+    a.constants(&mut |c| {
+        if c >> 32 > 0 {
+            bases.push(c >> 32);
+        }
+    });
+    match bases[..] {
+        [object] => Some(object),
+        _ => None,
     }
 }
 
@@ -582,7 +633,9 @@ fn own(e: &Expr, register: u32) -> Expr {
     match e {
         Expr::SelfId => Expr::Reg(register),
         Expr::Cast(e, to) => Expr::Cast(Box::new(own(e, register)), *to),
-        Expr::Bin(op, a, b, at) => Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at),
+        Expr::Bin(op, a, b, at) => {
+            Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
+        }
         Expr::Const(_) | Expr::Reg(_) => e.clone(),
     }
 }

@@ -61,7 +61,10 @@ impl Predicate {
     pub fn text(&self, variables: &Variables) -> String {
         text(&self.expr, &|id| {
             let v = &variables.list[id as usize];
-            match variables.register_of(id).filter(|_| v.name.starts_with('t') && v.name[1..].parse::<u32>().is_ok()) {
+            match variables
+                .register_of(id)
+                .filter(|_| v.name.starts_with('t') && v.name[1..].parse::<u32>().is_ok())
+            {
                 Some(_) => format!("{}.{}", v.name, v.template.unwrap_or_default()),
                 None => v.name.clone(),
             }

@@ -48,6 +48,36 @@ pub struct Proof {
     pub engine: String,
 }
 
+/// Tries to prove that no violation can happen: first with every computed access inside its object as a part of the proof, then, if that fails, taking
+/// it for granted ([`Graph::trusts`]). The graph that the result is about comes with it.
+pub fn attempt(
+    program: &Program,
+    limits: &Limits,
+    watch: &mut dyn FnMut(&Round),
+) -> Result<(Graph, Ended), Unknown> {
+    let refused = Unknown::Inconclusive;
+    let strict = Graph::of(program, false).map_err(refused)?;
+    let trusting = Graph::of(program, true).map_err(refused)?;
+    let seeds = Vec::new();
+    if !trusting.trusts {
+        let ended = prove(program, &strict, seeds, limits, watch)?;
+        return Ok((strict, ended));
+    }
+    let share = limits.time_left().map_or(LONGEST_STRICT, |left| (left / 3).min(LONGEST_STRICT));
+    match prove(program, &strict, seeds.clone(), &limits.part().timeout(share), watch) {
+        Ok(Ended::Found(run, values)) if is_violation(&strict, &run) => {
+            return Ok((strict, Ended::Found(run, values)));
+        }
+        Ok(Ended::Proved(proof)) => return Ok((strict, Ended::Proved(proof))),
+        Ok(Ended::Found(..)) | Err(_) => limits.check()?,
+    }
+    let ended = prove(program, &trusting, seeds, limits, watch)?;
+    Ok((trusting, ended))
+}
+
+/// How long a proof is tried that also shows accesses to be inside their objects.
+const LONGEST_STRICT: Duration = Duration::from_secs(10);
+
 /// How the loop ended.
 pub enum Ended {
     /// No violation can happen, for any number of threads.
@@ -102,7 +132,8 @@ pub fn prove(
             watch(&round);
             let origin = job.prepare().ok().and_then(|p| p.origin());
             let origin = origin.ok_or_else(|| internal("the abstraction has no origin"))?;
-            let proof = document(&origin, &outcome.answer.verdicts).map_err(|why| internal(&why.to_string()))?;
+            let proof =
+                document(&origin, &outcome.answer.verdicts).map_err(|why| internal(&why.to_string()))?;
             let abstract_proof = serde_json::to_value(&proof).map_err(|why| internal(&why.to_string()))?;
             return Ok(Ended::Proved(Box::new(Proof {
                 predicates: predicates.list,
@@ -123,7 +154,8 @@ pub fn prove(
                 why => why,
             });
         };
-        let moves = moves(&outcome.problem, trace, &rendered).ok_or_else(|| internal("a run has no names"))?;
+        let moves =
+            moves(&outcome.problem, trace, &rendered).ok_or_else(|| internal("a run has no names"))?;
         match simulate(graph, &moves, limits)? {
             Simulated::Feasible(values) => {
                 round.then = "a run with exact values".into();
@@ -195,4 +227,3 @@ fn moves(problem: &throng_model::problem::Problem, trace: &Trace, rendered: &Ren
 pub fn is_violation(graph: &Graph, moves: &[Move]) -> bool {
     moves.last().is_some_and(|m| matches!(edge(graph, m.edge).to, To::Fail(Some(_), _)))
 }
-

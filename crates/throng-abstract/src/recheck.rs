@@ -12,7 +12,6 @@ use throng_model::verdict::Unknown;
 use crate::abstraction::{Cube, Side};
 use crate::edges::{Edge, Graph};
 use crate::predicates::Predicate;
-use crate::variables::{INPUT, OTHER};
 
 const WIDTH: usize = 64;
 
@@ -111,9 +110,12 @@ impl Plain<'_> {
 
     fn choose(&mut self, condition: Lit, no: Lit, yes: Lit) -> Lit {
         let c = self.fresh();
-        for clause in
-            [vec![!condition, !yes, c], vec![!condition, yes, !c], vec![condition, !no, c], vec![condition, no, !c]]
-        {
+        for clause in [
+            vec![!condition, !yes, c],
+            vec![!condition, yes, !c],
+            vec![condition, !no, c],
+            vec![condition, no, !c],
+        ] {
             self.solver.add_clause_reuse(&mut clause.clone());
         }
         c
@@ -319,4 +321,71 @@ impl Plain<'_> {
     }
 }
 
-const _: () = assert!(OTHER < INPUT);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blast::eval;
+    use crate::edges::To;
+    use crate::variables::{INPUT, Variables};
+
+    /// Every operator at every type: the second encoder says that a value is the only one, and that is the evaluator's.
+    #[test]
+    fn the_second_encoder_agrees_with_the_evaluator() {
+        use BinOp::{Add, And, Div, Eq, Le, Lt, Mul, Ne, Or, Rem, Shl, Shr, Sub, Xor};
+        let mut seed = 99u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as i64
+        };
+        let types = [(1, true), (1, false), (2, true), (4, true), (4, false), (8, true), (8, false)];
+        let types = types.map(|(size, signed)| Int::new(size, signed));
+        for round in 0..140 {
+            let op = [Add, Sub, Mul, Div, Rem, Shl, Shr, And, Or, Xor, Eq, Ne, Lt, Le][round % 14];
+            let at = types[random() as usize % 7];
+            let (ta, tb) = (types[random() as usize % 7], types[random() as usize % 7]);
+            let mut pick = |t: Int| {
+                t.wrap(
+                    [random(), random() << 32 | random(), random() % 5 - 2, -1, i64::MIN]
+                        [random() as usize % 5],
+                )
+            };
+            let (a, mut b) = (pick(ta), pick(tb));
+            if matches!(op, Shl | Shr) {
+                b = tb.wrap(b.rem_euclid(i64::from(at.size) * 8));
+            }
+            let (x, y) = (Expr::Reg(INPUT), Expr::Reg(INPUT + 1));
+            let e = Expr::Bin(op, Box::new(x.clone()), Box::new(y.clone()), at);
+            let values = FxHashMap::from_iter([(INPUT, a), (INPUT + 1, b)]);
+            let Some(expected) = eval(&e, &values) else { continue };
+            let same = |op, e: &Expr, v| {
+                Expr::Bin(op, Box::new(e.clone()), Box::new(Expr::Const(v)), Int::new(8, true))
+            };
+            let graph = Graph {
+                variables: Variables::default(),
+                places: Vec::new(),
+                edges: Vec::new(),
+                initial: Edge {
+                    from: 0,
+                    to: To::End,
+                    guard: vec![],
+                    updates: vec![],
+                    starts: vec![],
+                    inputs: vec![],
+                    path: vec![],
+                },
+                trusts: false,
+                entries: Vec::new(),
+            };
+            for (last, contradicts) in [(Ne, true), (Eq, false)] {
+                let guard = vec![same(Eq, &x, a), same(Eq, &y, b), same(last, &e, expected)];
+                let edge = Edge { guard, inputs: vec![ta, tb], ..graph.initial.clone() };
+                let wrong = check_edge(&graph, &[], &edge, &[Vec::new()], &Limits::none());
+                assert_eq!(
+                    wrong,
+                    Ok((!contradicts).then_some(0)),
+                    "{e:?} of {a}:{ta:?} and {b}:{tb:?} is {expected}"
+                );
+            }
+        }
+    }
+}

@@ -76,7 +76,9 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
             let ids = used(x);
             let map: FxHashMap<u32, u32> = ids
                 .into_iter()
-                .map(|id| (id, if id >= INPUT { own[(id - INPUT) as usize] } else { names.get(m.thread, id) }))
+                .map(|id| {
+                    (id, if id >= INPUT { own[(id - INPUT) as usize] } else { names.get(m.thread, id) })
+                })
                 .collect();
             rename(x, &|id| map.get(&id).copied().unwrap_or(id))
         };
@@ -93,7 +95,8 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
         inputs.push(own);
     }
     let list = names.types;
-    let types = |id: u32| list.get((id.wrapping_sub(INSTANCE)) as usize).copied().unwrap_or(Int::new(8, true));
+    let types =
+        |id: u32| list.get((id.wrapping_sub(INSTANCE)) as usize).copied().unwrap_or(Int::new(8, true));
     let mut encoder = Encoder::new(limits, &types);
     let mut literals: Vec<(Lit, (usize, usize))> = Vec::new();
     for i in 0..run.len() {
@@ -131,7 +134,8 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
         for &n in &inputs[i] {
             model.entry(n).or_insert(0);
         }
-        let open: Vec<u32> = guards[i].iter().chain(definitions[i].iter().map(|d| &d.1)).flat_map(used).collect();
+        let open: Vec<u32> =
+            guards[i].iter().chain(definitions[i].iter().map(|d| &d.1)).flat_map(used).collect();
         for id in open {
             model.entry(id).or_insert(0);
         }
@@ -152,7 +156,11 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
 fn owner_of_update(graph: &Graph, e: &Edge, m: &Move, id: u32) -> u32 {
     let template = graph.variables.list[id as usize].template;
     match m.started {
-        Some(child) if template.is_some() && e.starts.first().copied() == template && is_child(graph, e, m) => child,
+        Some(child)
+            if template.is_some() && e.starts.first().copied() == template && is_child(graph, e, m) =>
+        {
+            child
+        }
         _ => m.thread,
     }
 }

@@ -29,8 +29,12 @@ impl Rendered {
 pub fn render(program: &Program, graph: &Graph, list: &[Predicate], never: &[Vec<Cube>]) -> Rendered {
     let mut out = Rendered::default();
     for (i, p) in list.iter().enumerate() {
-        let owner = p.template.map_or(String::new(), |t| format!("   of each thread in {}", program.templates[t].name));
-        out.line(&format!("// {}: {}{owner}", name(list, i as u32), p.text(&graph.variables)).replace('\n', " "));
+        let owner = p
+            .template
+            .map_or(String::new(), |t| format!("   of each thread in {}", program.templates[t].name));
+        out.line(
+            &format!("// {}: {}{owner}", name(list, i as u32), p.text(&graph.variables)).replace('\n', " "),
+        );
     }
     let names = |shared: bool| {
         let which = (0..list.len() as u32).filter(|&i| list[i as usize].template.is_none() == shared);
@@ -159,7 +163,9 @@ impl Writer<'_> {
         let ends = fails || e.to == To::End && e.starts.is_empty();
         let assigned = |i: u32, other: bool| {
             let side = if other { Side::OtherAfter } else { Side::After };
-            let is_about = |c: &&Cube| c.iter().filter(|l| is_later(l)).count() == 1 && c.iter().any(|l| (l.0, l.1) == (i, side));
+            let is_about = |c: &&Cube| {
+                c.iter().filter(|l| is_later(l)).count() == 1 && c.iter().any(|l| (l.0, l.1) == (i, side))
+            };
             let force = |value: bool| {
                 let cubes = never.iter().filter(is_about).filter(|c| c.contains(&(i, side, !value)));
                 cubes.map(|c| self.cube(c.iter().filter(|l| !is_later(l)))).collect::<Vec<_>>().join(" | ")

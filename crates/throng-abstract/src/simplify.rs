@@ -64,7 +64,9 @@ pub fn binary(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) 
         return Expr::Const(v);
     }
     match (op, a, b) {
-        (BinOp::Add, a, Expr::Const(0)) | (BinOp::Add, Expr::Const(0), a) | (BinOp::Sub, a, Expr::Const(0))
+        (BinOp::Add, a, Expr::Const(0))
+        | (BinOp::Add, Expr::Const(0), a)
+        | (BinOp::Sub, a, Expr::Const(0))
             if fits(&a, at, types) =>
         {
             a
@@ -76,7 +78,12 @@ pub fn binary(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) 
         }
         (BinOp::Add, Expr::Bin(BinOp::Add, x, c, inner), Expr::Const(d)) if inner == at => match *c {
             Expr::Const(c) => binary(BinOp::Add, *x, Expr::Const(at.wrap(c.wrapping_add(d))), at, types),
-            c => Expr::Bin(op, Box::new(Expr::Bin(BinOp::Add, x, Box::new(c), inner)), Box::new(Expr::Const(d)), at),
+            c => Expr::Bin(
+                op,
+                Box::new(Expr::Bin(BinOp::Add, x, Box::new(c), inner)),
+                Box::new(Expr::Const(d)),
+                at,
+            ),
         },
         (BinOp::Sub, a, b) if a == b => Expr::Const(0),
         (BinOp::Eq, a, b) if a == b => Expr::Const(1),
@@ -169,7 +176,9 @@ pub fn atoms(e: &Expr, types: &dyn Fn(u32) -> Int, found: &mut Vec<Expr>) {
             inner(b, types, &mut add);
             add(Expr::Bin(BinOp::Lt, a.clone(), b.clone(), *at));
         }
-        Expr::Cast(inside, _) if type_of(inside, types).is_some_and(|t| t.truth) => atoms(inside, types, found),
+        Expr::Cast(inside, _) if type_of(inside, types).is_some_and(|t| t.truth) => {
+            atoms(inside, types, found)
+        }
         e => {
             let zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), types);
             match &zero {

@@ -37,6 +37,8 @@ pub struct Variables {
     written: FxHashSet<u32>,
     /// Cells of objects whose addresses are computed with.
     pointed: Vec<i64>,
+    /// Objects whose parts are all variables.
+    split: FxHashSet<i64>,
 }
 
 impl Variables {
@@ -90,6 +92,7 @@ impl Variables {
         for &o in &pointed {
             let object = &program.objects[o as usize - 1];
             if object.parts.len() <= 64 && !object.library {
+                v.split.insert(o);
                 for (offset, ty, _) in &object.parts {
                     cell(None, address(o, i64::from(*offset)), *ty);
                 }
@@ -137,13 +140,7 @@ impl Variables {
             if owner.is_none() && pointed.contains(&(a >> 32)) {
                 self.pointed.push(a);
             }
-            self.list.push(Variable {
-                name: name(program, a),
-                ty,
-                template: owner,
-                initial,
-                register: None,
-            });
+            self.list.push(Variable { name: name(program, a), ty, template: owner, initial, register: None });
         }
         for (k, t) in program.templates.iter().enumerate() {
             self.registers.push(self.list.len() as u32);
@@ -227,6 +224,11 @@ impl Variables {
         found.extend(self.pointed.iter().filter(fits));
         found.sort_unstable();
         found
+    }
+
+    /// Whether every part of a shared object is a variable.
+    pub fn is_split(&self, object: i64) -> bool {
+        self.split.contains(&object)
     }
 
     /// An expression with registers that have one value only replaced by it.

@@ -164,12 +164,7 @@ pub(super) fn check(
     print: Print<'_>,
 ) -> Result<u8, Failure> {
     let began = Instant::now();
-    let given = [
-        args.checkpoint.is_some(),
-        args.reuse.is_some(),
-        args.exhaust,
-        args.unfold,
-    ];
+    let given = [args.checkpoint.is_some(), args.reuse.is_some(), args.exhaust, args.unfold];
     if given.contains(&true) {
         let why = "--checkpoint, --reuse, --exhaust and --unfold are not for C yet";
         return Err(Failure::Other(why.into()));
@@ -242,7 +237,10 @@ pub(super) fn check(
         .as_ref()
         .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
     let certificate = args.certificate.as_ref().map(|path| abstraction.write(path, console));
-    [Some(printed), html, sarif, replay, certificate].into_iter().flatten().try_for_each(|written| written)?;
+    [Some(printed), html, sarif, replay, certificate]
+        .into_iter()
+        .flatten()
+        .try_for_each(|written| written)?;
     Ok(outcome.status().exit_code())
 }
 
@@ -269,7 +267,9 @@ pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, F
     let text = match args.to {
         Language::Goto => read.loaded.program.print(),
         Language::Dot => throng_c::dot::dot(&read.loaded.program),
-        Language::Bp => abstraction::program(&read.loaded, &super::limits(args.timeout, args.memory), console)?,
+        Language::Bp => {
+            abstraction::program(&read.loaded, &super::limits(args.timeout, args.memory), console)?
+        }
         _ => {
             return Err(Failure::Other(
                 "C can be translated with `--to goto`, `--to bp` and `--to dot` only".into(),

@@ -8,8 +8,7 @@ use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::{self, Checked, Document};
-use throng_abstract::edges::Graph;
-use throng_abstract::prove::{Ended, Round, is_violation, prove};
+use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_c::Program;
 use throng_c::goto::{BinOp, Expr, Instr, Violation};
 use throng_check::certify::Fault;
@@ -19,7 +18,6 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// What answers of this engine are signed with.
 const NAME: &str = "abstraction";
-const WRAPS: &str = "signed integers wrap around";
 /// How long it may take alone if there is no limit.
 const ALONE: Duration = Duration::from_secs(60);
 
@@ -76,16 +74,9 @@ impl Attempt {
     /// Whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
         let program = &*self.loaded.program;
-        let graph = match Graph::of(program) {
-            Ok(graph) => graph,
-            Err(why) => {
-                self.note(|f| f.said = Some(format!("predicate abstraction: {why}")));
-                return false;
-            }
-        };
         let mut watch = |round: &Round| self.note(|f| f.rounds.push(line(round)));
-        match prove(program, &graph, Vec::new(), limits, &mut watch) {
-            Ok(Ended::Proved(proof)) => {
+        match attempt(program, limits, &mut watch) {
+            Ok((graph, Ended::Proved(proof))) => {
                 let document = certificate::document(&self.loaded, &graph, &proof);
                 if self.checks
                     && let Err(fault) = certificate::check(&self.loaded, &document, limits)
@@ -104,8 +95,12 @@ impl Attempt {
                 self.note(|f| (f.said, f.document) = (Some(said), Some(document)));
                 true
             }
-            Ok(Ended::Found(moves, _)) => {
-                let what = if is_violation(&graph, &moves) { "a violation" } else { "something undefined or not modelled" };
+            Ok((graph, Ended::Found(moves, _))) => {
+                let what = if is_violation(&graph, &moves) {
+                    "a violation"
+                } else {
+                    "something undefined or not modelled"
+                };
                 let said = format!(
                     "predicate abstraction found a run of {} into {what} that exact values allow; it was not replayed",
                     plural(moves.len() as u64, "step")
@@ -133,11 +128,15 @@ impl Attempt {
             for target in &mut outcome.problem.targets {
                 *target = Target::covering(target.name.clone(), Vec::new());
             }
-            if wraps(&self.loaded.program) && !outcome.assumptions.iter().any(|a| a == WRAPS) {
-                outcome.assumptions.push(WRAPS.into());
+            for assumption in assumed(&self.loaded.program, found.document.as_ref()) {
+                if !outcome.assumptions.iter().any(|a| a == assumption) {
+                    outcome.assumptions.push(assumption.into());
+                }
             }
         }
-        if let Some(said) = found.said.as_ref().filter(|_| proved || !outcome.is_safe() && !outcome.is_unsafe()) {
+        if let Some(said) =
+            found.said.as_ref().filter(|_| proved || !outcome.is_safe() && !outcome.is_unsafe())
+        {
             console.note(&format!("note: {said}"));
         }
     }
@@ -154,12 +153,21 @@ impl Attempt {
     }
 }
 
+/// What a proof takes for granted.
+fn assumed(program: &Program, document: Option<&Document>) -> Vec<&'static str> {
+    let bounds = document.is_some_and(|d| d.trusts_bounds);
+    let all =
+        [(wraps(program), "signed integers wrap around"), (bounds, "accesses to arrays stay inside them")];
+    all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
+}
+
 /// Whether some operation could overflow, if numbers are large enough.
 fn wraps(program: &Program) -> bool {
     fn some(e: &Expr) -> bool {
         match e {
             Expr::Bin(op, a, b, at) => {
-                let open = at.signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl | BinOp::Div);
+                let open =
+                    at.signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl | BinOp::Div);
                 open || some(a) || some(b)
             }
             Expr::Cast(e, _) => some(e),
@@ -254,13 +262,12 @@ impl Algorithm for WithAbstraction {
 
 /// The abstract program at the end of the loop.
 pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Result<String, Failure> {
-    let graph = Graph::of(&loaded.program).map_err(|why| Failure::Other(format!("no abstraction: {why}")))?;
     let mut last = String::new();
     let mut watch = |round: &Round| {
         console.note(&line(round));
         last.clone_from(&round.program);
     };
-    match prove(&loaded.program, &graph, Vec::new(), limits, &mut watch) {
+    match attempt(&loaded.program, limits, &mut watch) {
         Ok(_) => {}
         Err(why) => console.note(&format!("note: {why}")),
     }
@@ -275,9 +282,7 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certifi
     let document = certificate::read(bytes)?;
     let checked = certificate::check(loaded, &document, limits)?;
     let mut assumptions = loaded.assumptions(&Default::default());
-    if wraps(&loaded.program) {
-        assumptions.push(WRAPS.into());
-    }
+    assumptions.extend(assumed(&loaded.program, Some(&document)).into_iter().map(String::from));
     let initial = loaded.problem().initial_text;
     Ok(Shown { properties: document.safe, checked, initial, assumptions })
 }
