@@ -188,12 +188,12 @@ pub(super) fn check(
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let mut engine = args.search.engine.build(&settings(args));
+    if args.search.engine == Engine::Auto && read.loaded.program.creates_without_bound() {
+        engine = Box::new(hunt::HuntFirst(engine));
+    }
     let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose));
     if args.search.engine == Engine::Auto && abstraction.applies() {
         engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
-    }
-    if args.search.engine == Engine::Auto && read.loaded.program.creates_without_bound() {
-        engine = Box::new(hunt::HuntFirst(engine));
     }
     if question.deadlock {
         engine = deadlock::also(engine, &read.model, &mut read.problem, limits);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
@@ -51,6 +51,8 @@ struct Found {
     rounds: Vec<String>,
     said: Option<String>,
     document: Option<Document>,
+    /// How long checking the proof took.
+    checking: Duration,
     flaw: Option<String>,
 }
 
@@ -78,6 +80,7 @@ impl Attempt {
         match attempt(program, limits, &mut watch) {
             Ok((graph, Ended::Proved(proof))) => {
                 let document = certificate::document(&self.loaded, &graph, &proof);
+                let began = Instant::now();
                 if self.checks
                     && let Err(fault) = certificate::check(&self.loaded, &document, limits)
                 {
@@ -92,7 +95,7 @@ impl Attempt {
                     plural(proof.predicates.len() as u64, "predicate"),
                     plural(proof.rounds as u64, "round")
                 );
-                self.note(|f| (f.said, f.document) = (Some(said), Some(document)));
+                self.note(|f| (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed()));
                 true
             }
             Ok((graph, Ended::Found(moves, _))) => {
@@ -216,6 +219,7 @@ impl WithAbstraction {
         answer.by = vec![Some(NAME); problem.targets.len()];
         // By the checker of proofs by abstraction.
         answer.checked = self.attempt.checks;
+        self.attempt.note(|found| answer.checking = found.checking);
         answer
     }
 }
