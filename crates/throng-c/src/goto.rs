@@ -162,7 +162,7 @@ impl BinOp {
 }
 
 /// A private computation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
     /// A value, or the address of an object.
     Const(i64),

@@ -35,6 +35,7 @@ pub use question::Question;
 use goto::Start;
 
 /// A C program that was read.
+#[derive(Clone)]
 pub struct Loaded {
     /// The user's file.
     pub source: Arc<Source>,

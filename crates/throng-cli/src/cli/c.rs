@@ -1,5 +1,6 @@
 //! C programs: every command gets the concrete model of one in place of an input in another language.
 
+mod abstraction;
 mod deadlock;
 mod hunt;
 mod replay;
@@ -10,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+pub(super) use abstraction::Certification;
+
 use super::check::{Print, settings};
 use super::console::{Console, Failure};
 use super::files::{self, Kind};
 use super::vocabulary::OPTIONS;
-use super::{CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
+use super::{CertifyArgs, CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
 use throng::{Engine, Job, Outcome};
 use throng_c::goto::Start;
@@ -163,15 +166,9 @@ pub(super) fn check(
     print: Print<'_>,
 ) -> Result<u8, Failure> {
     let began = Instant::now();
-    let given = [
-        args.certificate.is_some(),
-        args.checkpoint.is_some(),
-        args.reuse.is_some(),
-        args.exhaust,
-        args.unfold,
-    ];
+    let given = [args.checkpoint.is_some(), args.reuse.is_some(), args.exhaust, args.unfold];
     if given.contains(&true) {
-        let why = "--certificate, --checkpoint, --reuse, --exhaust and --unfold are not for C yet";
+        let why = "--checkpoint, --reuse, --exhaust and --unfold are not for C yet";
         return Err(Failure::Other(why.into()));
     }
     let mut read = read(&args.input, &args.question, &args.more)?;
@@ -185,11 +182,20 @@ pub(super) fn check(
              --race, --deadlock, --overflow or --locks",
         );
     }
-    let outputs = [(&args.html, Kind::Report), (&args.sarif, Kind::Report), (&args.replay, Kind::Own)];
+    let outputs = [
+        (&args.html, Kind::Report),
+        (&args.sarif, Kind::Report),
+        (&args.certificate, Kind::Report),
+        (&args.replay, Kind::Own),
+    ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let mut engine = args.search.engine.build(&settings(args));
     if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
         engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
+    }
+    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose));
+    if args.search.engine == Engine::Auto && abstraction.applies() {
+        engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
     }
     if question.deadlock {
         engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
@@ -206,6 +212,7 @@ pub(super) fn check(
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     outcome.assumptions = assumptions(&read, &outcome);
+    abstraction.report(&mut outcome, console);
     let undefined: Vec<&str> = read.loaded.undefined().collect();
     if !undefined.is_empty() {
         let runs = outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Unsafe(_)));
@@ -231,7 +238,11 @@ pub(super) fn check(
         .replay
         .as_ref()
         .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
-    [Some(printed), html, sarif, replay].into_iter().flatten().try_for_each(|written| written)?;
+    let certificate = args.certificate.as_ref().map(|path| abstraction.write(path, console));
+    [Some(printed), html, sarif, replay, certificate]
+        .into_iter()
+        .flatten()
+        .try_for_each(|written| written)?;
     Ok(outcome.status().exit_code())
 }
 
@@ -245,14 +256,27 @@ fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
     found
 }
 
-/// `throng translate x.c --to goto` and `--to dot`
+/// `throng certify x.c CERT`: whether the certificate stands; `Err`: it, or the program, cannot be read.
+pub(super) fn certify(args: &CertifyArgs, bytes: &[u8], limits: &Limits) -> Result<Certification, Failure> {
+    let read = read(&args.input, &args.question, &[])?;
+    Ok(abstraction::certify(&read.loaded, bytes, limits))
+}
+
+/// `throng translate x.c --to goto`, `--to bp` and `--to dot`
 pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, Failure> {
     let read = read(&args.input, &args.question, &[])?;
     remark(&read, console);
     let text = match args.to {
         Language::Goto => read.loaded.program.print(),
         Language::Dot => throng_c::dot::dot(&read.loaded.program),
-        _ => return Err(Failure::Other("C can be translated with `--to goto` and `--to dot` only".into())),
+        Language::Bp => {
+            abstraction::program(&read.loaded, &super::limits(args.timeout, args.memory), console)?
+        }
+        _ => {
+            return Err(Failure::Other(
+                "C can be translated with `--to goto`, `--to bp` and `--to dot` only".into(),
+            ));
+        }
     };
     match args.output_file.as_ref().filter(|path| *path != Path::new("-")) {
         Some(path) => {

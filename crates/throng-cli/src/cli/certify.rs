@@ -38,6 +38,9 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let size = bytes.len();
+    if super::c::is_c(&args.input) {
+        return about_c(args, console, &bytes, &limits, began);
+    }
     let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
     drop(bytes);
     let reading = args.question.question().reading(args.input.reading());
@@ -59,6 +62,65 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
         json(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
     } else {
         text(args, word, certified.as_ref(), fault.as_ref(), size, seconds)
+    };
+    console.print(&report)?;
+    Ok(status)
+}
+
+/// A certificate about a C program.
+fn about_c(
+    args: &CertifyArgs,
+    console: &Console,
+    bytes: &[u8],
+    limits: &Limits,
+    began: Instant,
+) -> Result<u8, Failure> {
+    if args.its_own_question {
+        return Err(Failure::Other("`--its-own-question` is not for C".into()));
+    }
+    let done = super::c::certify(args, bytes, limits)?;
+    console.has_read();
+    let (word, status) = match &done {
+        Err(fault @ Fault::Unreadable(_)) => {
+            return Err(Failure::Other(format!("{}: {fault}", args.certificate.display())));
+        }
+        Err(Fault::Invalid(_)) => ("INVALID", 10),
+        Err(Fault::Limit(_)) => ("UNKNOWN", 1),
+        Ok(_) => ("VALID", 0),
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let report = match (&done, args.json) {
+        (done, true) => {
+            let document = serde_json::json!({
+                "file": args.input.file.display().to_string(),
+                "certificate": args.certificate.display().to_string(),
+                "result": word.to_lowercase(),
+                "why": done.as_ref().err().map(ToString::to_string),
+                "threads": "any number",
+                "safe": done.as_ref().ok().map(|d| &d.properties),
+                "predicates": done.as_ref().ok().map(|d| d.checked.predicates),
+                "facts": done.as_ref().ok().map(|d| d.checked.facts),
+                "assumptions": done.as_ref().ok().map(|d| &d.assumptions),
+                "bytes": bytes.len(),
+                "seconds": seconds,
+            });
+            format!("{document:#}\n")
+        }
+        (Err(fault), false) => format!("{word}  {fault}\n"),
+        (Ok(found), false) => {
+            let mut out = format!("{word}  {}\n", args.input.file.display());
+            for name in &found.properties {
+                out.push_str(&format!(
+                    "SAFE   {name}  by abstraction, {}, {}\n",
+                    plural(found.checked.predicates as u64, "predicate"),
+                    plural(found.checked.facts as u64, "fact")
+                ));
+            }
+            out.push_str(&format!("initial: {}\nthreads: any number\n", found.initial));
+            out.push_str(&format!("assumes: {}\n", found.assumptions.join("; ")));
+            out.push_str(&format!("checked: {} in {seconds:.3} s\n", plural(bytes.len() as u64, "byte")));
+            out
+        }
     };
     console.print(&report)?;
     Ok(status)

@@ -45,6 +45,22 @@ pub fn explain(certificate: &Certificate) -> Explained {
             ],
             covers: true,
         },
+        Certificate::Upward(set) if set.is_empty() => Explained {
+            kind: "empty basis",
+            size: 0,
+            member: "minimal configuration",
+            words: vec![
+                "No configuration is bad. Either nothing is asked for that could be, or what would be was ruled out before the search: of a C program, \
+                 by predicate abstraction, whose proof has a certificate and a checker of its own."
+                    .into(),
+            ],
+            obligations: [
+                "no configuration is bad",
+                "whatever leads above a member in one step is above a member",
+                "no initial configuration is above a member",
+            ],
+            covers: false,
+        },
         Certificate::Upward(set) => Explained {
             kind: "backward basis",
             size: set.len(),

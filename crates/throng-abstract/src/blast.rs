@@ -1,0 +1,393 @@
+//! Expressions of C as circuits. A value is as many bits as its type needs, and how it continues above them.
+
+use batsat::Lit;
+use rustc_hash::FxHashMap;
+use throng_c::goto::{BinOp, Expr, Int};
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
+
+use crate::sat::Sat;
+
+/// A number: its lower bits; the upper ones repeat the last bit if it is signed, and are 0 otherwise.
+#[derive(Clone)]
+struct Value {
+    bits: Vec<Lit>,
+    signed: bool,
+}
+
+/// Types of variables, by number.
+pub type Types<'a> = dyn Fn(u32) -> Int + 'a;
+
+/// Encodes expressions into a solver.
+pub struct Encoder<'a> {
+    /// The solver.
+    pub sat: Sat,
+    types: &'a Types<'a>,
+    variables: FxHashMap<u32, Value>,
+    known: FxHashMap<Expr, Value>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Knows nothing yet.
+    pub fn new(limits: &Limits, types: &'a Types<'a>) -> Encoder<'a> {
+        Encoder { sat: Sat::new(limits), types, variables: FxHashMap::default(), known: FxHashMap::default() }
+    }
+
+    /// A literal that says whether an expression is not 0.
+    pub fn truth(&mut self, e: &Expr) -> Lit {
+        let value = self.value(e);
+        let no = self.sat.constant(false);
+        value.bits.iter().fold(no, |some, &bit| self.sat.or(some, bit))
+    }
+
+    /// Says that a variable, which did not occur yet, has the value of an expression.
+    pub fn define(&mut self, variable: u32, e: &Expr) {
+        let value = self.value(e);
+        self.variables.insert(variable, value);
+    }
+
+    /// Whether the assumptions can hold together.
+    pub fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Unknown> {
+        self.sat.solve(assumptions)
+    }
+
+    /// The values of the variables that occurred, in the model that was found last.
+    pub fn model(&self) -> FxHashMap<u32, i64> {
+        let number = |v: &Value| {
+            let bit = |i: usize| {
+                let at = v.bits.get(i).or(v.bits.last().filter(|_| v.signed));
+                i64::from(at.is_some_and(|&l| self.sat.holds(l)))
+            };
+            (0..64).fold(0i64, |n, i| n | bit(i) << i)
+        };
+        self.variables.iter().map(|(&id, v)| (id, number(v))).collect()
+    }
+
+    fn constant(&self, v: i64) -> Value {
+        let length = 64 - if v < 0 { v.leading_ones() } else { v.leading_zeros() } + u32::from(v < 0);
+        let bits = (0..length.max(1)).map(|i| self.sat.constant(v >> i & 1 == 1)).collect();
+        Value { bits, signed: v < 0 }
+    }
+
+    fn value(&mut self, e: &Expr) -> Value {
+        match e {
+            Expr::Const(v) => return self.constant(*v),
+            Expr::Reg(id) => return self.variable(*id),
+            _ => {}
+        }
+        if let Some(v) = self.known.get(e) {
+            return v.clone();
+        }
+        let v = match e {
+            Expr::Cast(e, to) => {
+                let v = self.value(e);
+                self.cast(v, *to)
+            }
+            Expr::Bin(op, a, b, at) => {
+                let (a, b) = (self.value(a), self.value(b));
+                self.binary(*op, &a, &b, *at)
+            }
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => self.variable(u32::MAX),
+        };
+        self.known.insert(e.clone(), v.clone());
+        v
+    }
+
+    fn variable(&mut self, id: u32) -> Value {
+        if let Some(v) = self.variables.get(&id) {
+            return v.clone();
+        }
+        let ty = (self.types)(id);
+        let bits = if ty.truth { 1 } else { usize::from(ty.size) * 8 };
+        let v = Value { bits: (0..bits).map(|_| self.sat.fresh()).collect(), signed: ty.signed && !ty.truth };
+        self.variables.insert(id, v.clone());
+        v
+    }
+
+    fn cast(&mut self, v: Value, to: Int) -> Value {
+        if to.truth {
+            let no = self.sat.constant(false);
+            let some = v.bits.iter().fold(no, |some, &bit| self.sat.or(some, bit));
+            return Value { bits: vec![some], signed: false };
+        }
+        let width = usize::from(to.size) * 8;
+        if v.bits.len() < width && !v.signed || v.bits.len() <= width && v.signed && to.signed || width == 64
+        {
+            return v;
+        }
+        Value { bits: self.extend(&v, width), signed: to.signed }
+    }
+
+    fn extend(&self, v: &Value, width: usize) -> Vec<Lit> {
+        let above = match v.bits.last() {
+            Some(&sign) if v.signed => sign,
+            _ => self.sat.constant(false),
+        };
+        (0..width).map(|i| v.bits.get(i).copied().unwrap_or(above)).collect()
+    }
+
+    /// How many bits hold all these numbers with a sign.
+    fn signed_width(values: [&Value; 2]) -> usize {
+        values.iter().map(|v| v.bits.len() + usize::from(!v.signed)).max().unwrap_or(64).min(64)
+    }
+
+    /// Bits of both and whether they have signs; the numbers as 64 bits without signs if `unsigned` is asked for.
+    fn align(&self, a: &Value, b: &Value, unsigned: bool) -> (Vec<Lit>, Vec<Lit>, bool) {
+        let plain = !a.signed && !b.signed;
+        let width = match () {
+            () if plain => a.bits.len().max(b.bits.len()),
+            () if unsigned => 64,
+            () => Self::signed_width([a, b]),
+        };
+        (self.extend(a, width), self.extend(b, width), !plain && !unsigned)
+    }
+
+    fn binary(&mut self, op: BinOp, a: &Value, b: &Value, at: Int) -> Value {
+        let width = if at.truth { 64 } else { usize::from(at.size) * 8 };
+        let truth = |l: Lit| Value { bits: vec![l], signed: false };
+        match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul => {
+                let (x, y) = (self.extend(a, width), self.extend(b, width));
+                let bits = match op {
+                    BinOp::Add => self.add(&x, &y, false),
+                    BinOp::Sub => self.subtract(&x, &y).0,
+                    _ => self.multiply(&x, &y),
+                };
+                self.typed(bits, at)
+            }
+            BinOp::And | BinOp::Or | BinOp::Xor => {
+                let (x, y, signed) = self.align(a, b, false);
+                let pairs = x.into_iter().zip(y);
+                let bits = match op {
+                    BinOp::And => pairs.map(|(x, y)| self.sat.and(x, y)).collect(),
+                    BinOp::Or => pairs.map(|(x, y)| self.sat.or(x, y)).collect(),
+                    _ => pairs.map(|(x, y)| self.sat.xor(x, y)).collect(),
+                };
+                Value { bits, signed }
+            }
+            BinOp::Eq | BinOp::Ne => {
+                let (x, y, _) = self.align(a, b, false);
+                let yes = self.sat.constant(true);
+                let same = x.into_iter().zip(y).fold(yes, |same, (x, y)| {
+                    let bit = self.sat.xor(x, y);
+                    self.sat.and(same, !bit)
+                });
+                truth(if op == BinOp::Eq { same } else { !same })
+            }
+            BinOp::Lt => truth(self.less(a, b, at)),
+            BinOp::Le => truth(!self.less(b, a, at)),
+            BinOp::Div | BinOp::Rem => {
+                let (x, y, signed) = self.align(a, b, !at.signed);
+                let (quotient, rest) = if at.signed {
+                    // One bit more, because the least number has no opposite.
+                    let wider =
+                        |v: &[Lit]| self.extend(&Value { bits: v.to_vec(), signed }, (v.len() + 1).min(64));
+                    let (x, y) = (wider(&x), wider(&y));
+                    self.divide_signed(&x, &y)
+                } else {
+                    self.divide(&x, &y)
+                };
+                let bits = if op == BinOp::Div { quotient } else { rest };
+                let exact = Value { bits, signed: at.signed };
+                self.cast(exact, at)
+            }
+            BinOp::Shl => {
+                let x = self.extend(a, width);
+                let bits = self.shift(x, b, None);
+                self.typed(bits, at)
+            }
+            BinOp::Shr => {
+                let x = if at.signed || !a.signed { a.bits.clone() } else { self.extend(a, 64) };
+                let signed = at.signed && (a.signed || x.len() == 64);
+                let above = match x.last() {
+                    Some(&sign) if signed => sign,
+                    _ => self.sat.constant(false),
+                };
+                let bits = self.shift(x, b, Some(above));
+                Value { bits, signed }
+            }
+        }
+    }
+
+    fn typed(&mut self, bits: Vec<Lit>, at: Int) -> Value {
+        let v = Value { bits, signed: at.signed };
+        if at.truth { self.cast(v, at) } else { v }
+    }
+
+    fn add(&mut self, x: &[Lit], y: &[Lit], carry: bool) -> Vec<Lit> {
+        let mut carry = self.sat.constant(carry);
+        let mut sum = Vec::new();
+        for (&a, &b) in x.iter().zip(y) {
+            let half = self.sat.xor(a, b);
+            sum.push(self.sat.xor(half, carry));
+            let (both, carried) = (self.sat.and(a, b), self.sat.and(half, carry));
+            carry = self.sat.or(both, carried);
+        }
+        sum
+    }
+
+    /// The difference, and whether the second, without sign, is larger.
+    fn subtract(&mut self, x: &[Lit], y: &[Lit]) -> (Vec<Lit>, Lit) {
+        let mut borrow = self.sat.constant(false);
+        let mut difference = Vec::new();
+        for (&a, &b) in x.iter().zip(y) {
+            let half = self.sat.xor(a, b);
+            difference.push(self.sat.xor(half, borrow));
+            let (needs, passed) = (self.sat.and(!a, b), self.sat.and(!half, borrow));
+            borrow = self.sat.or(needs, passed);
+        }
+        (difference, borrow)
+    }
+
+    fn multiply(&mut self, x: &[Lit], y: &[Lit]) -> Vec<Lit> {
+        let no = self.sat.constant(false);
+        let mut sum = vec![no; x.len()];
+        for (i, &bit) in y.iter().enumerate() {
+            if bit == no {
+                continue;
+            }
+            let row: Vec<Lit> =
+                (0..x.len()).map(|k| if k < i { no } else { self.sat.and(x[k - i], bit) }).collect();
+            sum = self.add(&sum, &row, false);
+        }
+        sum
+    }
+
+    fn less(&mut self, a: &Value, b: &Value, at: Int) -> Lit {
+        let (mut x, mut y, signed) = self.align(a, b, !at.signed);
+        if at.signed && !signed {
+            // Without signs, and compared with one: only 64 bits can make that a difference.
+            if x.len() < 64 {
+                return self.subtract(&x, &y).1;
+            }
+        } else if !at.signed {
+            return self.subtract(&x, &y).1;
+        }
+        for v in [&mut x, &mut y] {
+            if let Some(sign) = v.last_mut() {
+                *sign = !*sign;
+            }
+        }
+        self.subtract(&x, &y).1
+    }
+
+    /// Quotient and rest, without signs, by subtracting.
+    fn divide(&mut self, x: &[Lit], y: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
+        let no = self.sat.constant(false);
+        let width = x.len();
+        let mut divisor = y.to_vec();
+        divisor.push(no);
+        let mut rest = vec![no; width + 1];
+        let mut quotient = vec![no; width];
+        for i in (0..width).rev() {
+            rest.insert(0, x[i]);
+            rest.pop();
+            let (less, borrow) = self.subtract(&rest, &divisor);
+            quotient[i] = !borrow;
+            rest = rest.iter().zip(&less).map(|(&r, &l)| self.sat.mux(borrow, l, r)).collect();
+        }
+        rest.pop();
+        (quotient, rest)
+    }
+
+    fn divide_signed(&mut self, x: &[Lit], y: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
+        let no = self.sat.constant(false);
+        let sign = |v: &[Lit]| v.last().copied().unwrap_or(no);
+        let (sx, sy) = (sign(x), sign(y));
+        let (x, y) = (self.negate_if(x, sx), self.negate_if(y, sy));
+        let (quotient, rest) = self.divide(&x, &y);
+        let differ = self.sat.xor(sx, sy);
+        (self.negate_if(&quotient, differ), self.negate_if(&rest, sx))
+    }
+
+    fn negate_if(&mut self, x: &[Lit], condition: Lit) -> Vec<Lit> {
+        let flipped: Vec<Lit> = x.iter().map(|&b| self.sat.xor(b, condition)).collect();
+        let mut one = vec![self.sat.constant(false); x.len()];
+        if let Some(first) = one.first_mut() {
+            *first = condition;
+        }
+        self.add(&flipped, &one, false)
+    }
+
+    /// To the left, or to the right with a bit to fill with.
+    fn shift(&mut self, mut x: Vec<Lit>, by: &Value, right: Option<Lit>) -> Vec<Lit> {
+        let no = self.sat.constant(false);
+        for (i, &bit) in by.bits.iter().enumerate().take(6) {
+            let far = 1usize << i;
+            x = (0..x.len())
+                .map(|k| {
+                    let moved = match right {
+                        None => k.checked_sub(far).map_or(no, |k| x[k]),
+                        Some(fill) => x.get(k + far).copied().unwrap_or(fill),
+                    };
+                    self.sat.mux(bit, x[k], moved)
+                })
+                .collect();
+        }
+        x
+    }
+}
+
+/// The value of an expression over these variables; `None` where C leaves it open or a variable is not known.
+pub fn eval(e: &Expr, values: &FxHashMap<u32, i64>) -> Option<i64> {
+    match e {
+        Expr::Const(v) => Some(*v),
+        Expr::Reg(r) => values.get(r).copied(),
+        Expr::Cast(e, to) => Some(to.wrap(eval(e, values)?)),
+        Expr::Bin(op, a, b, at) => op.apply(eval(a, values)?, eval(b, values)?, *at),
+        Expr::SelfId => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every operator at every type, on random operands: the circuit and the evaluator agree.
+    #[test]
+    fn circuits_compute_what_the_evaluator_does() {
+        use BinOp::{Add, And, Div, Eq, Le, Lt, Mul, Ne, Or, Rem, Shl, Shr, Sub, Xor};
+        let mut seed = 12345u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as i64
+        };
+        let types = [(1, true), (1, false), (2, true), (4, true), (4, false), (8, true), (8, false)];
+        let types = types.map(|(size, signed)| Int::new(size, signed));
+        for round in 0..420 {
+            let op = [Add, Sub, Mul, Div, Rem, Shl, Shr, And, Or, Xor, Eq, Ne, Lt, Le][round % 14];
+            let at = types[random() as usize % 7];
+            let (ta, tb) = (types[random() as usize % 7], types[random() as usize % 7]);
+            let mut pick = |t: Int| {
+                let v = [random(), random() << 32 | random(), random() % 5 - 2, -1, i64::MIN, 0]
+                    [random() as usize % 6];
+                t.wrap(v)
+            };
+            let (a, mut b) = (pick(ta), pick(tb));
+            if matches!(op, Shl | Shr) {
+                b = b.rem_euclid(i64::from(at.size) * 8).min(100);
+                b = tb.wrap(b);
+            }
+            let e = Expr::Bin(op, Box::new(Expr::Reg(0)), Box::new(Expr::Reg(1)), at);
+            let values = FxHashMap::from_iter([(0, a), (1, b)]);
+            let Some(expected) = eval(&e, &values) else { continue };
+            let list = move |id: u32| [ta, tb][id as usize];
+            let mut encoder = Encoder::new(&Limits::none(), &list);
+            let wide = Int::new(8, true);
+            let is = |e: Expr, v: i64| Expr::Bin(Eq, Box::new(e), Box::new(Expr::Const(v)), wide);
+            let given = [encoder.truth(&is(Expr::Reg(0), a)), encoder.truth(&is(Expr::Reg(1), b))];
+            let result = encoder.truth(&is(e.clone(), expected));
+            let mut with = given.to_vec();
+            with.push(result);
+            assert_eq!(encoder.solve(&with), Ok(true), "{e:?} of {a}:{ta:?} and {b}:{tb:?} is {expected}");
+            assert_eq!(encoder.model().get(&0), Some(&a));
+            with.pop();
+            with.push(!result);
+            assert_eq!(
+                encoder.solve(&with),
+                Ok(false),
+                "{e:?} of {a}:{ta:?} and {b}:{tb:?} is only {expected}"
+            );
+        }
+    }
+}

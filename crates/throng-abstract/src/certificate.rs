@@ -1,0 +1,226 @@
+//! Proofs as files, and their check: the facts about every edge are proved again, the abstract program is written again from them, and
+//! its certificate is checked by the checker of Boolean programs. No engine runs, and nothing is searched for.
+//!
+//! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths ([`crate::edges`]), how facts become a Boolean
+//! program ([`crate::render`]), the second encoder ([`crate::recheck`]), the SAT solver's "no", and the checker of Boolean programs.
+
+use serde::{Deserialize, Serialize};
+use throng::{Format, Input, Job, Start};
+use throng_c::Loaded;
+use throng_c::goto::{BinOp, Expr, Int};
+use throng_check::certificate::hash;
+use throng_check::certify::Fault;
+use throng_model::limits::Limits;
+
+use crate::abstraction::{Cube, edge, edge_count};
+use crate::edges::Graph;
+use crate::predicates::Predicate;
+use crate::prove::Proof;
+use crate::recheck::check_edge;
+use crate::render::render;
+
+/// What a certificate calls itself.
+pub const FORMAT: &str = "throng-c-certificate";
+/// Version of the layout and of its meaning.
+pub const VERSION: u32 = 1;
+
+/// A certificate about a C program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The program that wrote it; for people.
+    pub tool: String,
+    /// The file; for people.
+    pub file: String,
+    /// FNV-1a hash of the program, with calls inlined and every access written out.
+    pub program: String,
+    /// The properties that cannot be violated.
+    pub safe: Vec<String>,
+    /// Whether it is taken for granted that computed accesses stay inside their objects.
+    pub trusts_bounds: bool,
+    /// The predicates.
+    pub predicates: Vec<Stated>,
+    /// For each edge, literals that no step along it satisfies together.
+    pub never: Vec<Vec<Cube>>,
+    /// The certificate of the abstract program.
+    pub proof: serde_json::Value,
+}
+
+/// A predicate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stated {
+    /// As C, nearly; for people.
+    pub text: String,
+    /// The comparison.
+    pub expr: Term,
+}
+
+/// An expression.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Term {
+    /// A number.
+    Number(i64),
+    /// A variable by number.
+    Variable(u32),
+    /// A conversion to a type: bytes, whether it has a sign, whether it is `_Bool`.
+    Convert(Box<Term>, (u8, bool, bool)),
+    /// An operator on values of a type.
+    Operator(String, Box<Term>, Box<Term>, (u8, bool, bool)),
+}
+
+const OPERATORS: [(&str, BinOp); 14] = [
+    ("+", BinOp::Add),
+    ("-", BinOp::Sub),
+    ("*", BinOp::Mul),
+    ("/", BinOp::Div),
+    ("%", BinOp::Rem),
+    ("<<", BinOp::Shl),
+    (">>", BinOp::Shr),
+    ("&", BinOp::And),
+    ("|", BinOp::Or),
+    ("^", BinOp::Xor),
+    ("==", BinOp::Eq),
+    ("!=", BinOp::Ne),
+    ("<", BinOp::Lt),
+    ("<=", BinOp::Le),
+];
+
+impl Term {
+    fn of(e: &Expr) -> Term {
+        let ty = |i: &Int| (i.size, i.signed, i.truth);
+        match e {
+            Expr::Const(v) => Term::Number(*v),
+            Expr::Reg(id) => Term::Variable(*id),
+            Expr::SelfId => Term::Variable(u32::MAX),
+            Expr::Cast(e, to) => Term::Convert(Box::new(Term::of(e)), ty(to)),
+            Expr::Bin(op, a, b, at) => {
+                let symbol = OPERATORS.iter().find(|o| o.1 == *op).map_or("", |o| o.0);
+                Term::Operator(symbol.into(), Box::new(Term::of(a)), Box::new(Term::of(b)), ty(at))
+            }
+        }
+    }
+
+    fn expr(&self) -> Option<Expr> {
+        let ty = |&(size, signed, truth): &(u8, bool, bool)| {
+            matches!(size, 1 | 2 | 4 | 8).then_some(Int { size, signed, truth })
+        };
+        Some(match self {
+            Term::Number(v) => Expr::Const(*v),
+            Term::Variable(id) => Expr::Reg(*id),
+            Term::Convert(e, to) => Expr::Cast(Box::new(e.expr()?), ty(to)?),
+            Term::Operator(symbol, a, b, at) => {
+                let op = OPERATORS.iter().find(|o| o.0 == symbol)?.1;
+                Expr::Bin(op, Box::new(a.expr()?), Box::new(b.expr()?), ty(at)?)
+            }
+        })
+    }
+}
+
+/// What the certificate is about: the program as it is executed, and what is asked.
+fn identity(loaded: &Loaded) -> String {
+    hash(&format!("{}\n{:?}", loaded.program.print(), loaded.program.asked))
+}
+
+fn properties(loaded: &Loaded) -> Vec<String> {
+    loaded.program.asked.iter().map(|&what| loaded.question.name(what)).collect()
+}
+
+/// The certificate of a proof.
+pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
+    let stated = |p: &Predicate| Stated { text: p.text(&graph.variables), expr: Term::of(&p.expr) };
+    Document {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
+        file: loaded.source.name.clone(),
+        program: identity(loaded),
+        safe: properties(loaded),
+        trusts_bounds: graph.trusts,
+        predicates: proof.predicates.iter().map(stated).collect(),
+        never: proof.never.clone(),
+        proof: proof.abstract_proof.clone(),
+    }
+}
+
+/// Whether some bytes are meant to be a certificate about a C program.
+pub fn is_one(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+    }
+    serde_json::from_slice(bytes).is_ok_and(|head: Head| head.format == FORMAT)
+}
+
+/// Reads a certificate.
+pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
+    let no = |why: String| Fault::Unreadable(format!("this is no certificate about a C program: {why}"));
+    let document: Document = serde_json::from_slice(bytes).map_err(|why| no(why.to_string()))?;
+    if document.format != FORMAT {
+        return Err(no(format!("its format is not `{FORMAT}`")));
+    }
+    if document.version != VERSION {
+        return Err(no(format!(
+            "it has version {}, but this checker knows version {VERSION}",
+            document.version
+        )));
+    }
+    Ok(document)
+}
+
+/// What a certificate was found to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// Facts about edges that were proved again.
+    pub facts: usize,
+    /// Predicates.
+    pub predicates: usize,
+}
+
+/// Checks that a certificate proves everything that is asked about a program.
+pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Checked, Fault> {
+    let invalid = |why: &str| Fault::Invalid(why.to_string());
+    if document.program != identity(loaded) {
+        return Err(invalid("it is about another program or another question"));
+    }
+    if document.safe != properties(loaded) {
+        return Err(invalid("it does not answer what is asked"));
+    }
+    let graph = Graph::of(&loaded.program, document.trusts_bounds)
+        .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
+    let mut list = Vec::new();
+    for stated in &document.predicates {
+        let predicate = stated.expr.expr().and_then(|e| Predicate::of(e, &graph.variables));
+        list.push(predicate.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))?);
+    }
+    if document.never.len() != edge_count(&graph) {
+        return Err(invalid("it has facts about another number of edges"));
+    }
+    for (n, cubes) in document.never.iter().enumerate() {
+        let wrong = check_edge(&graph, &list, edge(&graph, n), cubes, limits).map_err(Fault::Limit)?;
+        if let Some(k) = wrong {
+            return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
+        }
+    }
+    let text = render(&loaded.program, &graph, &list, &document.never).text;
+    let input = Input::from_text(&text, Format::Bp).map_err(|why| Fault::Invalid(why.to_string()))?;
+    let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
+    let proof = throng_check::certify::read(&bytes)?;
+    let certified =
+        Job::new(&input).start(Start::Threads(1)).certify(&proof, limits).map_err(|why| match why {
+            throng::Error::NotCertified(fault) => fault,
+            why => Fault::Invalid(why.to_string()),
+        })?;
+    let safe =
+        |a: &throng_check::certify::CertifiedAnswer| a.verdict == throng_check::certificate::Claim::Safe;
+    if !certified.answers.iter().all(safe) || certified.answers.is_empty() {
+        return Err(invalid("the abstract program is not shown to be safe"));
+    }
+    let facts = document.never.iter().map(Vec::len).sum();
+    Ok(Checked { facts, predicates: list.len() })
+}

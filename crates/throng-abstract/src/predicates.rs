@@ -1,0 +1,178 @@
+//! Predicates, and where they matter.
+
+use rustc_hash::FxHashMap;
+use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
+
+use crate::blast::Encoder;
+use crate::edges::{Graph, Place};
+use crate::simplify::{is_total, size};
+use crate::variables::{OTHER, Variables};
+
+/// A comparison over shared variables and variables of one template.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Predicate {
+    /// The comparison.
+    pub expr: Expr,
+    /// The template whose threads have it each for itself; `None`: it is about shared variables only.
+    pub template: Option<usize>,
+    /// Its variables.
+    pub variables: Vec<u32>,
+}
+
+impl Predicate {
+    /// A predicate, if an expression can be one.
+    pub fn of(expr: Expr, variables: &Variables) -> Option<Predicate> {
+        const LARGEST: usize = 40;
+        let used = used(&expr);
+        let mut template = None;
+        for &id in &used {
+            let variable = variables.list.get(id as usize)?;
+            if let Some(t) = variable.template
+                && *template.get_or_insert(t) != t
+            {
+                return None;
+            }
+        }
+        let good = !used.is_empty() && is_total(&expr) && size(&expr) <= LARGEST;
+        good.then_some(Predicate { expr, template, variables: used })
+    }
+
+    /// The predicate about a bystander.
+    pub fn of_other(&self, variables: &Variables) -> Expr {
+        rename(&self.expr, &|id| match variables.list[id as usize].template {
+            Some(_) => id + OTHER,
+            None => id,
+        })
+    }
+
+    /// Whether threads at a place may still read all its variables.
+    pub fn lives(&self, graph: &Graph, program: &Program, place: &Place) -> bool {
+        let live = &program.templates[place.template].live[place.pc];
+        self.template.is_none_or(|t| t == place.template)
+            && self.variables.iter().all(|&id| match graph.variables.register_of(id) {
+                Some(r) => live.binary_search(&r).is_ok(),
+                None => true,
+            })
+    }
+
+    /// As C, nearly.
+    pub fn text(&self, variables: &Variables) -> String {
+        text(&self.expr, &|id| {
+            let v = &variables.list[id as usize];
+            match variables
+                .register_of(id)
+                .filter(|_| v.name.starts_with('t') && v.name[1..].parse::<u32>().is_ok())
+            {
+                Some(_) => format!("{}.{}", v.name, v.template.unwrap_or_default()),
+                None => v.name.clone(),
+            }
+        })
+    }
+}
+
+/// An expression with other numbers for its variables.
+pub fn rename(e: &Expr, to: &dyn Fn(u32) -> u32) -> Expr {
+    match e {
+        Expr::Reg(r) => Expr::Reg(to(*r)),
+        Expr::Cast(e, ty) => Expr::Cast(Box::new(rename(e, to)), *ty),
+        Expr::Bin(op, a, b, at) => Expr::Bin(*op, Box::new(rename(a, to)), Box::new(rename(b, to)), *at),
+        Expr::Const(_) | Expr::SelfId => e.clone(),
+    }
+}
+
+/// The variables of an expression, sorted.
+pub fn used(e: &Expr) -> Vec<u32> {
+    let mut found = Vec::new();
+    e.registers(&mut |id| found.push(id));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// An expression as text.
+pub fn text(e: &Expr, name: &dyn Fn(u32) -> String) -> String {
+    let show = |e: &Expr| match e {
+        Expr::Bin(..) => format!("({})", text(e, name)),
+        e => text(e, name),
+    };
+    match e {
+        Expr::Const(v) => v.to_string(),
+        Expr::Reg(r) => name(*r),
+        Expr::Cast(e, to) => {
+            let sign = if to.signed { "int" } else { "uint" };
+            match to.truth {
+                true => format!("(bool){}", show(e)),
+                false => format!("({sign}{}){}", u32::from(to.size) * 8, show(e)),
+            }
+        }
+        Expr::Bin(op, a, b, at) => {
+            let symbol = match op {
+                BinOp::Add => "+",
+                BinOp::Sub => "-",
+                BinOp::Mul => "*",
+                BinOp::Div => "/",
+                BinOp::Rem => "%",
+                BinOp::Shl => "<<",
+                BinOp::Shr => ">>",
+                BinOp::And => "&",
+                BinOp::Or => "|",
+                BinOp::Xor => "^",
+                BinOp::Eq => "==",
+                BinOp::Ne => "!=",
+                BinOp::Lt => "<",
+                BinOp::Le => "<=",
+            };
+            _ = at;
+            format!("{} {symbol} {}", show(a), show(b))
+        }
+        Expr::SelfId => "self".into(),
+    }
+}
+
+/// All predicates in use.
+#[derive(Clone, Default)]
+pub struct Predicates {
+    /// By number.
+    pub list: Vec<Predicate>,
+    /// Pairs that were compared: whether they say the same, or the opposite.
+    compared: FxHashMap<(Expr, Expr), bool>,
+}
+
+impl Predicates {
+    /// Adds a predicate unless it is there, or its opposite.
+    pub fn add(&mut self, p: Predicate, variables: &Variables, limits: &Limits) -> Result<bool, Unknown> {
+        let types = |id: u32| -> Int { variables.ty(id) };
+        for q in &self.list {
+            if *q == p {
+                return Ok(false);
+            }
+            if q.variables != p.variables {
+                continue;
+            }
+            let key = (q.expr.clone(), p.expr.clone());
+            let same = match self.compared.get(&key) {
+                Some(&same) => same,
+                None => {
+                    let mut encoder = Encoder::new(limits, &types);
+                    let (a, b) = (encoder.truth(&q.expr), encoder.truth(&p.expr));
+                    let differ = encoder.sat.xor(a, b);
+                    let same = !encoder.solve(&[differ])? || !encoder.solve(&[!differ])?;
+                    self.compared.insert(key, same);
+                    same
+                }
+            };
+            if same {
+                return Ok(false);
+            }
+        }
+        let mut encoder = Encoder::new(limits, &types);
+        let it = encoder.truth(&p.expr);
+        if !encoder.solve(&[it])? || !encoder.solve(&[!it])? {
+            return Ok(false);
+        }
+        self.list.push(p);
+        Ok(true)
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs of the abstraction: whether the program has them, and if not, which predicates tell.
+
+use batsat::Lit;
+use rustc_hash::FxHashMap;
+use throng_c::goto::{Expr, Int};
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
+
+use crate::abstraction::edge;
+use crate::blast::{Encoder, eval};
+use crate::edges::{Edge, Graph};
+use crate::predicates::{Predicate, rename, used};
+use crate::simplify::{atoms, substitute};
+use crate::variables::INPUT;
+
+/// A step of a run: the thread, the edge by number, and the thread that it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// Which thread.
+    pub thread: u32,
+    /// Which edge.
+    pub edge: usize,
+    /// The thread that is started.
+    pub started: Option<u32>,
+}
+
+/// What became of a run.
+pub enum Simulated {
+    /// The program has it; values of the inputs of each step.
+    Feasible(Vec<Vec<i64>>),
+    /// It stops before this step; the parts of guards that contradict one another, as step and place in the guard.
+    Infeasible(usize, Vec<(usize, usize)>),
+}
+
+/// Numbers for variables of threads at moments.
+const INSTANCE: u32 = 1 << 26;
+
+struct Instances<'g> {
+    graph: &'g Graph,
+    now: FxHashMap<(Option<u32>, u32), u32>,
+    types: Vec<Int>,
+}
+
+impl Instances<'_> {
+    fn owner(&self, thread: u32, id: u32) -> Option<u32> {
+        self.graph.variables.list[id as usize].template.map(|_| thread)
+    }
+
+    fn new(&mut self, ty: Int) -> u32 {
+        self.types.push(ty);
+        INSTANCE + self.types.len() as u32 - 1
+    }
+
+    fn get(&mut self, thread: u32, id: u32) -> u32 {
+        let key = (self.owner(thread, id), id);
+        if let Some(&n) = self.now.get(&key) {
+            return n;
+        }
+        let n = self.new(self.graph.variables.ty(id));
+        self.now.insert(key, n);
+        n
+    }
+}
+
+/// Follows a run with exact values.
+pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulated, Unknown> {
+    // The names of variables first, because the encoder wants to know types.
+    let mut names = Instances { graph, now: FxHashMap::default(), types: Vec::new() };
+    let mut guards: Vec<Vec<Expr>> = Vec::new();
+    let mut definitions: Vec<Vec<(u32, Expr)>> = Vec::new();
+    let mut inputs: Vec<Vec<u32>> = Vec::new();
+    for m in run {
+        let e = edge(graph, m.edge);
+        let own: Vec<u32> = e.inputs.iter().map(|&ty| names.new(ty)).collect();
+        let mut instance = |x: &Expr| {
+            let ids = used(x);
+            let map: FxHashMap<u32, u32> = ids
+                .into_iter()
+                .map(|id| {
+                    (id, if id >= INPUT { own[(id - INPUT) as usize] } else { names.get(m.thread, id) })
+                })
+                .collect();
+            rename(x, &|id| map.get(&id).copied().unwrap_or(id))
+        };
+        guards.push(e.guard.iter().map(&mut instance).collect());
+        let values: Vec<(u32, Expr)> = e.updates.iter().map(|(id, x)| (*id, instance(x))).collect();
+        let defined = values.into_iter().map(|(id, x)| {
+            let n = names.new(graph.variables.ty(id));
+            let thread = owner_of_update(graph, e, m, id);
+            let key = (names.owner(thread, id), id);
+            names.now.insert(key, n);
+            (n, x)
+        });
+        definitions.push(defined.collect());
+        inputs.push(own);
+    }
+    let list = names.types;
+    let types =
+        |id: u32| list.get((id.wrapping_sub(INSTANCE)) as usize).copied().unwrap_or(Int::new(8, true));
+    let mut encoder = Encoder::new(limits, &types);
+    let mut literals: Vec<(Lit, (usize, usize))> = Vec::new();
+    for i in 0..run.len() {
+        for (k, g) in guards[i].iter().enumerate() {
+            literals.push((encoder.truth(g), (i, k)));
+        }
+        let assumptions: Vec<Lit> = literals.iter().map(|l| l.0).collect();
+        if !guards[i].is_empty() && !encoder.solve(&assumptions)? {
+            let mut core: Vec<Lit> = encoder.sat.core();
+            core.sort_unstable_by_key(|l| l.idx());
+            let mut kept: Vec<(Lit, (usize, usize))> =
+                literals.iter().copied().filter(|l| core.contains(&l.0)).collect();
+            // A smaller core, from the start on: late guards are near the point.
+            let mut k = 0;
+            while k < kept.len() && kept.len() > 1 {
+                let rest: Vec<Lit> =
+                    kept.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, l)| l.0).collect();
+                if encoder.solve(&rest)? {
+                    k += 1;
+                } else {
+                    kept.remove(k);
+                }
+            }
+            return Ok(Simulated::Infeasible(i, kept.into_iter().map(|l| l.1).collect()));
+        }
+        for (n, x) in &definitions[i] {
+            encoder.define(*n, x);
+        }
+    }
+    let assumptions: Vec<Lit> = literals.iter().map(|l| l.0).collect();
+    encoder.solve(&assumptions)?;
+    // The evaluator has to agree.
+    let mut model = encoder.model();
+    for i in 0..run.len() {
+        for &n in &inputs[i] {
+            model.entry(n).or_insert(0);
+        }
+        let open: Vec<u32> =
+            guards[i].iter().chain(definitions[i].iter().map(|d| &d.1)).flat_map(used).collect();
+        for id in open {
+            model.entry(id).or_insert(0);
+        }
+        if guards[i].iter().any(|g| eval(g, &model).is_none_or(|v| v == 0)) {
+            return Err(Unknown::Inconclusive("the SAT solver's values do not satisfy a guard".into()));
+        }
+        for (n, x) in &definitions[i] {
+            if let Some(v) = eval(x, &model) {
+                model.insert(*n, v);
+            }
+        }
+    }
+    let values = inputs.iter().map(|list| list.iter().map(|n| model[n]).collect()).collect();
+    Ok(Simulated::Feasible(values))
+}
+
+/// The thread whose variable an edge updates.
+fn owner_of_update(graph: &Graph, e: &Edge, m: &Move, id: u32) -> u32 {
+    let template = graph.variables.list[id as usize].template;
+    match m.started {
+        Some(child)
+            if template.is_some() && e.starts.first().copied() == template && is_child(graph, e, m) =>
+        {
+            child
+        }
+        _ => m.thread,
+    }
+}
+
+fn is_child(graph: &Graph, e: &Edge, m: &Move) -> bool {
+    m.edge < graph.edges.len() && crate::render::is_exact(graph, e)
+}
+
+/// What a guard about inputs says about the variables that keep them after the step.
+fn kept(graph: &Graph, e: &Edge, guard: &Expr) -> Vec<Predicate> {
+    if used(guard).iter().all(|&id| id < INPUT) {
+        return Vec::new();
+    }
+    let types = |id: u32| e.ty(&graph.variables, id);
+    let holder = |id: u32| e.updates.iter().find(|u| u.1 == Expr::Reg(id)).map(|u| Expr::Reg(u.0));
+    let with = |id: u32| if id >= INPUT { holder(id) } else { None };
+    let mut found = Vec::new();
+    atoms(&substitute(guard, &with, &types), &types, &mut found);
+    found.retain(|c| used(c).iter().all(|&id| id < INPUT));
+    found.into_iter().filter_map(|c| Predicate::of(c, &graph.variables)).collect()
+}
+
+/// Predicates that tell why a run stops: the weakest preconditions of what contradicts, at each step before.
+pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)]) -> Vec<Predicate> {
+    // Variables of threads are told apart by an offset.
+    let shift = |thread: u32| (thread + 1) << 16;
+    let private = |id: u32| graph.variables.list[id as usize].template.is_some();
+    let types = |id: u32| graph.variables.ty(id & 0xffff);
+    let instance = |x: &Expr, thread: u32| {
+        rename(x, &|id| if id < INPUT && private(id) { id + shift(thread) } else { id })
+    };
+    let mut current: Vec<Expr> = Vec::new();
+    let mut found = Vec::new();
+    for i in (0..=last).rev() {
+        let (m, e) = (&run[i], edge(graph, run[i].edge));
+        if i < last {
+            let mut values: FxHashMap<u32, Expr> = FxHashMap::default();
+            for (id, x) in &e.updates {
+                let thread = owner_of_update(graph, e, m, *id);
+                let key = if private(*id) { id + shift(thread) } else { *id };
+                values.insert(key, instance(x, m.thread));
+            }
+            let with = |id: u32| values.get(&id).cloned();
+            let mut earlier = Vec::new();
+            for c in &current {
+                atoms(&substitute(c, &with, &types), &types, &mut earlier);
+            }
+            // What is decided by an input says nothing about what was before it.
+            earlier.retain(|c| used(c).iter().all(|&id| id < INPUT));
+            current = earlier;
+        }
+        for (_, k) in core.iter().filter(|c| c.0 == i) {
+            found.extend(kept(graph, e, &e.guard[*k]));
+            atoms(&instance(&e.guard[*k], m.thread), &types, &mut current);
+        }
+        current.retain(|c| used(c).iter().all(|&id| id < INPUT) && crate::simplify::size(c) <= 60);
+        for c in &current {
+            let mut owners: Vec<u32> = used(c).iter().map(|id| id >> 16).filter(|&t| t > 0).collect();
+            owners.sort_unstable();
+            owners.dedup();
+            if owners.len() <= 1 {
+                found.extend(Predicate::of(rename(c, &|id| id & 0xffff), &graph.variables));
+            }
+        }
+    }
+    let mut unique: Vec<Predicate> = Vec::new();
+    for p in found {
+        if !unique.contains(&p) {
+            unique.push(p);
+        }
+    }
+    unique
+}

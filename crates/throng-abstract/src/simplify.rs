@@ -1,0 +1,252 @@
+//! Expressions made smaller, and the comparisons in them.
+
+use throng_c::goto::{BinOp, Expr, INT, Int};
+
+/// The type whose values an expression can have; `None` for constants, which have whatever type fits.
+pub fn type_of(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<Int> {
+    match e {
+        Expr::Const(_) => None,
+        Expr::Reg(r) => Some(types(*r)),
+        Expr::Cast(_, to) => Some(*to),
+        Expr::Bin(op, ..) if op.compares() => Some(Int { truth: true, ..Int::new(1, false) }),
+        Expr::Bin(BinOp::And | BinOp::Or | BinOp::Xor, a, b, at) => {
+            (fits(a, *at, types) && fits(b, *at, types)).then_some(*at).or(Some(Int::new(8, true)))
+        }
+        Expr::Bin(BinOp::Shr, a, _, at) => fits(a, *at, types).then_some(*at).or(Some(Int::new(8, true))),
+        Expr::Bin(.., at) => Some(*at),
+        Expr::SelfId => Some(INT),
+    }
+}
+
+/// Whether every value of an expression is one of the type.
+pub fn fits(e: &Expr, to: Int, types: &dyn Fn(u32) -> Int) -> bool {
+    if let Expr::Const(v) = e {
+        return to.wrap(*v) == *v;
+    }
+    let Some(from) = type_of(e, types) else { return false };
+    let (size, wide) = (from.size, to.size);
+    match () {
+        () if from.truth => true,
+        () if to.truth => false,
+        // 64 bits hold every number, read with or without a sign.
+        () if wide == 8 => true,
+        () if from.signed == to.signed => size <= wide,
+        () => !from.signed && size < wide,
+    }
+}
+
+/// The expression with variables replaced.
+pub fn substitute(e: &Expr, with: &dyn Fn(u32) -> Option<Expr>, types: &dyn Fn(u32) -> Int) -> Expr {
+    match e {
+        Expr::Reg(r) => with(*r).unwrap_or(Expr::Reg(*r)),
+        Expr::Cast(e, to) => cast(substitute(e, with, types), *to, types),
+        Expr::Bin(op, a, b, at) => {
+            binary(*op, substitute(a, with, types), substitute(b, with, types), *at, types)
+        }
+        Expr::Const(_) | Expr::SelfId => e.clone(),
+    }
+}
+
+/// A conversion, left out where it changes nothing.
+pub fn cast(e: Expr, to: Int, types: &dyn Fn(u32) -> Int) -> Expr {
+    match e {
+        Expr::Const(v) => Expr::Const(to.wrap(v)),
+        e if fits(&e, to, types) && !(to.size == 8 && to.truth) => e,
+        e => Expr::Cast(Box::new(e), to),
+    }
+}
+
+/// An operator, computed or rewritten where that makes it smaller.
+pub fn binary(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) -> Expr {
+    if let (Expr::Const(x), Expr::Const(y)) = (&a, &b)
+        && let Some(v) = op.apply(*x, *y, at)
+    {
+        return Expr::Const(v);
+    }
+    match (op, a, b) {
+        (BinOp::Add, a, Expr::Const(0))
+        | (BinOp::Add, Expr::Const(0), a)
+        | (BinOp::Sub, a, Expr::Const(0))
+            if fits(&a, at, types) =>
+        {
+            a
+        }
+        // Sums have their constant last, and there is one.
+        (BinOp::Add, a @ Expr::Const(_), b) => binary(op, b, a, at, types),
+        (BinOp::Sub, a, Expr::Const(c)) => {
+            binary(BinOp::Add, a, Expr::Const(at.wrap(c.wrapping_neg())), at, types)
+        }
+        (BinOp::Add, Expr::Bin(BinOp::Add, x, c, inner), Expr::Const(d)) if inner == at => match *c {
+            Expr::Const(c) => binary(BinOp::Add, *x, Expr::Const(at.wrap(c.wrapping_add(d))), at, types),
+            c => Expr::Bin(
+                op,
+                Box::new(Expr::Bin(BinOp::Add, x, Box::new(c), inner)),
+                Box::new(Expr::Const(d)),
+                at,
+            ),
+        },
+        (BinOp::Sub, a, b) if a == b => Expr::Const(0),
+        (BinOp::Eq, a, b) if a == b => Expr::Const(1),
+        (BinOp::Ne | BinOp::Lt, a, b) if a == b => Expr::Const(0),
+        (BinOp::Le, a, b) if a == b => Expr::Const(1),
+        (BinOp::Eq | BinOp::Ne, a, b) => equality(op, a, b, at, types),
+        (op, a, b) => Expr::Bin(op, Box::new(a), Box::new(b), at),
+    }
+}
+
+/// `x + 1 == 5` is `x == 4`, also where sums wrap around; `(x == y) != 0` is `x == y`.
+fn equality(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) -> Expr {
+    let (a, b) = match (a, b) {
+        (a @ Expr::Const(_), b) => (b, a),
+        other => other,
+    };
+    match (&a, &b) {
+        (Expr::Bin(inner, ..), Expr::Const(v)) if inner.compares() => match v {
+            0 | 1 => return if (*v == 1) == (op == BinOp::Eq) { a } else { negate(a) },
+            _ => return Expr::Const(i64::from(op == BinOp::Ne)),
+        },
+        (_, Expr::Const(v)) if type_of(&a, types).is_some_and(|t| t.wrap(*v) != *v) => {
+            return Expr::Const(i64::from(op == BinOp::Ne));
+        }
+        (Expr::Bin(BinOp::Add, x, c, sum), Expr::Const(d)) if fits(x, *sum, types) => {
+            if let Expr::Const(c) = **c {
+                let rest = Expr::Const(sum.wrap(d.wrapping_sub(c)));
+                return binary(op, (**x).clone(), rest, at, types);
+            }
+        }
+        (Expr::Bin(BinOp::Add, x, c, s), Expr::Bin(BinOp::Add, y, d, t))
+            if s == t && fits(x, *s, types) && fits(y, *t, types) =>
+        {
+            if let (Expr::Const(c), Expr::Const(d)) = (&**c, &**d) {
+                let more = Expr::Const(s.wrap(d.wrapping_sub(*c)));
+                let right = binary(BinOp::Add, (**y).clone(), more, *s, types);
+                return Expr::Bin(op, x.clone(), Box::new(right), at);
+            }
+        }
+        (Expr::Bin(BinOp::Sub, x, y, s), Expr::Const(0)) if fits(x, *s, types) && fits(y, *s, types) => {
+            return binary(op, (**x).clone(), (**y).clone(), at, types);
+        }
+        _ => {}
+    }
+    Expr::Bin(op, Box::new(a), Box::new(b), at)
+}
+
+/// What holds where a comparison does not.
+pub fn negate(e: Expr) -> Expr {
+    match e {
+        Expr::Const(v) => Expr::Const(i64::from(v == 0)),
+        Expr::Bin(BinOp::Eq, a, b, at) => Expr::Bin(BinOp::Ne, a, b, at),
+        Expr::Bin(BinOp::Ne, a, b, at) => Expr::Bin(BinOp::Eq, a, b, at),
+        Expr::Bin(BinOp::Lt, a, b, at) => Expr::Bin(BinOp::Le, b, a, at),
+        Expr::Bin(BinOp::Le, a, b, at) => Expr::Bin(BinOp::Lt, b, a, at),
+        e => Expr::Bin(BinOp::Eq, Box::new(e), Box::new(Expr::Const(0)), Int::new(8, true)),
+    }
+}
+
+/// The comparisons that the truth of an expression is made of, each as `==` or `<`.
+pub fn atoms(e: &Expr, types: &dyn Fn(u32) -> Int, found: &mut Vec<Expr>) {
+    let mut add = |e: Expr| {
+        if !found.contains(&e) {
+            found.push(e);
+        }
+    };
+    match e {
+        Expr::Const(_) => {}
+        Expr::Bin(BinOp::Ne, a, b, at) => {
+            let e = binary(BinOp::Eq, (**a).clone(), (**b).clone(), *at, types);
+            match e {
+                Expr::Bin(BinOp::Eq, a, b, at) => {
+                    inner(&a, types, &mut add);
+                    inner(&b, types, &mut add);
+                    add(ordered(*a, *b, at));
+                }
+                e => atoms(&e, types, found),
+            }
+        }
+        Expr::Bin(BinOp::Le, a, b, at) => {
+            atoms(&Expr::Bin(BinOp::Lt, b.clone(), a.clone(), *at), types, found)
+        }
+        Expr::Bin(BinOp::Eq, a, b, at) => {
+            inner(a, types, &mut add);
+            inner(b, types, &mut add);
+            add(ordered((**a).clone(), (**b).clone(), *at));
+        }
+        Expr::Bin(BinOp::Lt, a, b, at) => {
+            inner(a, types, &mut add);
+            inner(b, types, &mut add);
+            add(Expr::Bin(BinOp::Lt, a.clone(), b.clone(), *at));
+        }
+        Expr::Cast(inside, _) if type_of(inside, types).is_some_and(|t| t.truth) => {
+            atoms(inside, types, found)
+        }
+        e => {
+            let zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), types);
+            match &zero {
+                Expr::Bin(BinOp::Eq, ..) => add(zero),
+                zero => atoms(zero, types, found),
+            }
+        }
+    }
+}
+
+fn ordered(a: Expr, b: Expr, at: Int) -> Expr {
+    let key = |e: &Expr| match e {
+        Expr::Const(_) => (2, 0),
+        Expr::Reg(r) => (0, *r),
+        _ => (1, 0),
+    };
+    let (a, b) = if key(&b) < key(&a) { (b, a) } else { (a, b) };
+    Expr::Bin(BinOp::Eq, Box::new(a), Box::new(b), at)
+}
+
+/// Comparisons inside arithmetic.
+fn inner(e: &Expr, types: &dyn Fn(u32) -> Int, add: &mut impl FnMut(Expr)) {
+    match e {
+        Expr::Bin(op, ..) if op.compares() => {
+            let mut found = Vec::new();
+            atoms(e, types, &mut found);
+            found.into_iter().for_each(add);
+        }
+        Expr::Bin(_, a, b, _) => {
+            inner(a, types, add);
+            inner(b, types, add);
+        }
+        Expr::Cast(e, _) => inner(e, types, add),
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+    }
+}
+
+/// The number of operators and operands.
+pub fn size(e: &Expr) -> usize {
+    match e {
+        Expr::Cast(e, _) => 1 + size(e),
+        Expr::Bin(_, a, b, _) => 1 + size(a) + size(b),
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => 1,
+    }
+}
+
+/// Calls `f` on what must not be 0, and on shifts with what must be less: operands for which C leaves the result open.
+pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
+    match e {
+        Expr::Cast(e, _) => partial(e, f),
+        Expr::Bin(op, a, b, at) => {
+            partial(a, f);
+            partial(b, f);
+            match (op, &**b) {
+                (BinOp::Div | BinOp::Rem, Expr::Const(v)) if *v != 0 => {}
+                (BinOp::Div | BinOp::Rem, b) => f(b, None),
+                (BinOp::Shl | BinOp::Shr, Expr::Const(v)) if (0..i64::from(at.size) * 8).contains(v) => {}
+                (BinOp::Shl | BinOp::Shr, b) => f(b, Some(at.size * 8)),
+                _ => {}
+            }
+        }
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+    }
+}
+
+/// Whether it has a value for all values of its variables.
+pub fn is_total(e: &Expr) -> bool {
+    let mut total = true;
+    partial(e, &mut |_, _| total = false);
+    total
+}

@@ -1,0 +1,292 @@
+//! Predicate abstraction beside the engines that search real values: what proves programs for any number of threads.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
+use throng::engine::{Algorithm, Answer, Statistics, Watch};
+use throng::report::plural;
+use throng_abstract::certificate::{self, Checked, Document};
+use throng_abstract::prove::{Ended, Round, attempt, is_violation};
+use throng_c::Program;
+use throng_c::goto::{BinOp, Expr, Instr, Violation};
+use throng_check::certify::Fault;
+use throng_model::limits::Limits;
+use throng_model::problem::{Problem, Target};
+use throng_model::verdict::{Certificate, Unknown, Verdict};
+
+/// What answers of this engine are signed with.
+const NAME: &str = "abstraction";
+/// How long it may take alone if there is no limit.
+const ALONE: Duration = Duration::from_secs(60);
+
+/// What a valid certificate shows.
+pub(in super::super) struct Shown {
+    /// The properties that cannot be violated.
+    pub(in super::super) properties: Vec<String>,
+    /// What was proved again.
+    pub(in super::super) checked: Checked,
+    /// Where threads start.
+    pub(in super::super) initial: String,
+    /// What it takes for granted.
+    pub(in super::super) assumptions: Vec<String>,
+}
+
+/// What a certificate was found to be.
+pub(in super::super) type Certification = Result<Shown, Fault>;
+
+/// An attempt at a proof by abstraction, and what came of it.
+pub(super) struct Attempt {
+    loaded: Loaded,
+    /// It goes first, because its certificate is asked for or only one thread may work.
+    first: bool,
+    checks: bool,
+    verbose: bool,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    rounds: Vec<String>,
+    said: Option<String>,
+    document: Option<Document>,
+    /// How long checking the proof took.
+    checking: Duration,
+    flaw: Option<String>,
+}
+
+impl Attempt {
+    pub(super) fn new(loaded: &Loaded, args: &CheckArgs, verbose: bool) -> Attempt {
+        let first = args.certificate.is_some() || super::settings(args).jobs == 1;
+        Attempt { loaded: loaded.clone(), first, checks: !args.no_check, verbose, found: Mutex::default() }
+    }
+
+    /// Whether it can answer what is asked.
+    pub(super) fn applies(&self) -> bool {
+        let asked = &self.loaded.program.asked;
+        let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
+        !asked.is_empty() && asked.iter().all(plain)
+    }
+
+    fn note(&self, act: impl FnOnce(&mut Found)) {
+        act(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether everything that is asked was proved.
+    fn run(&self, limits: &Limits) -> bool {
+        let program = &*self.loaded.program;
+        let mut watch = |round: &Round| self.note(|f| f.rounds.push(line(round)));
+        match attempt(program, limits, &mut watch) {
+            Ok((graph, Ended::Proved(proof))) => {
+                let document = certificate::document(&self.loaded, &graph, &proof);
+                let began = Instant::now();
+                if self.checks
+                    && let Err(fault) = certificate::check(&self.loaded, &document, limits)
+                {
+                    self.note(|f| match fault {
+                        Fault::Limit(why) => f.said = Some(format!("predicate abstraction: {why}")),
+                        fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
+                    });
+                    return false;
+                }
+                let said = format!(
+                    "proved by predicate abstraction: {}, {}",
+                    plural(proof.predicates.len() as u64, "predicate"),
+                    plural(proof.rounds as u64, "round")
+                );
+                self.note(|f| (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed()));
+                true
+            }
+            Ok((graph, Ended::Found(moves, _))) => {
+                let what = if is_violation(&graph, &moves) {
+                    "a violation"
+                } else {
+                    "something undefined or not modelled"
+                };
+                let said = format!(
+                    "predicate abstraction found a run of {} into {what} that exact values allow; it was not replayed",
+                    plural(moves.len() as u64, "step")
+                );
+                self.note(|f| f.said = Some(said));
+                false
+            }
+            Err(Unknown::Cancelled) => false,
+            Err(why) => {
+                self.note(|f| f.said = Some(format!("predicate abstraction: {why}")));
+                false
+            }
+        }
+    }
+
+    /// Says what became of it; and makes the evidence in the outcome that which was checked.
+    pub(super) fn report(&self, outcome: &mut Outcome, console: &Console) {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.verbose {
+            found.rounds.iter().for_each(|round| console.note(round));
+        }
+        let proved = found.document.is_some() && outcome.is_safe();
+        if proved {
+            // Nothing is left to reach: the abstraction rules it out, and its certificate was checked.
+            for target in &mut outcome.problem.targets {
+                *target = Target::covering(target.name.clone(), Vec::new());
+            }
+            for assumption in assumed(&self.loaded.program, found.document.as_ref()) {
+                if !outcome.assumptions.iter().any(|a| a == assumption) {
+                    outcome.assumptions.push(assumption.into());
+                }
+            }
+        }
+        if let Some(said) =
+            found.said.as_ref().filter(|_| proved || !outcome.is_safe() && !outcome.is_unsafe())
+        {
+            console.note(&format!("note: {said}"));
+        }
+    }
+
+    /// Writes the certificate, if there is one.
+    pub(super) fn write(&self, path: &Path, console: &Console) -> Result<(), Failure> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(document) = &found.document else {
+            console.note("note: no certificate was written: only proofs by abstraction have one");
+            return Ok(());
+        };
+        let text = serde_json::to_string(document).map_err(|why| Failure::Other(why.to_string()))?;
+        files::replace(path, &(text + "\n"))
+    }
+}
+
+/// What a proof takes for granted.
+fn assumed(program: &Program, document: Option<&Document>) -> Vec<&'static str> {
+    let bounds = document.is_some_and(|d| d.trusts_bounds);
+    let all =
+        [(wraps(program), "signed integers wrap around"), (bounds, "accesses to arrays stay inside them")];
+    all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
+}
+
+/// Whether some operation could overflow, if numbers are large enough.
+fn wraps(program: &Program) -> bool {
+    fn some(e: &Expr) -> bool {
+        match e {
+            Expr::Bin(op, a, b, at) => {
+                let open =
+                    at.signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl | BinOp::Div);
+                open || some(a) || some(b)
+            }
+            Expr::Cast(e, _) => some(e),
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => false,
+        }
+    }
+    program.templates.iter().flat_map(|t| &t.code).any(|i| match i {
+        Instr::Let(_, e) | Instr::Branch(e, ..) | Instr::Assume(e) | Instr::Store(_, e, _) => some(e),
+        Instr::Spawn(_, args, _) => args.iter().any(some),
+        _ => false,
+    })
+}
+
+fn line(round: &Round) -> String {
+    let ms = |d: Duration| format!("{:.1} s", d.as_secs_f64());
+    let mut text = format!(
+        "abstraction: round {}, {} ({} of threads), {} by {}, {} + {}",
+        round.number,
+        plural(round.predicates.0 as u64, "predicate"),
+        round.predicates.1,
+        round.said,
+        round.engine,
+        ms(round.times.0),
+        ms(round.times.1)
+    );
+    if !round.then.is_empty() {
+        text.push_str(&format!("; {}", round.then));
+    }
+    text
+}
+
+/// Abstraction beside another engine, or before it.
+pub(super) struct WithAbstraction {
+    then: Box<dyn Algorithm + Send>,
+    attempt: Arc<Attempt>,
+}
+
+impl WithAbstraction {
+    pub(super) fn new(then: Box<dyn Algorithm + Send>, attempt: Arc<Attempt>) -> WithAbstraction {
+        WithAbstraction { then, attempt }
+    }
+
+    fn proved(&self, problem: &Problem) -> Answer {
+        let safe = Verdict::Safe(Certificate::Upward(Arc::new(Vec::new())));
+        let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
+        answer.by = vec![Some(NAME); problem.targets.len()];
+        // By the checker of proofs by abstraction.
+        answer.checked = self.attempt.checks;
+        self.attempt.note(|found| answer.checking = found.checking);
+        answer
+    }
+}
+
+impl Algorithm for WithAbstraction {
+    fn name(&self) -> &'static str {
+        self.then.name()
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let (mine, theirs) = (limits.part(), limits.part());
+        let mut answer = if self.attempt.first {
+            let share = limits.time_left().map_or(ALONE, |left| left / 2);
+            match self.attempt.run(&mine.timeout(share)) {
+                true => self.proved(problem),
+                false => self.then.run(problem, &theirs, watch),
+            }
+        } else {
+            let (stop_mine, stop_theirs) = (mine.stopper(), theirs.stopper());
+            std::thread::scope(|scope| {
+                let prover = scope.spawn(|| {
+                    let proved = self.attempt.run(&mine);
+                    if proved {
+                        stop_theirs.stop();
+                    }
+                    proved
+                });
+                let answer = self.then.run(problem, &theirs, watch);
+                if answer.verdicts.iter().all(|v| !matches!(v, Verdict::Unknown(_))) {
+                    stop_mine.stop();
+                }
+                let proved = prover.join().unwrap_or(false);
+                let contradicts = answer.verdicts.iter().any(|v| matches!(v, Verdict::Unsafe(_)));
+                match proved && !contradicts {
+                    true => self.proved(problem),
+                    false => answer,
+                }
+            })
+        };
+        self.attempt.note(|found| answer.flaw = answer.flaw.take().or(found.flaw.take()));
+        answer
+    }
+}
+
+/// The abstract program at the end of the loop.
+pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Result<String, Failure> {
+    let mut last = String::new();
+    let mut watch = |round: &Round| {
+        console.note(&line(round));
+        last.clone_from(&round.program);
+    };
+    match attempt(&loaded.program, limits, &mut watch) {
+        Ok(_) => {}
+        Err(why) => console.note(&format!("note: {why}")),
+    }
+    match last.is_empty() {
+        true => Err(Failure::Other("no abstraction was finished".into())),
+        false => Ok(last),
+    }
+}
+
+/// Checks a certificate about a program: the properties that it shows.
+pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certification {
+    let document = certificate::read(bytes)?;
+    let checked = certificate::check(loaded, &document, limits)?;
+    let mut assumptions = loaded.assumptions(&Default::default());
+    assumptions.extend(assumed(&loaded.program, Some(&document)).into_iter().map(String::from));
+    let initial = loaded.problem().initial_text;
+    Ok(Shown { properties: document.safe, checked, initial, assumptions })
+}
