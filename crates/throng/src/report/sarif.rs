@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::story::{Culprit, Event, Story, tell};
 use super::text::{effects, values_text, way};
 use super::{detail, evidence, plural, threads_text};
-use crate::outcome::{Outcome, Status, shows_value};
+use crate::outcome::{Outcome, shows_value};
 use throng_model::verdict::Verdict;
 
 /// Where the schema lives.
