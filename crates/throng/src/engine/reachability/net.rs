@@ -173,11 +173,12 @@ impl Leads {
     pub fn enabled(&self, net: &Net, marking: &[u32], into: &mut Vec<u32>) -> usize {
         into.clear();
         into.extend(&self.always);
-        let marked = self.by_place.iter().zip(marking).filter(|(_, n)| **n > 0);
-        let list = |(leads, _): (&Vec<u32>, _)| {
+        let mut marked = 0;
+        for (leads, _) in self.by_place.iter().zip(marking).filter(|(_, n)| **n > 0) {
+            marked += 1;
             into.extend(leads.iter().filter(|&&t| net.enables(marking, t)));
-        };
-        marked.map(list).count()
+        }
+        marked
     }
 }
 
