@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::CheckArgs;
-use super::certify::{self, Reusing};
+use super::certify;
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
@@ -138,7 +138,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(Reusing::new(path, input.loaded(), engine)?);
+        engine = Box::new(certify::reusing(path, input.loaded(), engine)?);
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
