@@ -140,7 +140,7 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
-    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds; also
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or a label of `--mutex`, `--at-most`, `--never`, `--stuck`), or an `assume` never holds; also
     /// searches for that where the proof does not say it
     #[arg(long, help_heading = "Output")]
     strict: bool,
@@ -187,7 +187,7 @@ struct CertifyArgs {
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "at_most", "never", "race", "deadlock", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -474,6 +474,10 @@ struct QuestionArgs {
     /// `--assertions`
     #[arg(long, help_heading = "Question")]
     deadlock: bool,
+    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any `wait`) may be stuck there: unable to move ever again,
+    /// whatever the other threads do. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
+    stuck: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -522,6 +526,8 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     deadlock: bool,
     #[arg(long, hide = true)]
+    stuck: Vec<String>,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -536,6 +542,7 @@ impl PropertyArgs {
             ("--never", !self.never.is_empty()),
             ("--race", !self.race.is_empty()),
             ("--deadlock", self.deadlock),
+            ("--stuck", !self.stuck.is_empty()),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -641,6 +648,7 @@ impl QuestionArgs {
             never: self.never.clone(),
             races: self.race.clone(),
             deadlock: self.deadlock,
+            stuck: self.stuck.clone(),
             invariants: self.invariant.clone(),
             ..self.start.question()
         }

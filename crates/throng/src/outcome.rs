@@ -47,6 +47,8 @@ pub struct Outcome {
     pub most_threads: Option<u32>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
+    /// Whether a vacuous proof counts as none, see [`crate::Job::strict`].
+    pub(crate) strict: bool,
     pub(crate) subject: Subject,
     pub(crate) shown: OnceLock<Answer>,
 }
@@ -86,6 +88,14 @@ impl Outcome {
     /// Whether everything was proved, and nothing vacuously.
     pub fn is_strictly_safe(&self) -> bool {
         self.is_safe() && self.vacuous.is_empty()
+    }
+
+    /// The exit status of a program that answers this question: that of the verdict; of a vacuous proof where [`crate::Job::strict`] asks for more, that of UNKNOWN.
+    pub fn exit_code(&self) -> u8 {
+        match self.strict && self.is_safe() && !self.is_strictly_safe() {
+            true => Status::Unknown.exit_code(),
+            false => self.status().exit_code(),
+        }
     }
 
     /// What answered: the engine, or those of a portfolio's engines that did.

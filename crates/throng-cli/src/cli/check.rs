@@ -12,7 +12,7 @@ use super::files::{self, Kind};
 use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, Status, engine};
+use throng::{Engine, Job, Settings, engine};
 use throng_check::certificate::write::Origin;
 use throng_lang::bp::lint::lint;
 use throng_lang::load::Input;
@@ -100,9 +100,12 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     if args.strict {
         job = job.strict();
     }
-    let problem = console.prepare(&job, Job::prepare)?.problem.clone();
-    if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
-        let source = &input.loaded().source;
+    let prepared = console.prepare(&job, Job::prepare)?;
+    let problem = prepared.problem.clone();
+    // What the question made of the input: a program that asks for values of threads' variables is read again, so that none is forgotten.
+    let loaded = prepared.loaded().unwrap_or(input.loaded()).clone();
+    if let (true, Input::Program(program)) = (args.lint, &loaded.input) {
+        let source = &loaded.source;
         let warned = lint(program.program(), source);
         let warned =
             warned.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
@@ -133,12 +136,12 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         }
     };
     if let Some(path) = &args.checkpoint {
-        let checkpoint = Checkpoint::open(path, args, input.loaded(), &problem)?;
+        let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(certify::reusing(path, input.loaded(), engine)?);
+        engine = Box::new(certify::reusing(path, &loaded, engine)?);
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
@@ -148,7 +151,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     let certificate = match &args.certificate {
         Some(path) => {
             let reading = args.input.reading();
-            let origin = Origin { loaded: input.loaded(), reading: &reading, problem: &outcome.problem };
+            let origin = Origin { loaded: &loaded, reading: &reading, problem: &outcome.problem };
             certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)
         }
         None => Ok(None),
@@ -172,8 +175,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
-    let vacuous = args.strict && outcome.is_safe() && !outcome.is_strictly_safe();
-    Ok(if vacuous { Status::Unknown.exit_code() } else { outcome.status().exit_code() })
+    Ok(outcome.exit_code())
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.

@@ -16,11 +16,16 @@ use throng_model::verdict::Verdict;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// What can be violated: id, name, what it means.
-const RULES: [(&str, &str, &str); 5] = [
+const RULES: [(&str, &str, &str); 10] = [
     ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
     ("error-label", "ErrorLabel", "No thread may reach this label."),
     ("mutex", "MutualExclusion", "No two threads may be at this label at the same time."),
     ("invariant", "Invariant", "The expression over the shared variables must always hold."),
+    ("at-most", "AtMost", "No more threads than this may be at this label at the same time."),
+    ("never", "NeverTogether", "No threads may be there, with these values, at the same time."),
+    ("race", "DataRace", "No two threads may be about to access this, one of them to write it."),
+    ("deadlock", "Deadlock", "Some thread can move, or all have ended."),
+    ("stuck", "StuckThread", "No thread there may be unable to move ever again."),
     (
         "target",
         "Target",
@@ -58,7 +63,7 @@ pub fn write(report: &Outcome) -> String {
             }},
             "invocations": [{
                 "executionSuccessful": true,
-                "exitCode": word.exit_code(),
+                "exitCode": report.exit_code(),
                 "toolExecutionNotifications": notifications(report),
             }],
             "artifacts": [{ "location": { "uri": uri(report.file()) } }],
@@ -131,7 +136,17 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
 }
 
 fn rule(target: &str) -> usize {
-    let starts = ["assertions", "error label ", "mutex ", "invariant "];
+    let starts = [
+        "assertions",
+        "error label ",
+        "mutex ",
+        "invariant ",
+        "at-most ",
+        "never ",
+        "race",
+        "deadlock",
+        "stuck ",
+    ];
     starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
 }
 
@@ -247,7 +262,24 @@ fn step(report: &Outcome, event: &Event) -> Value {
     let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
     // Viewers fold what is not important.
     let importance = if event.is_silent() { "unimportant" } else { "important" };
-    json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state })
+    let mut step = json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state });
+    if !event.calls.is_empty() {
+        step["stack"] = json!({ "frames": frames(report, event) });
+    }
+    step
+}
+
+/// The call stack, innermost first: where the thread is, and where each function was called.
+fn frames(report: &Outcome, event: &Event) -> Vec<Value> {
+    let lines = event.calls.iter().copied().chain([event.line]);
+    let frame = |(name, line): (&str, u32)| {
+        let mut location = physical(report.file(), line.max(1), 0);
+        location["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+        json!({ "location": location })
+    };
+    let mut frames: Vec<Value> = event.function.split(" > ").zip(lines).map(frame).collect();
+    frames.reverse();
+    frames
 }
 
 /// A path as a relative or absolute URI.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
-use super::story::{Event, Participant, Situation, Story, Values, tell};
+use super::story::{Event, Participant, Situation, Story, Values, call_stack, tell};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural};
 use crate::outcome::{Outcome, Status};
 use throng_model::problem::Target;
@@ -269,7 +269,7 @@ pub fn event(event: &Event, options: Options) -> String {
     let at = if event.function.is_empty() || event.function == "main" {
         at
     } else {
-        format!("{}{}: ", at.replace(": ", " in "), event.function)
+        format!("{}{}: ", at.replace(": ", " in "), call_stack(&event.function, &event.calls))
     };
     let mut out = wrap(&head, &format!("{at}{}{}", event.statement, way(event)), 16);
     for line in effects(event) {
@@ -305,6 +305,10 @@ pub fn effects(event: &Event) -> Vec<String> {
         parts.extend(happening(p));
     }
     let mut lines = Vec::new();
+    let accessed = accessed(std::slice::from_ref(event));
+    if !accessed.is_empty() {
+        lines.push(accessed);
+    }
     if !changed.is_empty() {
         lines.push(changed.join(", "));
     }
@@ -312,6 +316,21 @@ pub fn effects(event: &Event) -> Vec<String> {
         lines.push(parts.join(", "));
     }
     lines
+}
+
+/// What steps read, and what they wrote without changing it.
+pub(super) fn accessed(steps: &[Event]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for event in steps {
+        let changed = |name: &str| event.changes.iter().any(|c| c.thread.is_none() && c.variable == name);
+        for access in event.accesses.iter().filter(|a| a.kind == "read" || !changed(&a.variable)) {
+            let text = format!("{} {}={}", access.kind, access.variable, access.value);
+            if parts.last() != Some(&text) {
+                parts.push(text);
+            }
+        }
+    }
+    parts.join(", ")
 }
 
 fn happening(p: &Participant) -> Option<String> {

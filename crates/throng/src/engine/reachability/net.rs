@@ -107,6 +107,11 @@ impl<'a> Net<'a> {
         self.needs[t as usize].iter().all(|&(p, n)| marking[p as usize] >= n)
     }
 
+    /// How many transitions are enabled.
+    pub fn enabled(&self, marking: &[u32]) -> usize {
+        (0..self.needs.len() as u32).filter(|&t| self.enables(marking, t)).count()
+    }
+
     /// Fires an enabled transition; `false` if there are too many tokens to count then.
     pub fn fire(&self, marking: &mut [u32], t: u32) -> bool {
         let mut countable = true;
