@@ -2,6 +2,7 @@
 //!
 //! A test verifies for any number of threads, so it needs no loop over sizes and no luck. Of a broken model the message is the run.
 
+#[cfg(test)]
 use throng::{Engine, Input, Job, Limits};
 
 /// A file of this project.
