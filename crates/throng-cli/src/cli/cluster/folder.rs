@@ -80,7 +80,7 @@ impl PartFolder {
         }
         let removed = match fs::remove_file(self.path.join(MANIFEST)) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => Err(why),
-            _ => self.remove_parts(None),
+            _ => self.remove_parts(u64::MAX),
         };
         // Whatever else is in it stays.
         let _ = fs::remove_dir(&self.path);
@@ -91,14 +91,14 @@ impl PartFolder {
         self.path.join(format!("part-{state}-{worker}"))
     }
 
-    /// Removes the parts of all states but one.
-    fn remove_parts(&self, kept: Option<u64>) -> io::Result<()> {
+    /// Removes the parts of all states before one; later ones may be being written.
+    fn remove_parts(&self, before: u64) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             let name = entry.file_name();
             let state =
                 name.to_str().and_then(|name| name.strip_prefix("part-")?.split_once('-')?.0.parse().ok());
-            if state.is_some_and(|state: u64| Some(state) != kept) {
+            if state.is_some_and(|state: u64| state < before) {
                 fs::remove_file(entry.path())?;
             }
         }
@@ -173,7 +173,7 @@ impl Parts for PartFolder {
             file.sync_all()?;
             fs::rename(&beside, self.path.join(MANIFEST))?;
             File::open(&self.path).and_then(|folder| folder.sync_all())?;
-            self.remove_parts(Some(state))
+            self.remove_parts(state)
         });
         if let Err(why) = written {
             complain(&format!("warning: cannot complete the checkpoint {}: {why}", self.path.display()));

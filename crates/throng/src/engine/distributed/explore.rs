@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::climb::Place;
@@ -60,8 +61,8 @@ pub struct Exploring {
     place: Place,
     /// The round at whose beginning a state is to be written, and its number.
     save: Option<(u64, u64)>,
-    /// How many workers have written the last state; worker 0 counts.
-    saved: usize,
+    /// How many workers have written a state, by its number; worker 0 counts. The next may be begun before the last is complete.
+    saved: FxHashMap<u64, usize>,
     room: SizeLimit,
     base: usize,
     /// Hits, and the round from which on they are known everywhere. Another worker may be a round ahead.
@@ -91,7 +92,7 @@ impl Exploring {
             setup,
             place,
             save: None,
-            saved: 0,
+            saved: FxHashMap::default(),
             room,
             base,
             fresh: Vec::new(),
@@ -161,7 +162,6 @@ impl Exploring {
         if self.part.me == 0 && collected && parts.is_due() {
             let mut message = vec![SAVE];
             put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
-            self.saved = 0;
             (0..self.part.workers).for_each(|to| send(to, message.clone()));
         }
     }
@@ -214,10 +214,10 @@ impl Task for Exploring {
             },
             Some(&SAVE) => self.save = number(message, &mut 1).ok().map(|state| (round, state)),
             Some(&SAVED) => {
-                self.saved += 1;
-                if let (true, Ok(state), Some(parts)) =
-                    (self.saved == self.part.workers, number(message, &mut 1), &self.setup.parts)
-                {
+                let (Ok(state), Some(parts)) = (number(message, &mut 1), &self.setup.parts) else { return };
+                let saved = self.saved.entry(state).or_default();
+                *saved += 1;
+                if *saved == self.part.workers {
                     parts.complete(state, self.part.workers);
                 }
             }
