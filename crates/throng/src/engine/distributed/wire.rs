@@ -165,7 +165,7 @@ impl Translation {
     /// Reads a packed configuration; its numbers are then those of this worker.
     pub fn read(&self, bytes: &[u8], at: &mut usize, config: &mut Unpacked) -> Result<(), Damaged> {
         let rest = bytes.get(*at..).ok_or(Damaged)?;
-        let length = pack::checked_length(rest, self.shared.len(), self.locals.len(), false);
+        let length = pack::checked_length(rest, self.shared.len(), self.locals.len());
         *at += length.ok_or(Damaged)?;
         config.read(rest);
         config.shared = self.shared[config.shared as usize];
