@@ -77,7 +77,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Is it safe, for any number of threads? (start here)
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// List every reachable thread state
     Reach(ReachArgs),
     /// The smallest number of threads that shows every reachable thread state

@@ -147,7 +147,8 @@ fn random_systems() {
         let knobs =
             throng_dev::Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Default::default() };
         let model = std::sync::Arc::new(random_table(rng, &knobs));
-        let problem = random_problem(rng, &knobs, model, Bound::Threads(rng.below(5) as u32));
+        let bound = Bound::Threads(rng.below(5) as u32);
+        let problem = random_problem(rng, &knobs, model, bound);
         if let Some(safe) = compare(&format!("seed {seed}"), &problem, &[1, 3]) {
             counts[usize::from(safe)] += 1;
         }

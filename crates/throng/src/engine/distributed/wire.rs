@@ -17,7 +17,7 @@ pub type Link = Id;
 
 /// The worker that keeps a configuration with this link.
 pub fn owner(link: Link, workers: usize) -> usize {
-    (u64::from(link) * workers as u64 >> 32) as usize
+    ((u64::from(link) * workers as u64) >> 32) as usize
 }
 
 /// A message, or a file, is not what it should be.
