@@ -118,11 +118,11 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
         self.decide_at_start(net);
-        self.refute_by_flows(net, engine)?;
         let mut steps = FIRST_STEPS;
         let mut markings = FIRST_MARKINGS;
         for round in 0u32.. {
             self.walk(net, steps, round)?;
+            self.refute_by_flows(net, engine)?;
             let patience = equation::patience(round);
             self.refute(net, engine, &self.not_asked(engine, patience), None, patience)?;
             self.follow(net, engine, round)?;
