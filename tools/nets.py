@@ -3,6 +3,7 @@
 
 Usage: nets.py CORPUS [--timeout S] [--memory MIB] [--part I/N] [--only TEXT] [--kind pnml|spec] [--out FILE.csv] [-- OPTION...]
        nets.py --table FILE.csv
+       nets.py --ring N > ring.pnml
 
 CORPUS has MANIFEST.csv (columns path, kind, property, expected): rows of kind `pnml` are nets with a file of formulas beside them, the expected
 answers as `NN=TRUE|FALSE|number|?`; rows of kind `spec` are nets with a target in the file, expected `safe`, `unsafe` or `?`. Each row is one call of
@@ -10,6 +11,8 @@ answers as `NN=TRUE|FALSE|number|?`; rows of kind `spec` are nets with a target 
 
 Every answer becomes a row of FILE.csv, to which rows are added: one that is already there is not asked again. The table is printed in the end: decided,
 not decided by reason, and answers that are not as expected, which must not occur.
+
+`--ring N` writes a net of N places around which a token goes, some 300 bytes for each, to measure how fast files are read.
 """
 
 import argparse
@@ -90,6 +93,19 @@ def table(rows):
     return 1 if wrong else 0
 
 
+def ring(n):
+    """A large net."""
+    print("<?xml version='1.0'?>\n<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'>")
+    print("<net id='ring' type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>")
+    for i in range(n):
+        marking = "<initialMarking><text>1</text></initialMarking>" if i == 0 else ""
+        print("<place id='place_%d'><name><text>place %d</text></name>%s</place>" % (i, i, marking))
+        print("<transition id='transition_%d'><name><text>transition %d</text></name></transition>" % (i, i))
+        print("<arc id='in_%d' source='place_%d' target='transition_%d'/>" % (i, i, i))
+        print("<arc id='out_%d' source='transition_%d' target='place_%d'/>" % (i, i, (i + 1) % n))
+    print("</page></net></pnml>")
+
+
 def main():
     argv, options = sys.argv[1:], []
     if "--" in argv:
@@ -103,8 +119,11 @@ def main():
     parser.add_argument("--kind", choices=("pnml", "spec"))
     parser.add_argument("--out", default="")
     parser.add_argument("--table", default="")
+    parser.add_argument("--ring", type=int, default=0)
     args = parser.parse_args(argv)
     args.options = options
+    if args.ring:
+        return ring(args.ring)
     if args.table:
         with open(args.table, newline="") as file:
             return table(list(csv.DictReader(file)))

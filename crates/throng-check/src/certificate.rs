@@ -22,8 +22,8 @@ use throng_model::stuck::STUCK;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-certificate";
-/// Version of the layout and of its meaning.
-pub const VERSION: u32 = 1;
+/// Version of the layout and of its meaning; earlier ones are read as well.
+pub const VERSION: u32 = 2;
 
 /// A whole certificate. `C` is a set of configurations: owned when read, borrowed when written.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -8,6 +8,8 @@ mod c;
 mod certify;
 mod check;
 mod checkpoint;
+#[cfg(feature = "cluster")]
+mod cluster;
 pub mod console;
 mod cutoff;
 mod explain;
@@ -90,6 +92,9 @@ enum Command {
     Bench(BenchArgs),
     /// A page to work on: an editor, checks with live progress, and an explorer of configurations
     Serve(ServeArgs),
+    /// Several processes that work on one command, on this machine
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::ClusterCommandArgs),
     /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
     Lsp(LspArgs),
     /// What an error or warning means, with an example
@@ -115,6 +120,9 @@ struct CheckArgs {
     question: QuestionArgs,
     #[command(flatten)]
     search: SearchArgs,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: cluster::ClusterArgs,
     /// Give up hunting for a bug beyond this many threads (nets: tokens for each open count)
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_threads: Option<u32>,
@@ -122,7 +130,7 @@ struct CheckArgs {
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
     /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then resumes there, whatever stopped it.
-    /// With the answer, FILE is removed
+    /// With the answer, FILE is removed. `distributed`, where it is compiled in: FILE is a folder that all processes see
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
     /// Seconds between two checkpoints, for tests
@@ -563,9 +571,6 @@ struct SearchArgs {
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
-    /// `explicit`: distinguish threads instead of counting them, for comparison
-    #[arg(long, hide = true, help_heading = "Limits")]
-    no_counting: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -664,7 +669,6 @@ impl SearchArgs {
         let mut settings = Settings::default();
         settings.jobs = self.jobs as usize;
         settings.partial_order = !self.no_por;
-        settings.counting = !self.no_counting;
         settings
     }
 }
@@ -773,6 +777,8 @@ impl Command {
             | Command::Init(_)
             | Command::Completions(_)
             | Command::Man(_) => OutputArgs::default(),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(_) => OutputArgs::default(),
         }
     }
 }
@@ -788,6 +794,8 @@ impl Cli {
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
             Command::Serve(args) => serve::run(args, console),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(args) => cluster::run(args, console),
             Command::Lsp(args) => lsp::run(args),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),

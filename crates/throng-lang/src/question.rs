@@ -60,7 +60,7 @@ pub struct SourceDiagnostic {
 }
 
 /// A problem, and warnings about it.
-pub struct Posed {
+pub struct PosedProblem {
     /// The problem.
     pub problem: Problem,
     /// Warnings about options and property files.
@@ -165,13 +165,13 @@ impl Question {
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
-    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let all = self.with_annotations(loaded)?;
         let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
         all.pose_all(loaded, path).map_err(complain)
     }
 
-    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -188,7 +188,7 @@ impl Question {
             Input::System(system) => self.about_system(system, loaded, path, &mut warnings, &mut left_out),
         }?;
         self.fits_bound(&problem, loaded, &mut warnings)?;
-        Ok(Posed { problem, warnings, left_out })
+        Ok(PosedProblem { problem, warnings, left_out })
     }
 
     /// Options that say nothing about this kind of input.

@@ -26,7 +26,7 @@ use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
 use throng_check::rules;
 use throng_lang::load::Loaded;
-use throng_lang::question::{Posed, Question, SourceDiagnostic};
+use throng_lang::question::{PosedProblem, Question, SourceDiagnostic};
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::limits::{Limits, memory_in_use, peak_memory};
@@ -339,7 +339,7 @@ impl<'a> Job<'a> {
         let asked = question.with_annotations(input.loaded())?;
         let exact = listing || asked.reading(*input.reading()).exact_copies;
         let input = if exact { input.with_exact_copies()? } else { input.clone() };
-        let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
+        let PosedProblem { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
         let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
         Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
     }
@@ -440,7 +440,7 @@ impl<'a> Job<'a> {
             "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "karp-miller" | "guided");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let (what, prover) =

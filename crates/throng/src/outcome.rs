@@ -14,7 +14,7 @@ use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::concrete::concretise;
-use throng_model::problem::{Problem, Target};
+use throng_model::problem::{Asks, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 /// What was found out. Prints as a report for people.
@@ -70,9 +70,11 @@ impl Subject {
 }
 
 impl Outcome {
-    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe.
+    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches its largest value is an answer, no violation, and does not count.
     pub fn status(&self) -> Status {
-        Status::overall(&self.answer.verdicts)
+        let pairs = self.problem.targets.iter().zip(&self.answer.verdicts);
+        let counts = pairs.filter(|(target, _)| !shows_value(target));
+        counts.map(|(_, verdict)| Status::of(verdict)).max().unwrap_or(Status::Unknown)
     }
 
     /// Whether no target can be reached.
@@ -230,6 +232,11 @@ pub struct Written {
     pub seconds: Option<f64>,
 }
 
+/// Whether reaching a target is an answer and no violation: it shows the largest value of a sum.
+pub(crate) fn shows_value(target: &Target) -> bool {
+    target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Reaches(_)))
+}
+
 /// A verdict without its evidence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Status {
@@ -249,11 +256,6 @@ impl Status {
             Verdict::Unsafe(_) => Status::Unsafe,
             Verdict::Unknown(_) => Status::Unknown,
         }
-    }
-
-    /// `UNSAFE` if any is, else `UNKNOWN` if any is, else `SAFE`.
-    pub fn overall(verdicts: &[Verdict]) -> Status {
-        verdicts.iter().map(Status::of).max().unwrap_or(Status::Unknown)
     }
 
     /// The exit status that goes with it.

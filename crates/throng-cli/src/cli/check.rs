@@ -26,6 +26,10 @@ use throng_model::verdict::{Unknown, Verdict};
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+    #[cfg(feature = "cluster")]
+    if let Some(hosts) = &args.cluster.cluster {
+        return super::cluster::check(args, hosts, console);
+    }
     if !args.more.is_empty() && !super::c::is_one_program(args) {
         return several(args, console);
     }
@@ -82,7 +86,12 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(worst)
 }
 
-fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>) -> Result<u8, Failure> {
+pub(super) fn check(
+    args: &CheckArgs,
+    console: &Console,
+    limits: &Limits,
+    print: Print<'_>,
+) -> Result<u8, Failure> {
     if super::c::is_c(&args.input) {
         return super::c::check(args, console, limits, print);
     }
@@ -112,18 +121,37 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
         console.warn(&warned.collect::<Vec<_>>());
     }
     args.reuse.iter().for_each(|path| files::was_read(path));
+    // Workers keep their parts in a folder, which is not written over.
+    let checkpoint = args.checkpoint.as_ref().filter(|_| args.search.engine.name() != "distributed").cloned();
     let outputs = [
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
-        (&args.checkpoint, Kind::Own),
+        (&checkpoint, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let mut engine = if args.exhaust { aimless(args)? } else { args.search.engine.build(&settings(args)) };
+    #[cfg(feature = "cluster")]
+    let parts = match args.search.engine {
+        Engine::Distributed => super::cluster::parts(args, &loaded, &problem)?,
+        _ => None,
+    };
+    let mut engine = match args.search.engine {
+        _ if args.exhaust => aimless(args)?,
+        #[cfg(feature = "cluster")]
+        Engine::Distributed => {
+            super::cluster::refuse(args)?;
+            parts
+                .iter()
+                .filter_map(|parts| parts.earlier())
+                .for_each(|what| console.note(&format!("note: {what}")));
+            super::cluster::engine(args, parts.clone())
+        }
+        engine => engine.build(&settings(args)),
+    };
     let problem = match args.unfold.then(|| as_table(&problem, limits)) {
         None => problem,
         Some(Ok(table)) => {
@@ -135,7 +163,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
             problem
         }
     };
-    if let Some(path) = &args.checkpoint {
+    if let Some(path) = &checkpoint {
         let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
@@ -170,9 +198,11 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let written = [Some(printed), unwritten.map(Err), html, sarif];
     written.into_iter().flatten().try_for_each(|written| written)?;
+    let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
+    let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
+    #[cfg(feature = "cluster")]
+    parts.iter().filter_map(|parts| parts.end(unanswered)).for_each(|how| console.note(&how));
     if let Some(kept) = console.checkpoint() {
-        let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
-        let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
     Ok(outcome.exit_code())

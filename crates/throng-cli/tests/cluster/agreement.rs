@@ -8,7 +8,7 @@ use throng::engine::{Algorithm, Answer, Silent};
 use throng_dev::harness::inputs::{examples, extension, pose};
 use throng_dev::harness::{self};
 use throng_dev::programs::{Knobs, program};
-use throng_dev::{Rng, random_problem};
+use throng_dev::{Rng, random_problem, random_table};
 use throng_lang::bp::{Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -95,10 +95,12 @@ fn random_programs() {
     let count: u64 = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
     let (mut safe, mut broken) = (0, 0);
     for seed in 0..count {
-        let text = program(&mut Rng::new(seed), &Knobs::default());
+        let rng = &mut Rng::new(seed);
+        let knobs = Knobs::random(rng);
+        let text = program(rng, &knobs);
         let (Some(jit), _) = read(&text, &Options::default()) else { panic!("{text}") };
         let mut targets: Vec<_> = jit.assertions().into_iter().collect();
-        targets.extend(["L", "L0", "ERROR"].iter().filter_map(|label| jit.error_label(label)));
+        targets.extend(["L", "L0", "ERROR"].iter().filter_map(|label| jit.error_label(label).ok()));
         if targets.is_empty() {
             continue;
         }
@@ -117,6 +119,22 @@ fn random_programs() {
         }
     }
     assert!(safe >= count / 10 && broken >= count / 20, "{safe} with something safe, {broken} without");
+}
+
+#[test]
+fn random_systems() {
+    let mut counts = [0; 2];
+    for seed in 0..200 {
+        let rng = &mut Rng::new(seed);
+        let knobs =
+            throng_dev::Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Default::default() };
+        let model = std::sync::Arc::new(random_table(rng, &knobs));
+        let problem = random_problem(rng, &knobs, model, Bound::Threads(rng.below(5) as u32));
+        if let Some(safe) = compare(&format!("seed {seed}"), &problem, &[1, 3]) {
+            counts[usize::from(safe)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&n| n > 10), "both answers are common: {counts:?}");
 }
 
 #[test]

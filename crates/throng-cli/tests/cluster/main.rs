@@ -3,3 +3,5 @@
 //! `THRONG_RANDOM` says how many random programs to try, `THRONG_PROCESSES=1` also runs the corpus through processes.
 
 mod agreement;
+mod checkpoints;
+mod processes;

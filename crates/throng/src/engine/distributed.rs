@@ -10,18 +10,19 @@
 //! # Parts
 //!
 //! `rounds` (timely), `wire` (how workers name states to each other), `part` (what a worker keeps), `explore` (one level), `trace` (runs), `verify` (closed sets), `climb` (level
-//! after level).
+//! after level), `saved` (for later processes).
 
 mod climb;
 mod explore;
 mod part;
 mod rounds;
+mod saved;
 mod trace;
 mod verify;
 mod wire;
 
 use std::any::Any;
-use std::net::TcpStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -29,9 +30,7 @@ use std::time::{Duration, Instant};
 
 use timely::CommunicationConfig;
 use timely::WorkerConfig;
-use timely::communication::Hooks;
-use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
-use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::communication::allocator::AllocatorBuilder;
 use timely::execute::execute_from;
 
 use self::climb::{Found, climb};
@@ -40,25 +39,30 @@ use self::part::Part;
 use super::explicit::search::run_through;
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_check::rules::{Flaw, check_within};
-use throng_model::limits::Limits;
+use throng_model::limits::{Limits, Stopper};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Spread, Unknown, Verdict};
 
 pub use self::climb::Traffic;
+pub use self::saved::{Fill, Parts, Take};
 
 /// The name of the engine.
 pub const NAME: &str = "distributed";
 
+/// Timely's channels for the workers of a process, and what has to live as long as they.
+pub type Allocators = (Vec<AllocatorBuilder>, Box<dyn Any + Send>);
+
 /// Other processes that take part in a search.
 pub trait Mesh: Send + Sync {
-    /// The number of this process.
-    fn process(&self) -> usize;
-
-    /// A connection to each other process, by their numbers, and none to this one; or what went wrong.
-    fn connect(&self) -> Result<Vec<Option<TcpStream>>, String>;
+    /// What `workers` workers of this process need to exchange messages with those of all processes; or what went wrong. The stopper is for when another
+    /// process calls [`Mesh::stop`].
+    fn connect(&self, workers: usize, stopper: Stopper) -> Result<Allocators, String>;
 
     /// Lets the other processes know that the search stops, so that they need not finish their layer.
     fn stop(&self);
+
+    /// A connection failed during the search. Returns only if this process should go on to say that there is no answer.
+    fn lost(&self);
 }
 
 /// The engine and its options.
@@ -72,6 +76,8 @@ pub struct Distributed {
     pub max_threads: Option<u32>,
     /// Stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
+    /// Keeps the state between layers, for later processes.
+    pub parts: Option<Arc<dyn Parts>>,
     /// What each worker of the last search kept and sent.
     pub traffic: Arc<Mutex<Vec<Traffic>>>,
 }
@@ -84,6 +90,7 @@ impl Distributed {
             mesh: None,
             max_threads: None,
             stop_at_first: false,
+            parts: None,
             traffic: Arc::default(),
         }
     }
@@ -96,6 +103,9 @@ struct Setup {
     mesh: Option<Arc<dyn Mesh>>,
     max_threads: Option<u32>,
     stop_at_first: bool,
+    parts: Option<Arc<dyn Parts>>,
+    /// The number of the next state that is kept; worker 0 counts.
+    states: AtomicU64,
     phase: Mutex<String>,
     /// How many configurations each worker of this process has stored.
     stored: Vec<AtomicU64>,
@@ -157,6 +167,10 @@ impl Algorithm for Distributed {
             mesh: self.mesh.clone(),
             max_threads: self.max_threads,
             stop_at_first: self.stop_at_first,
+            parts: self.parts.clone().filter(|_| problem.model.persist().is_some()),
+            states: AtomicU64::new(
+                self.parts.as_ref().and_then(|parts| parts.latest()).map_or(0, |l| l.0) + 1,
+            ),
             phase: Mutex::default(),
             stored: (0..self.workers).map(|_| AtomicU64::new(0)).collect(),
         });
@@ -173,7 +187,7 @@ impl Algorithm for Distributed {
 impl Distributed {
     /// Lets the workers of this process search, and reports progress meanwhile.
     fn search(&self, setup: &Arc<Setup>, watch: &dyn Watch) -> Result<Found, String> {
-        let (builders, connections) = self.allocators()?;
+        let (builders, connections) = self.allocators(&setup.limits)?;
         let shared = setup.clone();
         let workers = execute_from(builders, connections, WorkerConfig::default(), move |worker| {
             climb(worker, &shared)
@@ -187,19 +201,23 @@ impl Distributed {
                 watch.progress(&setup.progress());
             }
         }
-        let mut found = workers.join().into_iter().collect::<Result<Vec<Found>, String>>()?;
-        Ok(found.swap_remove(0))
+        // Timely panics where a connection is lost, also while the last threads are waited for.
+        let joined = catch_unwind(AssertUnwindSafe(|| workers.join()));
+        let found = joined.map_err(|_| "a connection to another process was lost".to_string());
+        match found.and_then(|all| all.into_iter().collect::<Result<Vec<Found>, String>>()) {
+            Ok(mut found) => Ok(found.swap_remove(0)),
+            Err(why) => {
+                self.mesh.iter().for_each(|mesh| mesh.lost());
+                Err(why)
+            }
+        }
     }
 
-    fn allocators(&self) -> Result<(Vec<AllocatorBuilder>, Box<dyn Any + Send>), String> {
-        let Some(mesh) = &self.mesh else { return CommunicationConfig::Process(self.workers).try_build() };
-        let sockets = mesh.connect()?;
-        let hooks = Hooks::default();
-        let inside = ProcessBuilder::new_typed_vector(self.workers, hooks.refill.clone(), None);
-        let connected =
-            initialize_networking_from_sockets(inside, sockets, mesh.process(), self.workers, hooks);
-        let (builders, guard) = connected.map_err(|why| format!("cannot use the connections: {why}"))?;
-        Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard)))
+    fn allocators(&self, limits: &Limits) -> Result<Allocators, String> {
+        match &self.mesh {
+            Some(mesh) => mesh.connect(self.workers, limits.stopper()),
+            None => CommunicationConfig::Process(self.workers).try_build(),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
 //!
-//! Three ways, in rounds that grow: walks, at random or towards a target, find runs (`walk`); the state equation with traps refutes what contradicts it, case by
-//! case (`equation`); exhaustive search finds the shortest runs, and decides everything if it ends (`explore`). All evidence stands for itself: a
-//! run, a refutation, or the closed set of all that can be reached.
+//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
+//! case (`equation`), or say how often each transition fires, and orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides everything if it
+//! ends (`explore`); search best first goes where the state equation says that the target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set of
+//! all that can be reached.
 
 mod aim;
 mod equation;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::story::{Culprit, Event, Story, tell};
 use super::text::{effects, values_text, way};
 use super::{detail, evidence, plural, threads_text};
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, shows_value};
 use throng_model::verdict::Verdict;
 
 /// Where the schema lives.
@@ -35,9 +35,10 @@ const RULES: [(&str, &str, &str); 10] = [
 
 /// The whole log, pretty-printed.
 pub fn write(report: &Outcome) -> String {
-    let word = Status::overall(&report.shown().verdicts);
+    let word = report.status();
     let pairs = report.problem.targets.iter().zip(&report.shown().verdicts).enumerate();
     let results: Vec<Value> = pairs
+        .filter(|(_, (target, _))| !shows_value(target))
         .map(|(i, (target, verdict))| {
             let story = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),

@@ -14,12 +14,15 @@ use throng_model::verdict::{Trace, Verdict};
 /// So many configurations are looked at in the order of steps, if threads are created in a loop or not; and with few interruptions.
 const MOST: (usize, usize, usize) = (60_000, 10_000, 150_000);
 
+/// So many bytes of shared memory may be kept.
+const ROOM: usize = 100 << 20;
+
 /// Short hunts first, then another engine.
 pub(super) struct HuntFirst {
     then: Box<dyn Algorithm + Send>,
     bound: u32,
-    /// How many configurations to look at in the order of steps.
-    most: usize,
+    /// How many configurations to look at in the order of steps, and with few interruptions.
+    most: (usize, usize),
     /// The numbers of threads at a time to try with few interruptions.
     threads: Vec<u32>,
 }
@@ -32,7 +35,9 @@ impl HuntFirst {
             None => vec![3, 5, 60],
         };
         let bound = bound.threads().unwrap_or(u32::MAX);
-        HuntFirst { then, bound, most: if loops { MOST.0 } else { MOST.1 }, threads }
+        let room = ROOM / (2 * program.shared_size()).max(1);
+        let most = if loops { MOST.0 } else { MOST.1 };
+        HuntFirst { then, bound, most: (most.min(room), MOST.2.min(room)), threads }
     }
 
     fn hunt(&self, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Option<Trace> {
@@ -43,13 +48,13 @@ impl HuntFirst {
             None => limits.part(),
         };
         let hit = |config: &_| Ok(target.is_hit(config, &*problem.model));
-        match search(problem, self.bound, self.most, &share(4), statistics, hit) {
+        match search(problem, self.bound, self.most.0, &share(4), statistics, hit) {
             Found::Run(trace) => return Some(trace),
             // There is nothing more to see.
             Found::Nothing(..) => return None,
             Found::Stopped(_) => {}
         }
-        let (most, parts) = (MOST.2 / self.threads.len(), 3 * self.threads.len() as u32);
+        let (most, parts) = (self.most.1 / self.threads.len(), 3 * self.threads.len() as u32);
         let mut tries = self.threads.iter();
         tries.find_map(|&n| switches::hunt(problem, target, n, most, &share(parts), statistics))
     }

@@ -9,6 +9,7 @@ use timely::worker::Worker;
 use super::explore::{Exploring, Hit, earliest, read_why, write_why};
 use super::part::Part;
 use super::rounds::{self, gather};
+use super::saved::unusable;
 use super::trace::Tracing;
 use super::verify::Verifying;
 use super::{Setup, prefer};
@@ -37,6 +38,21 @@ pub struct Found {
     pub checking: Duration,
     /// What each worker did.
     pub traffic: Vec<Traffic>,
+}
+
+/// How far a climb has come, besides its configurations: the same at every worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The level that is being searched,
+    pub level: u32,
+    /// and the one that was searched before.
+    pub below: Option<u32>,
+    /// The most configurations of a level so far.
+    pub configurations: u64,
+    /// As in [`Statistics`].
+    pub complete_up_to: Option<u32>,
+    /// The configurations of each run that was found on levels before.
+    pub runs: Vec<Option<Vec<Config>>>,
 }
 
 /// What a worker kept and sent.
@@ -76,7 +92,23 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
         found.statistics.complete_up_to = levels.last();
     }
     let (mut below, mut pruned, mut base) = (None, None, 0);
-    while let Some(level) = levels.next(below, pruned) {
+    let mut resumed = match found.resume(worker, &mut part, setup) {
+        Ok(resumed) => resumed,
+        Err(why) => {
+            found.open = Some(why);
+            return found;
+        }
+    };
+    if let Some((place, _)) = &resumed {
+        below = place.below;
+        for (target, run) in place.runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
+            found.runs[target] = run.clone();
+            hits[target] = Some(Hit { target, layer: 0, link: 0, worker: 0, id: 0 });
+        }
+    }
+    while let Some(level) =
+        resumed.as_ref().map(|(place, _)| place.level).or_else(|| levels.next(below, pruned))
+    {
         if let Some(most) = setup.max_threads.filter(|&most| level > most) {
             found.open = Some(Unknown::Bound(most));
             break;
@@ -88,14 +120,30 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
         setup.begin(levels.describe(level));
         // What the level below left out may make runs shorter: then it starts anew.
         let kept = below.filter(|_| pruned.is_none());
-        if kept.is_none() {
-            part.clear();
-            base = 0;
-        }
-        let failed = part.start(kept, level, base).err();
+        let failed = match resumed.take() {
+            Some((_, layer)) => {
+                base = layer;
+                None
+            }
+            None => {
+                if kept.is_none() {
+                    part.clear();
+                    base = 0;
+                }
+                part.start(kept, level, base).err()
+            }
+        };
         let room = levels.room(level);
-        let mut explored = rounds::run(worker, Exploring::new(part, hits, setup.clone(), room, base, failed));
-        explored.settle();
+        let place = Place {
+            level,
+            below,
+            configurations: found.statistics.configurations,
+            complete_up_to: found.statistics.complete_up_to,
+            runs: found.runs.clone(),
+        };
+        let exploring = Exploring::new(part, hits, setup.clone(), place, room, base, failed);
+        let mut explored = rounds::run(worker, exploring);
+        explored.settle(u64::MAX);
         let all = summaries(worker, &mut explored);
         (part, hits) = (explored.part, explored.hits);
         let stopped = found.add(&all, &mut hits);
@@ -122,7 +170,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
         found.members = found.traffic.iter().map(|t| t.stored).sum();
         part = found.verify(worker, part, setup);
     }
-    found.count_states(worker, &mut part);
+    found.count_states(worker, &part);
     found
 }
 
@@ -159,6 +207,39 @@ fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
 }
 
 impl Found {
+    /// Resumes from the state that earlier processes have written, if there is one: all workers from the same one, or none.
+    fn resume(
+        &mut self,
+        worker: &mut Worker,
+        part: &mut Part,
+        setup: &Setup,
+    ) -> Result<Option<(Place, usize)>, Unknown> {
+        let Some(parts) = &setup.parts else { return Ok(None) };
+        let latest = parts.latest();
+        let seen = gather(worker, serde_json::to_vec(&latest).expect("numbers are JSON"));
+        if seen.iter().any(|other| *other != seen[0]) {
+            return Err(unusable());
+        }
+        let Some((state, count)) = latest else { return Ok(None) };
+        let resumed = part.resume(&**parts, state, count);
+        let mine = resumed.as_ref().err().map_or(Vec::new(), |why| {
+            let mut bytes = Vec::new();
+            write_why(why, &mut bytes);
+            bytes
+        });
+        let failed = gather(worker, mine).into_iter().find(|bytes| !bytes.is_empty());
+        if let Some(why) = failed {
+            return Err(read_why(&why));
+        }
+        let (place, layer) = resumed?;
+        if place.runs.len() != self.runs.len() {
+            return Err(unusable());
+        }
+        self.statistics.configurations = place.configurations;
+        self.statistics.complete_up_to = place.complete_up_to;
+        Ok(Some((place, layer)))
+    }
+
     /// Adds what workers say about a level; why it stopped early, if it did.
     fn add(&mut self, all: &[Summary], hits: &mut [Option<Hit>]) -> Option<Unknown> {
         let mut stopped = None;
@@ -226,7 +307,7 @@ impl Found {
     }
 
     /// Counts the states met: several workers may have met the same.
-    fn count_states(&mut self, worker: &mut Worker, part: &mut Part) {
+    fn count_states(&mut self, worker: &mut Worker, part: &Part) {
         let mine = serde_json::to_vec(&part.states_met()).expect("numbers are JSON");
         let mut all = [Vec::new(), Vec::new()];
         for bytes in gather(worker, mine) {

@@ -2,9 +2,11 @@
 //! known to all workers one round later, so they all decide the same.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use super::climb::Place;
 use super::part::{CONFIGS, Part, damaged};
 use super::rounds::{Send, Task, Turn};
 use super::wire::{Link, number, read_bytes, write_bytes};
@@ -16,6 +18,8 @@ use throng_model::verdict::Unknown;
 
 const HIT: u8 = b'H';
 const STOP: u8 = b'S';
+const SAVE: u8 = b'V';
+const SAVED: u8 = b'O';
 
 /// Where a target is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,10 +57,15 @@ pub struct Exploring {
     /// The layer that was completed last.
     pub last: usize,
     setup: Arc<Setup>,
+    place: Place,
+    /// The round at whose beginning a state is to be written, and its number.
+    save: Option<(u64, u64)>,
+    /// How many workers have written the last state; worker 0 counts.
+    saved: usize,
     room: SizeLimit,
     base: usize,
-    /// Hits that will be known everywhere in the next round.
-    fresh: Vec<Hit>,
+    /// Hits, and the round from which on they are known everywhere. Another worker may be a round ahead.
+    fresh: Vec<(u64, Hit)>,
     /// What went wrong here and the others do not know yet.
     failed: Option<Unknown>,
     begun: Option<u64>,
@@ -68,6 +77,7 @@ impl Exploring {
         part: Part,
         hits: Vec<Option<Hit>>,
         setup: Arc<Setup>,
+        place: Place,
         room: SizeLimit,
         base: usize,
         failed: Option<Unknown>,
@@ -79,6 +89,9 @@ impl Exploring {
             decided: false,
             last: base,
             setup,
+            place,
+            save: None,
+            saved: 0,
             room,
             base,
             fresh: Vec::new(),
@@ -88,8 +101,8 @@ impl Exploring {
     }
 
     /// Counts the hits that are known everywhere by now.
-    pub fn settle(&mut self) {
-        for hit in std::mem::take(&mut self.fresh) {
+    pub fn settle(&mut self, round: u64) {
+        for (_, hit) in self.fresh.extract_if(.., |(known, _)| *known <= round) {
             earliest(&mut self.hits[hit.target], hit);
         }
     }
@@ -102,7 +115,7 @@ impl Exploring {
     /// Begins a round, unless what all workers know by now is enough.
     fn begin(&mut self, round: u64, send: Send<'_>) {
         self.begun = Some(round);
-        self.settle();
+        self.settle(round);
         self.decided = self.setup.is_decided(&self.hits);
         let layer = self.base + round as usize;
         if self.is_over() {
@@ -111,20 +124,45 @@ impl Exploring {
         }
         self.last = layer;
         self.part.begin_layer(layer);
+        self.keep(round, layer, send);
         let Exploring { part, hits, fresh, .. } = self;
         let worker = part.me;
         let judged = part.judge(
+            layer,
             |target| hits[target].is_none(),
-            |target, id, link| fresh.push(Hit { target, layer, link, worker, id }),
+            |target, id, link| fresh.push((round + 1, Hit { target, layer, link, worker, id })),
         );
         if let Err(why) = judged {
             self.fail(why);
         }
-        for hit in &self.fresh {
+        for (_, hit) in self.fresh.iter().filter(|(_, hit)| hit.worker == worker && hit.layer == layer) {
             let mut message = vec![HIT];
             let numbers = [hit.target, hit.layer, hit.link as usize, hit.worker, hit.id as usize];
             numbers.into_iter().for_each(|n| put(&mut message, n as u64));
             self.to_others(message, send);
+        }
+    }
+
+    /// Writes the state, if it was decided to; decides when to write the next.
+    fn keep(&mut self, round: u64, layer: usize, send: Send<'_>) {
+        let Some(parts) = self.setup.parts.clone() else { return };
+        // Runs are collected at the end of a level; until then there is no state that has them.
+        let collected =
+            self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
+        let Exploring { part, place, .. } = self;
+        if let Some((_, state)) =
+            self.save.take_if(|save| save.0 == round).filter(|_| collected && self.failed.is_none())
+            && parts.write(state, part.me, &|file| part.save(place, layer, file))
+        {
+            let mut message = vec![SAVED];
+            put(&mut message, state);
+            send(0, message);
+        }
+        if self.part.me == 0 && collected && parts.is_due() {
+            let mut message = vec![SAVE];
+            put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
+            self.saved = 0;
+            (0..self.part.workers).for_each(|to| send(to, message.clone()));
         }
     }
 
@@ -171,9 +209,18 @@ impl Task for Exploring {
                 }
             }
             Some(&HIT) => match self.read_hit(message) {
-                Some(hit) => self.fresh.push(hit),
+                Some(hit) => self.fresh.push((round, hit)),
                 None => self.fail(damaged()),
             },
+            Some(&SAVE) => self.save = number(message, &mut 1).ok().map(|state| (round, state)),
+            Some(&SAVED) => {
+                self.saved += 1;
+                if let (true, Ok(state), Some(parts)) =
+                    (self.saved == self.part.workers, number(message, &mut 1), &self.setup.parts)
+                {
+                    parts.complete(state, self.part.workers);
+                }
+            }
             Some(&STOP) => prefer(&mut self.stopped, read_why(&message[1..])),
             _ => self.fail(damaged()),
         }

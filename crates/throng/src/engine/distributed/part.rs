@@ -53,6 +53,8 @@ pub struct Part {
     pub bytes_sent: u64,
     /// and configurations.
     pub configs_sent: u64,
+    /// What [`Part::states_met`] said in earlier processes.
+    pub met_before: [Vec<u64>; 2],
     limits: Limits,
     hashes: Hashes,
     peers: Vec<Peer>,
@@ -105,6 +107,7 @@ impl Part {
             pruned: None,
             bytes_sent: 0,
             configs_sent: 0,
+            met_before: Default::default(),
             limits,
             hashes: Hashes::default(),
             peers: (0..workers).map(|_| Peer::default()).collect(),
@@ -152,6 +155,7 @@ impl Part {
 
     /// Begins to expand a layer, which is complete.
     pub fn begin_layer(&mut self, layer: usize) {
+        self.hashes.extend(&*self.problem.model, &self.steps);
         self.open_layer(layer + 1);
         self.next = self.layers[layer];
     }
@@ -196,6 +200,7 @@ impl Part {
             self.batch.occupied.count(self.scratch.config.entries.len());
             at = Store::after(at as Id, length);
         }
+        self.hashes.extend(&*self.problem.model, &self.steps);
         self.batch.store(&mut self.store, &mut self.suspects, |_| Ok(true))?;
         self.next = at;
         self.fired += self.batch.fired;
@@ -231,6 +236,23 @@ impl Part {
             Ok(())
         });
         stored.unwrap_or_else(|Damaged| Err(damaged()))
+    }
+
+    /// Stores a configuration that was packed with other numbers, if it belongs here; its id if it is new.
+    pub fn store_translated(
+        &mut self,
+        bytes: &[u8],
+        at: &mut usize,
+        translation: &Translation,
+        link: Link,
+    ) -> Result<Result<Option<Id>, Unknown>, Damaged> {
+        translation.read(bytes, at, &mut self.incoming)?;
+        self.hashes.extend(&*self.problem.model, &self.steps);
+        if owner(self.hashes.link(&self.incoming), self.workers) != self.me {
+            return Ok(Ok(None));
+        }
+        let packed = self.packer.pack(self.incoming.shared, &self.incoming.entries);
+        Ok(self.store.insert(packed, store::hash(packed), link))
     }
 
     /// Looks whether all configurations of a message are stored, and returns one that is not.
@@ -307,16 +329,22 @@ impl Part {
         unpacked
     }
 
-    /// Looks which open targets the suspects hit, and calls `hit` with the target, the configuration and its link.
+    /// Looks which open targets the suspects of a layer hit, and calls `hit` with the target, the configuration and its link.
     pub fn judge(
         &mut self,
+        layer: usize,
         open: impl Fn(usize) -> bool,
         mut hit: impl FnMut(usize, Id, Link),
     ) -> Result<(), Unknown> {
         let limits = self.limits.clone();
         let mut ticker = Ticker::new(&limits);
         self.hashes.extend(&*self.problem.model, &self.steps);
-        for id in std::mem::take(&mut self.suspects) {
+        let end = self.layers.get(layer + 1).copied().unwrap_or(self.store.end());
+        let (now, later) =
+            std::mem::take(&mut self.suspects).into_iter().partition(|&id| (id as usize) < end);
+        self.suspects = later;
+        let now: Vec<Id> = now;
+        for id in now {
             ticker.tick()?;
             self.scratch.config.read(self.store.packed(id));
             let link = self.hashes.link(&self.scratch.config);
@@ -339,7 +367,8 @@ impl Part {
         is_it: impl Fn(&Config) -> bool,
     ) -> Option<(Config, Id)> {
         self.hashes.extend(&*self.problem.model, &self.steps);
-        let (mut at, end) = (*self.layers.get(layer)?, *self.layers.get(layer + 1)?);
+        let mut at = *self.layers.get(layer)?;
+        let end = self.layers.get(layer + 1).copied().unwrap_or(self.store.end());
         while at < end {
             let id = at as Id;
             at = Store::after(id, self.incoming.read(self.store.packed(id)));
@@ -359,13 +388,15 @@ impl Part {
     }
 
     /// Hashes of the shared and of the local states that occur in configurations that were expanded.
-    pub fn states_met(&mut self) -> [Vec<u64>; 2] {
-        self.hashes.extend(&*self.problem.model, &self.steps);
+    pub fn states_met(&self) -> [Vec<u64>; 2] {
         let shared = (0..self.steps.alone.len() as u32).filter(|&s| self.steps.alone[s as usize].is_some());
         let mut locals: Vec<u32> = self.steps.thread_states.iter().map(|t| t.local).collect();
         locals.sort_unstable();
         locals.dedup();
-        self.hashes.of(shared, locals.into_iter())
+        let [mut shared, mut locals] = self.hashes.of(shared, locals.into_iter());
+        shared.extend(&self.met_before[0]);
+        locals.extend(&self.met_before[1]);
+        [shared, locals]
     }
 }
 

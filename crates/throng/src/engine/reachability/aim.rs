@@ -240,3 +240,47 @@ impl Search<'_> {
 fn key_of(away: f64, steps: u32) -> Option<u64> {
     away.is_finite().then(|| ((away - EPSILON).ceil().max(0.0) * GREED) as u64 + u64::from(steps))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::net::tests::random_net;
+    use super::super::walk::{Random, Walker};
+    use super::*;
+
+    /// Whatever a walk reaches is found: bearings never rule it out. Without a limit on markings the search ends only if there is no way.
+    #[test]
+    fn what_a_walk_reaches_is_found() {
+        let mut long = 0;
+        for seed in 0..60 {
+            let random = &mut Random(seed);
+            let problem = random_net(random, 8);
+            let net = Net::new(&problem).unwrap();
+            let mut walker = Walker::new(&net);
+            for _ in 0..25 {
+                if !walker.enabled.is_empty() {
+                    let t = walker.enabled[random.below(walker.enabled.len())];
+                    walker.fire(t);
+                }
+            }
+            let there = walker.marking.clone();
+            if there == net.start {
+                continue;
+            }
+            let exactly =
+                |(&l, &n): (_, &u32)| [(vec![(l, 1)], i64::from(n)), (vec![(l, -1)], -i64::from(n))];
+            let case: Vec<(Sum, i64)> = net.places.iter().zip(&there).flat_map(exactly).collect();
+            let each =
+                case.iter().map(|(sum, n)| throng_model::predicate::Predicate::AtLeast(sum.clone(), *n));
+            let formula = Formula::new(&net, &throng_model::predicate::Predicate::All(each.collect()));
+            let fired = aim(&net, &formula, &case, usize::MAX, 10_000, &Limits::none()).unwrap();
+            let fired = fired.unwrap_or_else(|| panic!("seed {seed}: {there:?} is reached by a walk"));
+            let mut marking = net.start.clone();
+            for &t in &fired {
+                assert!(net.enables(&marking, t) && net.fire(&mut marking, t), "seed {seed}");
+            }
+            assert_eq!(marking, there, "seed {seed}");
+            long += usize::from(fired.len() > 3);
+        }
+        assert!(long > 0);
+    }
+}

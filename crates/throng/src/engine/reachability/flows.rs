@@ -93,3 +93,53 @@ fn added(left: &[(u32, i64)], a: i64, right: &[(u32, i64)], b: i64) -> Option<Ve
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::net::tests::random_net;
+    use super::super::walk::Random;
+    use super::*;
+
+    #[test]
+    fn flows_are_constant_and_as_many_as_there_can_be() {
+        let mut found = 0;
+        for seed in 0..200 {
+            let problem = random_net(&mut Random(seed), 6);
+            let net = Net::new(&problem).unwrap();
+            let flows = flows(&net).unwrap();
+            for flow in &flows {
+                let weight = |p: u32| flow.iter().find(|e| e.0 == p).map_or(0, |e| e.1);
+                assert!(!flow.is_empty() && flow.iter().all(|e| e.1 != 0));
+                for changes in &net.changes {
+                    assert_eq!(changes.iter().map(|&(p, n)| weight(p) * n).sum::<i64>(), 0, "seed {seed}");
+                }
+            }
+            assert_eq!(flows.len(), net.places.len() - rank(&net), "seed {seed}");
+            found += flows.len();
+        }
+        assert!(found > 0);
+    }
+
+    /// The rank of what transitions change, by elimination in floating point; numbers are small.
+    fn rank(net: &Net) -> usize {
+        let dense = |changes: &Vec<(u32, i64)>| {
+            let mut row = vec![0.0; net.places.len()];
+            changes.iter().for_each(|&(p, n)| row[p as usize] = n as f64);
+            row
+        };
+        let mut rows: Vec<Vec<f64>> = net.changes.iter().map(dense).collect();
+        let mut rank = 0;
+        for column in 0..net.places.len() {
+            let Some(pivot) = (rank..rows.len()).find(|&r| rows[r][column].abs() > 1e-9) else { continue };
+            rows.swap(rank, pivot);
+            for r in rank + 1..rows.len() {
+                let factor = rows[r][column] / rows[rank][column];
+                for c in 0..net.places.len() {
+                    rows[r][c] -= factor * rows[rank][c];
+                }
+            }
+            rank += 1;
+        }
+        rank
+    }
+}
