@@ -44,3 +44,8 @@ function between(file, text) {
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 between("vim/syntax/bp.vim", Object.entries(groups).map(([group, words]) => `syn keyword bp${capital(group)} ${words.join(" ")}\n`).join(""));
 between("emacs/bp-mode.el", Object.entries(groups).map(([group, words]) => `(defconst bp-${group}-words\n  '(${words.map((w) => `"${w}"`).join(" ")}))\n`).join(""));
+
+// tree-sitter: `sync` is refused by the language and not in the grammar; truth values are one node.
+const captures = { control: "keyword", statement: "keyword", declaration: "keyword.type", constant: "constant.builtin", function: "function.builtin" };
+const node = (words) => `[${words.filter((w) => w !== "sync").map((w) => JSON.stringify(w)).join(" ")}]`;
+between("tree-sitter/queries/highlights.scm", Object.entries(groups).map(([group, words]) => `${node(words)} @${captures[group]}\n`).join(""));

@@ -782,8 +782,8 @@ def read_certificate(path):
     with open(path, encoding="utf-8") as file:
         doc = json.load(file, object_pairs_hook=pairs, parse_int=number, parse_constant=no_part)
     doc = certificate_shape(doc, 0)
-    if doc["format"] != "throng-certificate" or doc["version"] != 1:
-        raise Unreadable("no certificate of version 1")
+    if doc["format"] != "throng-certificate" or doc["version"] not in (1, 2):
+        raise Unreadable("no certificate of versions 1 and 2")
     return doc
 
 

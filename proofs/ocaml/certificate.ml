@@ -1,4 +1,4 @@
-(* The layout of certificates, version 1: docs/formats.md. Keys that are not listed there are unreadable. *)
+(* The layout of certificates, versions 1 and 2: docs/formats.md. Keys that are not listed there are unreadable. *)
 open Fault
 
 type count = Exactly of int | Any_number
@@ -34,7 +34,7 @@ type t = {
   evidence : evidence array;
   cutoff : cutoff option }
 
-let version = 1
+let version = 2
 
 (* ---- shapes ---- *)
 let no_part what = unreadable "this is no certificate: expected %s" what
@@ -125,12 +125,12 @@ let read bytes =
    | Json.Object fields ->
      if List.assoc_opt "format" fields <> Some (Json.String "throng-certificate") then unreadable "this is no certificate: its format is not `throng-certificate`";
      (match List.assoc_opt "version" fields with
-      | Some (Json.Number v) when v = string_of_int version -> ()
-      | Some (Json.Number v) -> unreadable "the certificate has version %s, but this checker knows version %d" v version
+      | Some (Json.Number ("1" | "2")) -> ()
+      | Some (Json.Number v) -> unreadable "the certificate has version %s, but this checker knows versions 1 to %d" v version
       | _ -> no_part "a version")
    | _ -> ());
   let get = record keys ["undecided"; "cutoff"] document in
-  if text (get "format") <> "throng-certificate" || natural (get "version") <> version then unreadable "no certificate of version %d" version;
+  if text (get "format") <> "throng-certificate" || not (List.mem (natural (get "version")) [1; version]) then unreadable "no certificate of versions 1 to %d" version;
   ignore (text (get "tool"));
   let input = record ["name"; "kind"; "hash"] [] (get "input") in
   ignore (text (input "name"));

@@ -318,6 +318,8 @@ pub struct Origin {
     pub text: String,
     /// The function and its callers.
     pub function: String,
+    /// Of each of its callers, the line of the call.
+    pub calls: Vec<u32>,
     /// Labels on it.
     pub labels: Vec<String>,
     /// The passage of the preprocessed text.

@@ -22,6 +22,7 @@ mod declarators;
 mod exclusion;
 mod expressions;
 mod initial;
+mod keys;
 mod statements;
 mod threads;
 mod uses;
@@ -92,6 +93,8 @@ struct Definition<'a> {
 /// A function being inlined.
 struct Frame {
     name: String,
+    /// Where it is called, in the preprocessed text.
+    call: usize,
     result: Option<Place>,
     exit: usize,
     labels: HashMap<String, usize>,
@@ -136,7 +139,7 @@ pub struct Lower<'a> {
     templates: HashMap<String, usize>,
     waiting: Vec<String>,
     current: Current,
-    origins: HashMap<(usize, usize, String), u32>,
+    origins: HashMap<(usize, usize, Vec<usize>), u32>,
     here: Span,
     statics: HashMap<(usize, usize), (i64, Ty)>,
     strings: HashMap<Vec<u8>, i64>,
@@ -146,6 +149,8 @@ pub struct Lower<'a> {
     /// Functions whose address was taken.
     pointed: Vec<String>,
     recursive_locks: bool,
+    /// The keys of `pthread_key_create`, if there are any.
+    keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
     pub notes: Vec<String>,
 }
@@ -178,6 +183,7 @@ pub fn lower(
         dry: false,
         pointed: Vec::new(),
         recursive_locks: false,
+        keys: None,
         problems: Vec::new(),
         notes: Vec::new(),
     };
@@ -186,6 +192,7 @@ pub fn lower(
         l.unit(unit);
     }
     l.recursive_locks = l.has_recursive_locks();
+    l.make_keys();
     if l.problems.is_empty() {
         l.exclusive_places();
         l.templates();
@@ -489,15 +496,18 @@ impl<'a> Lower<'a> {
         if self.dry {
             return;
         }
-        let function = self.current.frames.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(" > ");
-        let key = (self.here.start, self.here.end, function);
+        let calls: Vec<usize> = self.current.frames.iter().map(|f| f.call).collect();
+        let key = (self.here.start, self.here.end, calls);
         let origin = match self.origins.get(&key) {
             Some(&o) => o,
             None => {
                 let (file, line, column, text) = self.prepared.origin(key.0, key.1);
                 let span = (key.0, key.1);
-                let function = key.2.clone();
-                let origin = Origin { file, line, column, text, function, labels: Vec::new(), span };
+                let names: Vec<&str> = self.current.frames.iter().map(|f| f.name.as_str()).collect();
+                // The outermost function is not called.
+                let calls = key.2.iter().skip(1).map(|&at| self.prepared.origin(at, at + 1).1).collect();
+                let function = names.join(" > ");
+                let origin = Origin { file, line, column, text, function, calls, labels: Vec::new(), span };
                 self.program.origins.push(origin);
                 let o = self.program.origins.len() as u32 - 1;
                 self.origins.insert(key, o);
@@ -638,6 +648,7 @@ impl<'a> Lower<'a> {
         if self.current.template.single {
             self.emit(Instr::Halt);
         } else {
+            self.end_keys(self.here)?;
             let value = match result {
                 Some(v) if v.ty.scalar().is_some() => v.expr,
                 _ => Expr::Const(0),
@@ -687,6 +698,7 @@ impl<'a> Lower<'a> {
         let exit = self.label();
         self.current.frames.push(Frame {
             name: name.to_string(),
+            call: span.start,
             result: result.clone(),
             exit,
             labels: HashMap::new(),

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use throng_model::{
-    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
-    Traits, Transfers,
+    Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
+    Step, Traits, Transfers,
 };
 
 use crate::goto::{Instr, Int, Origin, PTR, Program, Start, Violation};
-use crate::step::{After, Memory, OPEN, Outcome, Thread, Touch, initial_memory, register, start, step};
+use crate::step::{
+    After, Event, Memory, OPEN, Outcome, Thread, Touch, initial_memory, register, start, step, step_in_detail,
+};
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a thread that is about to make another
 /// one shows a race.
@@ -197,6 +199,7 @@ fn place(origin: &Origin) -> Place {
         text: origin.text.clone(),
         labels: origin.labels.clone(),
         function: origin.function.clone(),
+        calls: origin.calls.clone(),
         origin: origin.file.as_ref().map(|f| format!("{f}:{}", origin.line)),
     }
 }
@@ -359,6 +362,26 @@ impl Describe for Concrete {
         Some(place(self.program.origin(thread.template as usize, thread.pc as usize)))
     }
 
+    fn accesses(&self, step: &Step) -> Vec<Accessed> {
+        let mover = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0));
+        let (Some(state), Some(thread)) = (self.memory(step.from), mover) else { return Vec::new() };
+        if state.1.is_some() || self.is_probe(step.to).is_some() {
+            // Only about to.
+            return Vec::new();
+        }
+        let outcomes = step_in_detail(&self.program, &state.0, &thread).outcomes;
+        let Some(outcome) = outcomes.get(step.choice as usize) else { return Vec::new() };
+        let accessed = |event: &Event| match event {
+            &Event::Accessed(a, at, v, writes) => {
+                let variable = self.program.name_of(a).unwrap_or_else(|| self.allocated(a));
+                let value = if at == PTR { self.value(v) } else { v.to_string() };
+                Some(Accessed { variable, value, writes })
+            }
+            _ => None,
+        };
+        outcome.events.iter().filter_map(accessed).collect()
+    }
+
     fn edge_place(&self, edge: Edge) -> Place {
         let (template, pc) = self.at(edge);
         place(self.program.origin(template, pc))
@@ -372,6 +395,15 @@ impl Concrete {
         }
         let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
         if at == PTR { self.value(v) } else { v.to_string() }
+    }
+
+    /// What allocated memory is called.
+    fn allocated(&self, a: i64) -> String {
+        let slot = (a >> 32) - 1 - self.program.objects.len() as i64;
+        match a & 0xffff_ffff {
+            0 => format!("allocated[{slot}]"),
+            offset => format!("allocated[{slot}]+{offset}"),
+        }
     }
 
     fn value(&self, v: i64) -> String {

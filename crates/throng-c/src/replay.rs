@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use throng_model::verdict::Trace;
 
-use crate::goto::{Program, Reg, Start, Violation};
+use crate::goto::{Instr, Program, Reg, Start};
 use crate::step::{After, Event, Memory, Outcome, Thread, initial_memory, start, step};
 use crate::{Concrete, Loaded};
 use rewrite::{OTHER, Rewriter, Sites, kind};
@@ -25,6 +25,8 @@ pub struct Run {
     pub moves: Vec<(usize, Outcome)>,
     /// The threads that are about to make conflicting accesses, and where: template and instruction.
     pub racing: Vec<(usize, usize, u32)>,
+    /// Where the threads are at the end, if the run does not end in a violation: thread, template and instruction.
+    pub ends: Vec<(usize, usize, u32)>,
     /// The values of the program's variables after each step, as (C expression, value).
     pub values: Vec<Vec<(String, i64)>>,
 }
@@ -86,6 +88,8 @@ impl Run {
             run.values.push(values(program, &memory));
             run.moves.push((i, outcome));
         }
+        let ends = threads.iter().enumerate();
+        run.ends = ends.filter_map(|(i, t)| t.as_ref().map(|t| (i, t.template as usize, t.pc))).collect();
         run
     }
 }
@@ -112,17 +116,10 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
 pub enum Ends {
     /// In a violation: it aborts.
     Aborts,
+    /// In a deadlock: it aborts when it has seen that every thread has to wait.
+    Stuck,
     /// After the last step, with status 0; the values of variables are printed after each step.
     AfterTheLastStep,
-}
-
-/// Why no program can be written for a run into this violation.
-pub fn obstacle(what: Violation) -> Option<&'static str> {
-    match what {
-        Violation::Assertion | Violation::Exclusion(_) | Violation::Race => None,
-        Violation::Overflow => Some("a compiled program goes on after an overflow"),
-        Violation::Locks => Some("a compiled program goes on after the misuse of a lock"),
-    }
 }
 
 /// The program that goes through a run.
@@ -140,7 +137,7 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
             Rewriter::new(&loaded.text.text, &parsed.unit, &loaded.program, &sites, &loaded.question);
         let body = rewriter.unit(&parsed.unit, crate::preprocess::PRELUDE.len());
         let inputs = std::mem::take(&mut rewriter.inputs);
-        let tables = tables(&loaded.program, run, &mut sites, &|site| inputs.contains(&site), ends);
+        let tables = tables(loaded, run, &mut sites, &|site| inputs.contains(&site), ends);
         let main = main(loaded, run, &tables);
         let head = include_str!("replay/head.c");
         let tail = include_str!("replay/tail.c");
@@ -176,12 +173,13 @@ struct Opened {
 }
 
 fn tables(
-    program: &Program,
+    loaded: &Loaded,
     run: &Run,
     sites: &mut Sites,
     is_input: &dyn Fn(usize) -> bool,
     ends: Ends,
 ) -> Tables {
+    let program = &*loaded.program;
     let mut templates: Vec<usize> = run.first.clone();
     let mut opened = Opened::default();
     let (mut order, mut founds, mut ended) = (Vec::new(), Vec::new(), Vec::new());
@@ -221,6 +219,7 @@ fn tables(
                 Event::Found(pc, v) => {
                     founds.push((*i, sites.number(span(program, t, *pc)), *v));
                 }
+                Event::Accessed(..) => {}
             }
         }
         templates.extend(outcome.started.iter().map(|t| t.template as usize));
@@ -252,19 +251,24 @@ fn tables(
     table(&mut out, "__throng_value __throng_founds", "__THRONG_FOUNDS", rows);
     let rows = (0..templates.len())
         .map(|i| {
-            let racing = run.racing.iter().find(|r| r.0 == i);
+            let racing = run.racing.iter().chain(&run.ends).find(|r| r.0 == i);
             let site = racing.map_or(-1, |r| sites.number(span(program, r.1, r.2)) as i64);
-            format!("{{ {site}, {} }}", u8::from(i == failing || ended.contains(&i)))
+            let code = &program.templates[templates[i]].code;
+            let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));
+            let end = end.map_or(0, |pc| sites.number(span(program, templates[i], pc as u32)));
+            format!("{{ {site}, {}, {end} }}", u8::from(i == failing || ended.contains(&i)))
         })
         .collect();
-    table(&mut out, "{ int site, goes_on; } __throng_last", "__THRONG_KNOWN", rows);
+    table(&mut out, "{ int site, goes_on, end; } __throng_last", "__THRONG_KNOWN", rows);
     let first = if starter { 1 } else { run.first.len() };
-    let fails = u8::from(ends == Ends::Aborts);
-    let numbered = u8::from(program.numbered);
-    _ = writeln!(
-        out,
-        "enum {{ __THRONG_FIRST = {first}, __THRONG_FAILS = {fails}, __THRONG_NUMBERED = {numbered} }};"
-    );
+    let flags = [
+        ("FAILS", ends != Ends::AfterTheLastStep),
+        ("STUCK", ends == Ends::Stuck),
+        ("MISUSE", loaded.question.locks),
+        ("NUMBERED", program.numbered),
+    ];
+    let flags = flags.map(|(name, is)| format!("__THRONG_{name} = {}", u8::from(is)));
+    _ = writeln!(out, "enum {{ __THRONG_FIRST = {first}, {} }};", flags.join(", "));
     out.push_str("static void __throng_dump(int step) {\n");
     if ends == Ends::AfterTheLastStep {
         for (k, (_, _, _, n)) in order.iter().enumerate() {
@@ -309,6 +313,8 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
             }
         }
         let shift = usize::from(program.starter().is_some());
+        // The thread that starts the others is none of the compiled program.
+        _ = writeln!(out, "  __throng_count = {};\n  __throng_idle = {shift};", threads.len() + shift);
         for (k, (t, arguments)) in threads.iter().enumerate() {
             let argument = arguments.first().copied().unwrap_or(0);
             _ = writeln!(
@@ -319,7 +325,6 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
                 literal(argument)
             );
         }
-        _ = writeln!(out, "  __throng_count = {};", threads.len() + shift);
     }
     out.push_str("  __throng_park();\n  return 0;\n}\n");
     out

@@ -109,6 +109,8 @@ pub enum Event {
     Chosen(Reg, i64),
     /// This instruction read memory that was never written, and this value was chosen.
     Found(u32, i64),
+    /// Shared memory at this address was read or written (`true`), with this value. Only [`step_in_detail`] says so.
+    Accessed(i64, Int, i64, bool),
 }
 
 /// What a step can do.
@@ -196,6 +198,15 @@ enum Stop {
 
 /// The ways in which `thread` can make its next step: private instructions up to a visible one, that one, and the private ones after it.
 pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, false)
+}
+
+/// The same steps, with the accesses to shared memory among their events.
+pub fn step_in_detail(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, true)
+}
+
+fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool) -> Steps {
     let t = &program.templates[thread.template as usize];
     let mut registers = vec![None; t.registers.len()];
     for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
@@ -222,6 +233,7 @@ pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
         races: program.asked.contains(&Violation::Race),
+        details,
     };
     while let Some(run) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
@@ -242,8 +254,10 @@ struct Stepper<'a> {
     chosen: FxHashSet<Choice>,
     /// Whether the last expression overflowed.
     overflowed: Cell<bool>,
-    /// Whether accesses to shared memory are listed.
+    /// Whether accesses to shared memory are listed, to look for races.
     races: bool,
+    /// Whether they are among the events.
+    details: bool,
 }
 
 /// All of a [`Run`] that matters later.
@@ -282,7 +296,14 @@ impl Stepper<'_> {
             match done {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(Stop::Open(r)) => return self.choose(run, r),
+                Err(Stop::Open(r)) => {
+                    if visible {
+                        // It was not executed yet.
+                        run.at = None;
+                        run.events.pop();
+                    }
+                    return self.choose(run, r);
+                }
                 Err(Stop::Violated(what, why)) => {
                     let line = self.program.origin(self.thread.template as usize, pc).line;
                     if what == Violation::Locks {
@@ -494,6 +515,7 @@ impl Stepper<'_> {
                         self.write(&mut next, a, v, *at)?;
                         next.registers[*r as usize] = Some(v);
                         next.events.push(Event::Found(run.pc as u32, v));
+                        self.note(&mut next, a, *at, v, false);
                         next.pc += 1;
                         self.work.push(next);
                     }
@@ -501,6 +523,7 @@ impl Stepper<'_> {
                 }
                 let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
                 run.registers[*r as usize] = Some(at.wrap(v));
+                self.note(run, a, *at, at.wrap(v), false);
             }
             Instr::Store(a, e, at) => {
                 let (a, v) = (value(a, run)?, value(e, run)?);
@@ -510,6 +533,7 @@ impl Stepper<'_> {
                 }
                 self.write(run, a, v, *at)?;
                 self.touch(run, a, at.size, true);
+                self.note(run, a, *at, at.wrap(v), true);
             }
             Instr::Branch(e, yes, no) => {
                 run.pc = if value(e, run)? != 0 { *yes } else { *no };
@@ -627,6 +651,14 @@ impl Stepper<'_> {
         }
         run.pc += 1;
         Ok(true)
+    }
+
+    /// Notes an access, for people.
+    fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
+        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        if self.details && kind != Access::Internal && self.is_shared(address) {
+            run.events.push(Event::Accessed(address, at, value, writes));
+        }
     }
 
     /// Notes an access, for races.

@@ -18,11 +18,12 @@ use serde::{Deserialize, Serialize};
 use self::names::{LocalName, SharedName};
 #[cfg(doc)]
 use throng_lang::property::Together;
+use throng_model::stuck::STUCK;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-certificate";
-/// Version of the layout and of its meaning.
-pub const VERSION: u32 = 1;
+/// Version of the layout and of its meaning; earlier ones are read as well.
+pub const VERSION: u32 = 2;
 
 /// A whole certificate. `C` is a set of configurations: owned when read, borrowed when written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -158,6 +159,8 @@ pub enum Property {
     State(String),
     /// No thread can move, and some thread has not ended.
     Deadlock,
+    /// A thread is at one of these places, see [`Together::one_at`], and can never move again.
+    Stuck(String),
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
     /// Some configuration of a net satisfies this.
@@ -191,6 +194,7 @@ impl Property {
         let label = label.or_else(|| after("race ").map(Property::Race));
         let label = label.or_else(|| after("invariant ").map(Property::Invariant));
         let label = label.or_else(|| after("state ").map(Property::State));
+        let label = label.or_else(|| after(STUCK).map(Property::Stuck));
         let label = label.or_else(|| (name == "deadlock").then_some(Property::Deadlock));
         label.or_else(|| (name == "assertions").then_some(Property::Assertions))
     }

@@ -127,9 +127,9 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
     if head.format != FORMAT {
         return Err(Fault::Unreadable(format!("this is no certificate: its format is not `{FORMAT}`")));
     }
-    if head.version != VERSION {
+    if !(1..=VERSION).contains(&head.version) {
         let (theirs, ours) = (head.version, VERSION);
-        let why = format!("the certificate has version {theirs}, but this checker knows version {ours}");
+        let why = format!("the certificate has version {theirs}, but this checker knows versions 1 to {ours}");
         return Err(Fault::Unreadable(why));
     }
     done

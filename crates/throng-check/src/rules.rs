@@ -15,10 +15,12 @@ mod flaw;
 mod forward;
 mod linear;
 mod localised;
+pub mod part;
 mod partial_order;
 mod refutation;
 pub(crate) mod run;
 mod sets;
+mod stuck;
 mod views;
 
 use std::sync::Arc;
@@ -29,6 +31,7 @@ pub use self::flaw::Flaw;
 
 use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
+use self::stuck::check_stuck;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
@@ -52,6 +55,9 @@ pub fn check_within(
 ) -> Result<(), Flaw> {
     if target.is_deadlock() {
         return check_deadlock(problem, verdict, limits);
+    }
+    if target.is_stuck() {
+        return check_stuck(problem, target, verdict, limits);
     }
     if target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Largest(_))) {
         let why = "the largest value of a sum is shown by two targets, not by one".to_string();
@@ -90,6 +96,10 @@ fn check_safe(
             check_safe(&problem, &target, proof, ticker)
         }
         Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
+        Certificate::Spread(_) => {
+            let why = "the set is spread over workers, which check it where it is".to_string();
+            Err(Flaw::NotForThisModel(why))
+        }
     }
 }
 
@@ -146,17 +156,18 @@ pub fn check_all(
 pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
+    let kind = |target: &Target| (target.is_deadlock(), target.is_stuck());
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
             // What is bad of two targets with formulas is what is bad of one only if they agree on the rest.
             Verdict::Safe(certificate) if target.is_upward_closed() => {
-                *job_of.entry((certificate.identity(), target.is_deadlock(), None)).or_insert(next)
+                *job_of.entry((certificate.identity(), kind(target), None)).or_insert(next)
             }
-            Verdict::Safe(certificate) => *job_of
-                .entry((certificate.identity(), target.is_deadlock(), Some(&target.configs)))
-                .or_insert(next),
+            Verdict::Safe(certificate) => {
+                *job_of.entry((certificate.identity(), kind(target), Some(&target.configs))).or_insert(next)
+            }
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {

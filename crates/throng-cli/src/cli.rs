@@ -8,6 +8,8 @@ mod c;
 mod certify;
 mod check;
 mod checkpoint;
+#[cfg(feature = "cluster")]
+mod cluster;
 pub mod console;
 mod cutoff;
 mod explain;
@@ -90,6 +92,9 @@ enum Command {
     Bench(BenchArgs),
     /// A page to work on: an editor, checks with live progress, and an explorer of configurations
     Serve(ServeArgs),
+    /// Several processes that work on one command, on this machine
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::ClusterCommandArgs),
     /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
     Lsp(LspArgs),
     /// What an error or warning means, with an example
@@ -115,6 +120,9 @@ struct CheckArgs {
     question: QuestionArgs,
     #[command(flatten)]
     search: SearchArgs,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: cluster::ClusterArgs,
     /// Give up hunting for a bug beyond this many threads (nets: tokens for each open count)
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_threads: Option<u32>,
@@ -122,7 +130,7 @@ struct CheckArgs {
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
     /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then resumes there, whatever stopped it.
-    /// With the answer, FILE is removed
+    /// With the answer, FILE is removed. `distributed`, where it is compiled in: FILE is a folder that all processes see
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
     /// Seconds between two checkpoints, for tests
@@ -140,7 +148,7 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
-    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or the label of `--mutex`), or an `assume` never holds; also
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or a label of `--mutex`, `--at-most`, `--never`, `--stuck`), or an `assume` never holds; also
     /// searches for that where the proof does not say it
     #[arg(long, help_heading = "Output")]
     strict: bool,
@@ -187,7 +195,7 @@ struct CertifyArgs {
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "at_most", "never", "race", "deadlock", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -474,6 +482,10 @@ struct QuestionArgs {
     /// `--assertions`
     #[arg(long, help_heading = "Question")]
     deadlock: bool,
+    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any `wait`) may be stuck there: unable to move ever again,
+    /// whatever the other threads do. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
+    stuck: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -522,6 +534,8 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     deadlock: bool,
     #[arg(long, hide = true)]
+    stuck: Vec<String>,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -536,6 +550,7 @@ impl PropertyArgs {
             ("--never", !self.never.is_empty()),
             ("--race", !self.race.is_empty()),
             ("--deadlock", self.deadlock),
+            ("--stuck", !self.stuck.is_empty()),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -641,6 +656,7 @@ impl QuestionArgs {
             never: self.never.clone(),
             races: self.race.clone(),
             deadlock: self.deadlock,
+            stuck: self.stuck.clone(),
             invariants: self.invariant.clone(),
             ..self.start.question()
         }
@@ -765,6 +781,8 @@ impl Command {
             | Command::Init(_)
             | Command::Completions(_)
             | Command::Man(_) => OutputArgs::default(),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(_) => OutputArgs::default(),
         }
     }
 }
@@ -780,6 +798,8 @@ impl Cli {
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),
             Command::Serve(args) => serve::run(args, console),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(args) => cluster::run(args, console),
             Command::Lsp(args) => lsp::run(args),
             Command::Explain(args) => explain::run(args, console),
             Command::Init(args) => setup::init(args, console),

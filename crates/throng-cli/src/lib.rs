@@ -2,5 +2,7 @@
 
 pub mod bench;
 pub mod cli;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod serve;
 pub mod simulate;

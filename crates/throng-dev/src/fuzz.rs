@@ -14,6 +14,7 @@ pub mod claim;
 pub mod compare;
 pub mod coverage;
 mod generate;
+pub mod integers;
 pub mod known;
 pub mod naive;
 pub mod nets;

@@ -5,6 +5,8 @@
 //! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; whether it is inside an
 //! atomic section is part of each thread. Only programs that the tool accepts may be given to it: it checks nothing.
 
+mod asked;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use throng_lang::bp::ast::{
@@ -22,6 +24,8 @@ pub struct Thread {
     inside: bool,
     /// Whether it is inside an `atomic {`, of a caller perhaps.
     block: bool,
+    /// Whether it is the one that [`Naive::stuck_at`] follows.
+    followed: bool,
 }
 
 /// An active call.
@@ -605,16 +609,23 @@ impl<'a> Naive<'a> {
 
     /// Every name in an expression.
     fn names<'e>(e: &'e Expr, found: &mut Vec<&'e str>) {
+        Self::each_name(e, &mut |name, _| found.push(name));
+    }
+
+    /// Every name in an expression, and whether it is primed.
+    fn each_name<'e>(e: &'e Expr, found: &mut dyn FnMut(&'e str, bool)) {
         match &e.kind {
             ExprKind::Number(_) | ExprKind::Index { .. } => unreachable!("{PLAIN}"),
             ExprKind::Const(_) | ExprKind::Any => {}
-            ExprKind::Name { name, .. } => found.push(name),
-            ExprKind::Not(e) => Self::names(e, found),
-            ExprKind::Chain(_, es) => es.iter().for_each(|e| Self::names(e, found)),
+            ExprKind::Name { name, primed } => found(name, *primed),
+            ExprKind::Not(e) => Self::each_name(e, found),
+            ExprKind::Chain(_, es) => es.iter().for_each(|e| Self::each_name(e, found)),
             ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
-                [a, b].into_iter().for_each(|e| Self::names(e, found));
+                [a, b].into_iter().for_each(|e| Self::each_name(e, found));
             }
-            ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().for_each(|e| Self::names(e, found)),
+            ExprKind::Conditional(c, a, b) => {
+                [c, a, b].into_iter().for_each(|e| Self::each_name(e, found));
+            }
         }
     }
 
@@ -830,7 +841,7 @@ impl<'a> Naive<'a> {
                         _ => unreachable!("matched above"),
                     };
                     // It begins outside all blocks of this function; what its callers have open stays open.
-                    (child.inside, child.block) = (false, false);
+                    (child.inside, child.block, child.followed) = (false, false, false);
                     child.stack.last_mut().expect("a call").before.clear();
                     threads.push(child);
                 }
@@ -995,7 +1006,13 @@ impl<'a> Naive<'a> {
         let mut starts = Vec::new();
         for own in product(&self.own_initial) {
             for call in self.calls(self.main, &[]) {
-                starts.push(Thread { own: own.clone(), stack: vec![call], inside: false, block: false });
+                starts.push(Thread {
+                    own: own.clone(),
+                    stack: vec![call],
+                    inside: false,
+                    block: false,
+                    followed: false,
+                });
             }
         }
         let mut lists: Vec<Vec<Thread>> = vec![Vec::new()];
@@ -1203,6 +1220,7 @@ impl<'a> Naive<'a> {
                 stack: vec![Frame { function: usize::MAX, at: 0, values: Vec::new(), before: Vec::new() }],
                 inside: false,
                 block: false,
+                followed: false,
             };
             if self.eval_shared(e, &config.shared, &thread).contains(&false) {
                 answer.invariant.get_or_insert(depth);

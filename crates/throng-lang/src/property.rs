@@ -117,6 +117,13 @@ impl Together {
         Ok(Together { threads, outside_atomic: false })
     }
 
+    /// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into `text`.
+    pub fn one_at(text: &str) -> Result<Together, Diagnostic> {
+        let hint = "write `L`, `L|M` for one of several places, or `wait` for every `wait` of the program";
+        let threads = vec![Pattern { places: places(&Part::of(text, 0), hint)?, condition: None }];
+        Ok(Together { threads, outside_atomic: false })
+    }
+
     /// Whether variables of threads may be mentioned.
     pub fn has_conditions(&self) -> bool {
         self.threads.iter().any(|t| t.condition.is_some())

@@ -40,6 +40,8 @@ pub struct Question {
     pub races: Vec<String>,
     /// No configuration may be reached in which no thread can move although some thread has not ended.
     pub deadlock: bool,
+    /// Places at which no thread may be stuck, see [`Together::one_at`].
+    pub stuck: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// Whether it is fine to have no property at all (simulation, translation).
@@ -58,7 +60,7 @@ pub struct SourceDiagnostic {
 }
 
 /// A problem, and warnings about it.
-pub struct Posed {
+pub struct PosedProblem {
     /// The problem.
     pub problem: Problem,
     /// Warnings about options and property files.
@@ -107,7 +109,7 @@ impl Question {
         let (mut initial, mut threads) = (None, None);
         for Annotation { word, value } in annotations(&loaded.source.text) {
             let mut wrong = |part: &Part, message: String| {
-                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ error-label L`, \
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
                 let why = Diagnostic::error("E615", part.span, message).hint(hint);
                 diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
@@ -128,6 +130,7 @@ impl Question {
                 "at-most" => &mut question.at_most,
                 "never" => &mut question.never,
                 "race" => &mut question.races,
+                "stuck" => &mut question.stuck,
                 "error-label" => &mut question.error_labels,
                 "invariant" => &mut question.invariants,
                 "target" => &mut question.targets,
@@ -162,13 +165,13 @@ impl Question {
 
     /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
     /// file of the same name may lie beside it.
-    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+    pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let all = self.with_annotations(loaded)?;
         let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
         all.pose_all(loaded, path).map_err(complain)
     }
 
-    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<Posed, Vec<SourceDiagnostic>> {
+    fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
         if self.threads == Some(0) {
             let hint =
@@ -185,13 +188,13 @@ impl Question {
             Input::System(system) => self.about_system(system, loaded, path, &mut warnings, &mut left_out),
         }?;
         self.fits_bound(&problem, loaded, &mut warnings)?;
-        Ok(Posed { problem, warnings, left_out })
+        Ok(PosedProblem { problem, warnings, left_out })
     }
 
     /// Options that say nothing about this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, invariant, .. } =
+        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, stuck, invariant, .. } =
             *self.vocabulary;
         let labels = || format!("labels are for programs; use {target} 's|l,l'");
         let given: Vec<(&str, Option<String>, String)> = match loaded.input {
@@ -207,6 +210,7 @@ impl Question {
                 (mutex, first(&self.mutex), labels()),
                 (at_most, first(&self.at_most), labels()),
                 (never, first(&self.never), labels()),
+                (stuck, first(&self.stuck), labels()),
                 (race, first(&self.races), format!("variables are for programs; use {target} 's|l,l'")),
                 (
                     invariant,
@@ -329,10 +333,11 @@ impl Question {
         }
         type Reader = fn(&str) -> Result<Together, Diagnostic>;
         let names = self.vocabulary;
-        let together: [(&str, &str, &[String], Reader); 3] = [
+        let together: [(&str, &str, &[String], Reader); 4] = [
             ("mutex", names.mutex, &self.mutex, Together::exclusion),
             ("at-most", names.at_most, &self.at_most, Together::at_most),
             ("never", names.never, &self.never, Together::never),
+            ("stuck", names.stuck, &self.stuck, Together::one_at),
         ];
         for (word, option, texts, read) in together {
             for text in texts {
@@ -583,7 +588,7 @@ fn contest_properties(
     for property in properties {
         match property.target {
             // That name is taken.
-            Ok(target) if target.is_deadlock() => {
+            Ok(target) if target.is_about_all_threads() => {
                 let name = format!("property {}", target.name);
                 targets.push(Target { name, ..target });
             }

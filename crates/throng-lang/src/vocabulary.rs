@@ -30,6 +30,8 @@ pub struct Vocabulary {
     pub race: &'static str,
     /// That some thread can always move.
     pub deadlock: &'static str,
+    /// Places at which no thread may be stuck.
+    pub stuck: &'static str,
     /// Expressions that must hold.
     pub invariant: &'static str,
     /// The format of an input.
@@ -67,6 +69,7 @@ impl Vocabulary {
         never: "never_together",
         race: "no_race",
         deadlock: "no_deadlock",
+        stuck: "never_stuck_at",
         invariant: "always",
         from: "Reading::from",
         init_free: "Reading::init_free",

@@ -35,6 +35,7 @@ pub mod quotient;
 pub mod semantics;
 pub mod singles;
 mod states;
+pub mod stuck;
 pub mod table;
 pub mod thread_names;
 pub mod unfold;
@@ -109,8 +110,21 @@ pub struct Place {
     pub labels: Vec<String>,
     /// The function it is in, with its callers when calls were inlined: `main`, `main > f`.
     pub function: String,
+    /// Of each of these callers, the line of the call, if that is known.
+    pub calls: Vec<u32>,
     /// Location in the C file the program was made from.
     pub origin: Option<String>,
+}
+
+/// What a step read or wrote, for people.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Accessed {
+    /// The name of the variable.
+    pub variable: String,
+    /// The value that was read or written.
+    pub value: String,
+    /// Whether it was written.
+    pub writes: bool,
 }
 
 /// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::partial_order`].
@@ -382,6 +396,26 @@ pub trait Persist {
     /// Restores what [`Persist::export_states`] wrote in an earlier process, so that states mean the same in this one. `false` if that is not
     /// possible, e.g. because a state that this process has given out means something else there.
     fn import_states(&self, states: &[u8]) -> bool;
+
+    /// A shared state as bytes that mean the same in every process that has read the same input.
+    fn shared_bytes(&self, s: Shared) -> Vec<u8> {
+        s.0.to_le_bytes().into()
+    }
+
+    /// The shared state that another process wrote with [`Persist::shared_bytes`], if it is one.
+    fn shared_of(&self, bytes: &[u8]) -> Option<Shared> {
+        bytes.try_into().ok().map(|word| Shared(u64::from_le_bytes(word)))
+    }
+
+    /// A local state as bytes that mean the same in every process that has read the same input.
+    fn local_bytes(&self, l: Local) -> Vec<u8> {
+        l.0.to_le_bytes().into()
+    }
+
+    /// The local state that another process wrote with [`Persist::local_bytes`], if it is one.
+    fn local_of(&self, bytes: &[u8]) -> Option<Local> {
+        bytes.try_into().ok().map(|word| Local(u64::from_le_bytes(word)))
+    }
 }
 
 /// Names for people.
@@ -401,6 +435,11 @@ pub trait Describe {
     /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go on: which branch was taken.
     fn way(&self, _edge: Edge) -> Option<String> {
         None
+    }
+
+    /// What a step reads and writes, in order, if its effect on the state does not tell.
+    fn accesses(&self, _step: &Step) -> Vec<Accessed> {
+        Vec::new()
     }
 
     /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.

@@ -3,6 +3,7 @@
 //! All four change verdicts, so none is ever implicit: they are printed with every answer.
 
 use crate::deadlock::DEADLOCK;
+use crate::stuck::STUCK;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -267,6 +268,16 @@ impl Target {
     /// Whether it asks for deadlocks.
     pub fn is_deadlock(&self) -> bool {
         self.name == DEADLOCK
+    }
+
+    /// Whether it asks for stuck threads: see [`crate::stuck`].
+    pub fn is_stuck(&self) -> bool {
+        self.name.starts_with(STUCK)
+    }
+
+    /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads. No engine covers those.
+    pub fn is_about_all_threads(&self) -> bool {
+        self.is_deadlock() || self.is_stuck()
     }
 
     /// Configurations that cover one of `configs`.

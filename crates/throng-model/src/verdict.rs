@@ -86,6 +86,8 @@ pub enum Certificate {
     Quotient(Arc<QuotientMap>, Box<Certificate>),
     /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
     Localised(Arc<Vec<LocalProof>>),
+    /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them has checked its part; here is only how large it is.
+    Spread(Arc<Spread>),
 }
 
 /// Evidence about a localised model.
@@ -271,6 +273,7 @@ impl Certificate {
             }
             Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),
             Certificate::Quotient(_, proof) => proof.measure(),
+            Certificate::Spread(spread) => ("spread", spread.members as usize),
             Certificate::Localised(parts) => {
                 ("localised", parts.iter().map(|part| part.proof.measure().1).sum())
             }
@@ -290,9 +293,19 @@ impl Certificate {
             Certificate::Refutation(refutation) => Arc::as_ptr(refutation).addr(),
             Certificate::Quotient(_, inner) => return inner.identity(),
             Certificate::Localised(parts) => Arc::as_ptr(parts).addr(),
+            Certificate::Spread(spread) => Arc::as_ptr(spread).addr(),
         };
         (discriminant(self), address)
     }
+}
+
+/// A closed set in parts, one with each worker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spread {
+    /// How many configurations there are.
+    pub members: u64,
+    /// How many workers hold them.
+    pub workers: u32,
 }
 
 /// A set of products of sets of states; each set is given as a list of states whose union it is.
@@ -309,6 +322,12 @@ pub struct Products {
 }
 
 impl Products {
+    /// All configurations, member after member; `None` if some member has more than `most`.
+    pub fn all(&self, most: usize) -> Option<Vec<Config>> {
+        let each: Option<Vec<_>> = self.members.iter().map(|member| self.configs(member, most)).collect();
+        Some(each?.concat())
+    }
+
     /// All configurations of a member; `None` if there are more than `most`.
     pub fn configs(&self, product: &Product, most: usize) -> Option<Vec<Config>> {
         let shared = self.shared.get(product.shared as usize)?;

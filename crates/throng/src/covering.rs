@@ -73,6 +73,7 @@ impl<'a> Covering<'a> {
             | Certificate::Upward(_)
             | Certificate::Quotient(..)
             | Certificate::Refutation(_)
+            | Certificate::Spread(_)
             | Certificate::Localised(_) => Box::new(std::iter::empty()),
         }
     }
@@ -90,6 +91,7 @@ fn covers(certificate: &Certificate) -> bool {
         | Certificate::Upward(_)
         | Certificate::Quotient(..)
         | Certificate::Refutation(_)
+        | Certificate::Spread(_)
         | Certificate::Localised(_) => false,
     }
 }

@@ -9,6 +9,9 @@ pub mod backward;
 pub mod cutoff;
 pub(crate) mod deadlock;
 #[doc(hidden)]
+#[cfg(feature = "cluster")]
+pub mod distributed;
+#[doc(hidden)]
 pub mod equations;
 #[doc(hidden)]
 pub mod exhaust;

@@ -26,7 +26,7 @@ use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
 use throng_check::rules;
 use throng_lang::load::Loaded;
-use throng_lang::question::{Posed, Question, SourceDiagnostic};
+use throng_lang::question::{PosedProblem, Question, SourceDiagnostic};
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::limits::{Limits, memory_in_use, peak_memory};
@@ -62,6 +62,8 @@ pub enum Property {
     NoRace(String),
     /// No configuration is reached in which no thread can move although some thread has not ended.
     NoDeadlock,
+    /// Programs: no thread at this place (`L`, `L|M`, or `wait` for all waits) can get stuck there for ever, whatever the others do.
+    NeverStuckAt(String),
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
@@ -215,6 +217,7 @@ impl<'a> Job<'a> {
             Property::NeverTogether(text) => question.never.push(text),
             Property::NoRace(name) => question.races.push(name),
             Property::NoDeadlock => question.deadlock = true,
+            Property::NeverStuckAt(place) => question.stuck.push(place),
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
         }
@@ -249,6 +252,11 @@ impl<'a> Job<'a> {
     /// No configuration is reached in which no thread can move although some thread has not ended.
     pub fn no_deadlock(self) -> Job<'a> {
         self.property(Property::NoDeadlock)
+    }
+
+    /// No thread at this place can get stuck there for ever, whatever the others do.
+    pub fn never_stuck_at(self, place: &str) -> Job<'a> {
+        self.property(Property::NeverStuckAt(place.into()))
     }
 
     /// This expression over the shared variables always holds.
@@ -331,7 +339,7 @@ impl<'a> Job<'a> {
         let asked = question.with_annotations(input.loaded())?;
         let exact = listing || asked.reading(*input.reading()).exact_copies;
         let input = if exact { input.with_exact_copies()? } else { input.clone() };
-        let Posed { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
+        let PosedProblem { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
         let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
         Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
     }
@@ -355,23 +363,23 @@ impl<'a> Job<'a> {
         room_for_the_start(&prepared.problem)?;
         let began = Instant::now();
         let mut asked = prepared.problem.clone();
-        asked.targets.sort_by_key(Target::is_deadlock);
-        let mut found = None;
+        asked.targets.sort_by_key(Target::is_about_all_threads);
+        let mut found: Vec<Target> = Vec::new();
         let mut run = |problem: &Problem, limits: &Limits| {
-            // Engines look at one configuration after another, and whether it is bad; of deadlocks there is more to say.
+            // Engines look at one configuration after another, and whether it is bad; of deadlocks and stuck threads there is more to say.
             let mut asked = problem.clone();
-            asked.targets.retain(|t| !t.is_deadlock());
-            let asks_deadlock = asked.targets.len() < problem.targets.len();
-            let mut answer = match asked.targets.is_empty() && asks_deadlock {
+            asked.targets.retain(|t| !t.is_about_all_threads());
+            let of_all = &problem.targets[asked.targets.len()..];
+            let mut answer = match asked.targets.is_empty() && !of_all.is_empty() {
                 true => Answer::new(Vec::new(), Statistics::default()),
                 false => obeying(&asked, limits, || engine.run(&asked, limits, self.watch)),
             };
             if let Some(flaw) = answer.flaw.take() {
                 return Err(Error::Flawed(flaw));
             }
-            if asks_deadlock {
-                self.find_deadlock(&mut asked, engine.name(), &mut answer, limits)?;
-                found = asked.targets.last().cloned();
+            for target in of_all {
+                self.answer_about_all(&mut asked, target, engine.name(), &mut answer, limits)?;
+                found.extend(asked.targets.last().cloned());
             }
             if self.checks && !answer.checked {
                 let began = Instant::now();
@@ -382,8 +390,8 @@ impl<'a> Job<'a> {
             Ok(answer)
         };
         let (mut problem, mut answer) = bounds::answer(&asked, limits, &mut run)?;
-        if let (Some(found), Some(target)) = (found, problem.targets.iter_mut().find(|t| t.is_deadlock())) {
-            *target = found;
+        for found in found {
+            problem.targets.iter_mut().filter(|t| t.name == found.name).for_each(|t| *t = found.clone());
         }
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
@@ -409,16 +417,18 @@ impl<'a> Job<'a> {
             assumptions: Vec::new(),
             most_threads: None,
             certificate: None,
+            strict: self.strict,
             problem,
             subject,
             shown: OnceLock::new(),
         })
     }
 
-    /// Answers about deadlocks: the last target.
-    fn find_deadlock(
+    /// Answers about deadlocks, or stuck threads: the last target.
+    fn answer_about_all(
         &self,
         problem: &mut Problem,
+        target: &Target,
         engine: &'static str,
         answer: &mut Answer,
         limits: &Limits,
@@ -426,15 +436,21 @@ impl<'a> Job<'a> {
         let method = match engine {
             "auto" => Method::Both,
             "views" | "equations" => Method::Proof,
+            #[cfg(feature = "symbolic")]
+            "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "symbolic");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
-            let why = format!("`{engine}` does not decide deadlocks; `explicit`, `equations` and `auto` do");
-            deadlock::Found::unknown(Unknown::NotForThisModel(why))
+            let (what, prover) =
+                if target.is_stuck() { ("stuck threads", "views") } else { ("deadlocks", "equations") };
+            let why = format!(
+                "`{engine}` does not decide {what}; `explicit`, `symbolic`, `{prover}` and `auto` do"
+            );
+            deadlock::Found::unknown(target, engine, Unknown::NotForThisModel(why))
         } else {
-            obeying(problem, limits, || deadlock::find(problem, method, most, limits, watch))
+            obeying(problem, limits, || deadlock::find(problem, target, method, most, limits, watch))
         };
         problem.targets.push(found.target);
         if self.checks && answer.checked {
@@ -447,7 +463,7 @@ impl<'a> Job<'a> {
                     found.verdict = Verdict::Unknown(Unknown::Inconclusive(why));
                 }
                 Err(flaw) => {
-                    let why = format!("the evidence for target `deadlock` does not stand: {flaw}");
+                    let why = format!("the evidence for target `{}` does not stand: {flaw}", target.name);
                     return Err(Error::Flawed(why));
                 }
             }
@@ -474,9 +490,9 @@ impl<'a> Job<'a> {
 
     /// Whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
-        let Question { targets, prop, error_labels, mutex, at_most, never, races, invariants, .. } =
+        let Question { targets, prop, error_labels, mutex, at_most, never, races, stuck, invariants, .. } =
             &self.question;
-        let lists = [targets, error_labels, mutex, at_most, never, races, invariants];
+        let lists = [targets, error_labels, mutex, at_most, never, races, stuck, invariants];
         let asks = self.question.deadlock || prop.is_some() || lists.iter().any(|list| !list.is_empty());
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }

@@ -14,7 +14,7 @@ use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::concrete::concretise;
-use throng_model::problem::{Problem, Target};
+use throng_model::problem::{Asks, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 /// What was found out. Prints as a report for people.
@@ -47,6 +47,8 @@ pub struct Outcome {
     pub most_threads: Option<u32>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
+    /// Whether a vacuous proof counts as none, see [`crate::Job::strict`].
+    pub(crate) strict: bool,
     pub(crate) subject: Subject,
     pub(crate) shown: OnceLock<Answer>,
 }
@@ -68,9 +70,11 @@ impl Subject {
 }
 
 impl Outcome {
-    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe.
+    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches its largest value is an answer, no violation, and does not count.
     pub fn status(&self) -> Status {
-        Status::overall(&self.answer.verdicts)
+        let pairs = self.problem.targets.iter().zip(&self.answer.verdicts);
+        let counts = pairs.filter(|(target, _)| !shows_value(target));
+        counts.map(|(_, verdict)| Status::of(verdict)).max().unwrap_or(Status::Unknown)
     }
 
     /// Whether no target can be reached.
@@ -86,6 +90,14 @@ impl Outcome {
     /// Whether everything was proved, and nothing vacuously.
     pub fn is_strictly_safe(&self) -> bool {
         self.is_safe() && self.vacuous.is_empty()
+    }
+
+    /// The exit status of a program that answers this question: that of the verdict; of a vacuous proof where [`crate::Job::strict`] asks for more, that of UNKNOWN.
+    pub fn exit_code(&self) -> u8 {
+        match self.strict && self.is_safe() && !self.is_strictly_safe() {
+            true => Status::Unknown.exit_code(),
+            false => self.status().exit_code(),
+        }
     }
 
     /// What answered: the engine, or those of a portfolio's engines that did.
@@ -220,6 +232,11 @@ pub struct Written {
     pub seconds: Option<f64>,
 }
 
+/// Whether reaching a target is an answer and no violation: it shows the largest value of a sum.
+pub(crate) fn shows_value(target: &Target) -> bool {
+    target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Reaches(_)))
+}
+
 /// A verdict without its evidence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Status {
@@ -239,11 +256,6 @@ impl Status {
             Verdict::Unsafe(_) => Status::Unsafe,
             Verdict::Unknown(_) => Status::Unknown,
         }
-    }
-
-    /// `UNSAFE` if any is, else `UNKNOWN` if any is, else `SAFE`.
-    pub fn overall(verdicts: &[Verdict]) -> Status {
-        verdicts.iter().map(Status::of).max().unwrap_or(Status::Unknown)
     }
 
     /// The exit status that goes with it.

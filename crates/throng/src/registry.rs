@@ -10,6 +10,8 @@ use throng_model::problem::{Bound, Problem};
 use crate::engine::Algorithm;
 use crate::engine::auto::Auto;
 use crate::engine::backward::Pruned;
+#[cfg(feature = "cluster")]
+use crate::engine::distributed::Distributed;
 use crate::engine::equations::Equations;
 use crate::engine::explicit::Explicit;
 use crate::engine::facts::FactStore;
@@ -52,6 +54,9 @@ pub enum Engine {
     Localise,
     /// Walks, the state equation and exhaustive search of nets.
     Reachability,
+    /// `explicit` over several workers.
+    #[cfg(feature = "cluster")]
+    Distributed,
     /// Forward with decision diagrams.
     #[cfg(feature = "symbolic")]
     Symbolic,
@@ -100,6 +105,8 @@ impl Engine {
         Engine::Views,
         Engine::Localise,
         Engine::Reachability,
+        #[cfg(feature = "cluster")]
+        Engine::Distributed,
         #[cfg(feature = "symbolic")]
         Engine::Symbolic,
     ];
@@ -116,6 +123,8 @@ impl Engine {
             Engine::Views => "views",
             Engine::Localise => "localise",
             Engine::Reachability => "reachability",
+            #[cfg(feature = "cluster")]
+            Engine::Distributed => "distributed",
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "symbolic",
         }
@@ -149,6 +158,10 @@ impl Engine {
             Engine::Reachability => {
                 "What a net with one initial marking can reach, exactly: targets that ask for few tokens, deadlocks"
             }
+            #[cfg(feature = "cluster")]
+            Engine::Distributed => {
+                "`explicit` without partial orders, spread over several workers, on one machine or many"
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => "The same over sets of states as decision diagrams, for Boolean programs",
         }
@@ -162,6 +175,8 @@ impl Engine {
             Engine::Auto | Engine::Reachability => return engine,
             // `explicit` finds shortest runs of the original, `symbolic` and `localise` are for programs, and the portfolio decides for each of its engines.
             Engine::Explicit | Engine::Localise => engine,
+            #[cfg(feature = "cluster")]
+            Engine::Distributed => engine,
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => engine,
             _ if settings.quotient => Box::new(OnQuotient(engine)),
@@ -188,6 +203,10 @@ impl Engine {
             Engine::Backward => Box::new(Pruned { store }),
             Engine::Views => Box::new(Views { store }),
             Engine::Localise => Box::new(Localise),
+            #[cfg(feature = "cluster")]
+            Engine::Distributed => {
+                Box::new(Distributed { max_threads, stop_at_first, ..Distributed::new(jobs) })
+            }
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => Box::new(Symbolic { max_threads, stop_at_first, por, ..Symbolic::default() }),
         }

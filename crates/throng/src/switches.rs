@@ -40,7 +40,9 @@ pub(crate) fn fewest_switches(
     if now <= least {
         return None;
     }
-    let search = Search { problem, target, scripts, bound: problem.bound.threads() };
+    // No more threads at a time than the run has: that is the number beside the verdict.
+    let bound = problem.bound.threads().unwrap_or(u32::MAX).min(trace.threads());
+    let search = Search { problem, target, scripts, bound: Some(bound) };
     search.run(trace, start, now, left)
 }
 

@@ -10,10 +10,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::covering::Covering;
 use throng_lang::bp::program::program_of;
+use throng_lang::property::Together;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Severity, Source, Span};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
+use throng_model::stuck::STUCK;
 use throng_model::verdict::Verdict;
 use throng_model::{Local, Model, Place, Shared};
 
@@ -36,7 +38,9 @@ pub(crate) fn vacuous(
         return Vec::new();
     };
     let mut places = model.places();
-    places.retain(|p| is_asked(p, &safe) || is_assumption(p));
+    let labels: BTreeSet<String> = safe.iter().flat_map(|name| labels(name)).collect();
+    let is_asked = |p: &Place| is_assertion(p) || p.labels.iter().any(|l| labels.contains(l));
+    places.retain(|p| is_asked(p) || is_assumption(p));
     if places.is_empty() {
         return Vec::new();
     }
@@ -55,8 +59,8 @@ pub(crate) fn vacuous(
             found.push((at, "W621", format!("no thread gets past this{bound}: its condition never holds")));
         }
     }
-    for label in safe.iter().filter_map(|name| name.strip_prefix("mutex ")) {
-        let mut labelled = places.iter().filter(|p| p.labels.iter().any(|l| l == label)).peekable();
+    for label in &labels {
+        let mut labelled = places.iter().filter(|p| p.labels.contains(label)).peekable();
         if let Some(first) = labelled.peek().map(|p| (p.line, p.column))
             && labelled.all(|p| !seen.reached.contains(&(p.line, p.column)))
         {
@@ -92,9 +96,18 @@ fn is_assumption(place: &Place) -> bool {
     }
 }
 
-fn is_asked(place: &Place, safe: &[&str]) -> bool {
-    let mut labels = place.labels.iter();
-    is_assertion(place) || labels.any(|l| safe.iter().any(|name| name.strip_prefix("mutex ") == Some(l)))
+/// The labels, and perhaps lines, that a target is about.
+fn labels(target: &str) -> Vec<String> {
+    type Reader = fn(&str) -> Result<Together, Diagnostic>;
+    let kinds: [(&str, Reader); 4] = [
+        ("mutex ", Together::exclusion),
+        ("at-most ", Together::at_most),
+        ("never ", Together::never),
+        (STUCK, Together::one_at),
+    ];
+    let asked = kinds.iter().find_map(|(kind, read)| read(target.strip_prefix(kind)?).ok());
+    let patterns = asked.into_iter().flat_map(|together| together.threads);
+    patterns.flat_map(|pattern| pattern.places).map(|place| place.text).collect()
 }
 
 /// Line and column of a statement.

@@ -312,6 +312,7 @@ impl<'a> Lower<'a> {
                 arguments.push(self.convert(v, t, e.span)?);
             }
             let r = self.register(INT, None);
+            self.here = s.span;
             return self.spawn(&name, &arguments, r, s.span);
         }
         let callee = self.value(&c.node.callee)?;
@@ -323,6 +324,7 @@ impl<'a> Lower<'a> {
         }
         let r = self.register(INT, None);
         let names = self.candidates(arguments.len());
+        self.here = s.span;
         self.spawn_pointer(&callee.expr, names, &arguments, r, s.span)
     }
 

@@ -39,14 +39,14 @@ impl<'a> Lower<'a> {
             let mine = Expr::bin(BinOp::Eq, word, owner.clone(), INT);
             self.emit(Instr::Branch(mine, own, blocked));
             self.place_label(own);
-            // 1 is recursive, 2 checks for errors and returns EDEADLK.
+            // 1 is recursive, 2 checks for errors and returns EDEADLK, or EBUSY where it is only tried.
             let check = self.label();
             self.emit(Instr::Branch(Self::equals(k.clone(), 1), recursive, check));
             self.place_label(check);
             let error = self.label();
             self.emit(Instr::Branch(Self::equals(k, 2), error, blocked));
             self.place_label(error);
-            self.emit(Instr::Let(result, Expr::Const(35)));
+            self.emit(Instr::Let(result, Expr::Const(if wait { 35 } else { 16 })));
             self.emit(Instr::Jump(end));
             self.place_label(recursive);
             let count = self.load(&m.expr, 4, INT);
@@ -138,6 +138,7 @@ impl<'a> Lower<'a> {
             "exit" => {
                 let v = self.arg(args, 0, span)?;
                 self.leave_all();
+                self.end_keys(span)?;
                 self.emit(Instr::End(v.expr));
                 None
             }
@@ -365,8 +366,10 @@ impl<'a> Lower<'a> {
                 self.place_label(end);
                 ok()
             }
-            "key_create" | "key_delete" | "setspecific" | "getspecific" | "cleanup_push" | "cleanup_pop"
-            | "cancel" | "atfork" | "kill" => {
+            "key_create" | "key_delete" | "setspecific" | "getspecific" => {
+                return self.key_function(name, args, span).map(Some);
+            }
+            "cleanup_push" | "cleanup_pop" | "cancel" | "atfork" | "kill" => {
                 return unsupported(span, format!("`pthread_{name}`"));
             }
             _ if ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set", "get"]

@@ -25,7 +25,11 @@ void __throng_assume(int holds);
 void __throng_park(void);
 int __throng_create(int site, void *handle, unsigned long size, void *function, void *argument);
 int __throng_join(int site, unsigned long number, void **result);
-void __throng_exit(void *result);
+void __throng_exit(int site, void *result);
+int __throng_key_create(int site, void *key, unsigned long size, void *function);
+int __throng_key_delete(int site, unsigned key);
+int __throng_set_specific(unsigned key, void *value);
+void *__throng_get_specific(unsigned key);
 unsigned long __throng_self(void);
 void *__throng_malloc(int site, unsigned long size);
 int __throng_lock(int site, const volatile void *lock, int waits);
@@ -33,7 +37,11 @@ int __throng_unlock(int site, const volatile void *lock);
 int __throng_read_lock(int site, const volatile void *lock, int waits);
 int __throng_write_lock(int site, const volatile void *lock, int waits);
 int __throng_reset(int site, const volatile void *lock, int value);
-int __throng_wait(int site, const volatile void *lock, int steps);
+int __throng_set_kind(int site, const volatile void *attribute, int kind);
+int __throng_init(int site, const volatile void *lock, const volatile void *attribute);
+int __throng_destroy(int site, const volatile void *lock);
+int __throng_wait(int site, const volatile void *condition, const volatile void *lock, int steps);
+int __throng_signal(int site, const volatile void *condition, int all);
 int __throng_sem_post(int site, const volatile void *sem);
 int __throng_sem_wait(int site, const volatile void *sem, int waits);
 int __throng_sem_value(int site, const volatile void *sem, int *to);
@@ -42,6 +50,9 @@ int __throng_once(int site, const volatile void *once, void (*function)(void));
 int __throng_enter(int site, int place);
 void __throng_leave(int site, int place);
 int __throng_pass(int site);
+void __throng_arithmetic(int op, int is_signed, int size, long long x, long long y);
+#define __throng_checked(op, result, x, y) \
+  __throng_arithmetic(op, _Generic((result), int: 1, long: 1, long long: 1, default: 0), sizeof(result), (long long)(x), (long long)(y))
 /* An inline function of C99 need not exist otherwise. */
 #define inline
 /* ---- the program ---- */

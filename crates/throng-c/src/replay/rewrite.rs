@@ -354,11 +354,12 @@ impl<'a> Rewriter<'a> {
                 ref op if compound(op).is_some() => {
                     let op = compound(op).unwrap_or("+");
                     let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    if !reads && !writes && !other {
+                    let seen = reads || writes || other;
+                    if !seen && !self.question.overflow {
                         return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
                     }
                     let v = self.name();
-                    let update = self.update(site, other, &l, op, &v, false);
+                    let update = self.update(seen.then_some(site), other, &l, op, &v, false);
                     format!("({{ __auto_type {v} = ({r}); {update} }})")
                 }
                 BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
@@ -368,14 +369,16 @@ impl<'a> Rewriter<'a> {
                 _ => {
                     let both = self.is_seen(&b.node.lhs) && self.is_seen(&b.node.rhs);
                     let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
-                    if !both {
+                    let op = self.text[b.node.lhs.span.end..b.node.rhs.span.start].to_string();
+                    let op = op.trim().trim_matches(['(', ')']).trim();
+                    let checked = self.question.overflow && ARITHMETIC.contains(&op);
+                    if !both && !checked {
                         return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
                     }
                     // From left to right.
                     let (x, y) = (self.name(), self.name());
-                    let op = self.text[b.node.lhs.span.end..b.node.rhs.span.start].to_string();
-                    let op = op.trim().trim_matches(['(', ')']).trim();
-                    format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {x} {op} {y}; }})")
+                    let check = self.checked(&x, op, &y);
+                    format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {check}{x} {op} {y}; }})")
                 }
             },
             Expression::UnaryOperator(u) => match u.node.operator.node {
@@ -389,7 +392,8 @@ impl<'a> Rewriter<'a> {
                 | UnaryOperator::PreIncrement
                 | UnaryOperator::PreDecrement => {
                     let inner = self.place(&u.node.operand);
-                    if !reads && !writes && !other {
+                    let seen = reads || writes || other;
+                    if !seen && !self.question.overflow {
                         return self.around(e.span, &[(u.node.operand.span, inner)]);
                     }
                     use UnaryOperator as U;
@@ -398,7 +402,11 @@ impl<'a> Rewriter<'a> {
                         _ => "-",
                     };
                     let post = matches!(u.node.operator.node, U::PostIncrement | U::PostDecrement);
-                    format!("({{ {} }})", self.update(site, other, &inner, op, "1", post))
+                    format!("({{ {} }})", self.update(seen.then_some(site), other, &inner, op, "1", post))
+                }
+                UnaryOperator::Minus if self.question.overflow => {
+                    let (x, inner) = (self.name(), self.value(&u.node.operand));
+                    format!("({{ __auto_type {x} = ({inner}); {}-{x}; }})", self.checked("0", "-", &x))
                 }
                 _ => {
                     let inner = self.value(&u.node.operand);
@@ -485,19 +493,37 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// `place op= v`, with the old or the new value as its value.
-    fn update(&mut self, site: usize, atomic: bool, place: &str, op: &str, v: &str, post: bool) -> String {
+    /// What asks whether an operation overflows, if that is the question.
+    fn checked(&self, x: &str, op: &str, y: &str) -> String {
+        match op.bytes().next().filter(|_| self.question.overflow && ARITHMETIC.contains(&op)) {
+            Some(symbol) => format!("__throng_checked('{}', {x} {op} {y}, {x}, {y}); ", char::from(symbol)),
+            None => String::new(),
+        }
+    }
+
+    /// `place op= v`, with the old or the new value as its value; without a site, other threads do not see it.
+    fn update(
+        &mut self,
+        site: Option<usize>,
+        atomic: bool,
+        place: &str,
+        op: &str,
+        v: &str,
+        post: bool,
+    ) -> String {
         let (a, o, n) = (self.name(), self.name(), self.name());
         let value = if post { &o } else { &n };
-        let (first, second) = match atomic {
-            true => (format!("__throng_turn({site}, 2);"), String::new()),
-            false => (
+        let (first, second) = match site {
+            None => (String::new(), String::new()),
+            Some(site) if atomic => (format!("__throng_turn({site}, 2);"), String::new()),
+            Some(site) => (
                 format!("__throng_read({site}, (void *){a}, sizeof *{a});"),
                 format!("__throng_turn({site}, 1);"),
             ),
         };
+        let check = if atomic { String::new() } else { self.checked(&o, op, v) };
         format!(
-            "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; __typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
+            "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; {check}__typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
         )
     }
 
@@ -639,22 +665,39 @@ impl<'a> Rewriter<'a> {
                 )
             }
             "join" => format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1)),
-            "exit" => format!("__throng_exit((void *)({}))", arg(0)),
+            "exit" => format!("__throng_exit({site}, (void *)({}))", arg(0)),
+            "key_create" => {
+                format!(
+                    "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
+                    arg(1)
+                )
+            }
+            "key_delete" => format!("__throng_key_delete({site}, {lock})"),
+            "setspecific" => format!("__throng_set_specific({lock}, (void *)({}))", arg(1)),
+            "getspecific" => format!("__throng_get_specific({lock})"),
             "self" => "__throng_self()".into(),
             "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
             "mutex_lock" | "spin_lock" => format!("__throng_lock({site}, {lock}, 1)"),
             "mutex_trylock" | "spin_trylock" => format!("__throng_lock({site}, {lock}, 0)"),
             "mutex_unlock" | "spin_unlock" | "rwlock_unlock" => format!("__throng_unlock({site}, {lock})"),
-            "mutex_init" | "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
+            "mutex_init" => format!("__throng_init({site}, {lock}, {})", arg(1)),
+            "mutexattr_settype" => format!("__throng_set_kind({site}, {lock}, {})", arg(1)),
+            "mutex_destroy" => format!("__throng_destroy({site}, {lock})"),
+            "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
             "rwlock_rdlock" => format!("__throng_read_lock({site}, {lock}, 1)"),
             "rwlock_tryrdlock" => format!("__throng_read_lock({site}, {lock}, 0)"),
             "rwlock_wrlock" => format!("__throng_write_lock({site}, {lock}, 1)"),
             "rwlock_trywrlock" => format!("__throng_write_lock({site}, {lock}, 0)"),
-            "cond_wait" => format!("__throng_wait({site}, {}, {steps})", arg(1)),
+            "cond_wait" => format!("__throng_wait({site}, {lock}, {}, {steps})", arg(1)),
             "cond_timedwait" => {
                 self.inputs.insert(site);
-                format!("(__throng_wait({site}, {}, {steps}), (int)__throng_input({site}) * 110)", arg(1))
+                format!(
+                    "(__throng_wait({site}, {lock}, {}, {steps}), (int)__throng_input({site}) * 110)",
+                    arg(1)
+                )
             }
+            "cond_signal" => format!("__throng_signal({site}, {lock}, 0)"),
+            "cond_broadcast" => format!("__throng_signal({site}, {lock}, 1)"),
             "barrier_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
             "barrier_wait" => format!("__throng_barrier({site}, {lock})"),
             "once" => format!("__throng_once({site}, {lock}, {})", arg(1)),
@@ -667,6 +710,9 @@ impl<'a> Rewriter<'a> {
         })
     }
 }
+
+/// The operators that may overflow, or have no result.
+const ARITHMETIC: [&str; 7] = ["+", "-", "*", "/", "%", "<<", ">>"];
 
 fn compound(op: &BinaryOperator) -> Option<&'static str> {
     use BinaryOperator as B;

@@ -239,6 +239,14 @@ fn runs_into_violations_end_in_them_when_compiled() {
             "{head} pthread_mutex_t m; pthread_cond_t c; void *f(void *p) {{ pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); x = 7; \
                  pthread_mutex_unlock(&m); return 0; }} {two}"
         ),
+        // An input that is stored where other threads see it; threads that a label starts.
+        format!(
+            "{head} void *f(void *p) {{ assert(x != 41); return 0; }} int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); \
+             x = __VERIFIER_nondet_int(); pthread_join(t, 0); return 0; }}"
+        ),
+        format!(
+            "{head} void f(int n) {{ x = n; }} int main() {{ __CPROVER_ASYNC_1: f(1); while (1) {{ __CPROVER_ASYNC_2: f(2); assert(x != 2); }} }}"
+        ),
     ];
     for text in &cases {
         let loaded = load_text(&folder, text, &Options::default());

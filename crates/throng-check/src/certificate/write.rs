@@ -74,6 +74,8 @@ impl Numbers {
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
                 self.see_all(model, proof);
             }
+            // Its members are elsewhere.
+            Certificate::Spread(_) => {}
             Certificate::Localised(parts) => {
                 for LocalProof { map, at, proof } in &**parts {
                     self.shared.insert(map.shared);
@@ -407,6 +409,9 @@ fn set<'a>(
             merged: classes(map, numbers),
             proof: Box::new(set(model, proof, numbers, completed)?),
         },
+        Certificate::Spread(_) => {
+            return Err("the set is spread over the workers that found it and was not collected".into());
+        }
         Certificate::Localised(parts) => {
             let part = |part: &'a LocalProof| {
                 let numbered = |ls: &[Local]| ls.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
@@ -421,9 +426,7 @@ fn set<'a>(
             Evidence::Localised { parts: parts.iter().map(part).collect::<Result<_, String>>()? }
         }
         Certificate::Products(products) if !products.reduced => {
-            let all = products.members.iter().map(|product| products.configs(product, MOST));
-            let mut all: Vec<Config> =
-                all.collect::<Option<Vec<_>>>().ok_or("a product of sets is too large to write")?.concat();
+            let mut all = products.all(MOST).ok_or("a product of sets is too large to write")?;
             all.sort_unstable();
             all.dedup();
             Evidence::Closed { configurations: Configs { set: Cow::Owned(all), numbers: numbers.clone() } }

@@ -72,20 +72,27 @@ impl Decoder<'_> {
         // There may be thousands of targets.
         let mut places: HashMap<Sought, Vec<usize>> = HashMap::new();
         for (i, target) in self.problem.targets.iter().enumerate() {
-            if !target.is_deadlock() {
+            if !target.is_about_all_threads() {
                 places.entry(sought(target.configs.clone(), target)).or_default().push(i);
             }
         }
-        let of_deadlocks: Vec<usize> =
-            (0..asked_for.len()).filter(|&i| self.problem.targets[i].is_deadlock()).collect();
         for asked in &origin.problem.targets {
             let largest = asked.formula.as_ref().and_then(|formula| match &formula.asks {
                 Asks::Largest(sum) => Some(self.shows_largest(sum, &places)),
                 _ => None,
             });
+            let named: Vec<usize>;
             let found = match &largest {
                 Some(found) => found.as_slice(),
-                None if asked.is_deadlock() => &of_deadlocks[..],
+                None if asked.is_about_all_threads() => {
+                    let same = |i: &usize| {
+                        let stated = &self.document.targets[*i].property;
+                        let own = self.problem.targets[*i].is_about_all_threads();
+                        own && Property::of_name(&asked.name).as_ref() == Some(stated)
+                    };
+                    named = (0..asked_for.len()).filter(same).collect();
+                    &named[..]
+                }
                 None => {
                     let key = sought(self.sought(asked)?, asked);
                     places.get(&key).map(Vec::as_slice).unwrap_or_default()

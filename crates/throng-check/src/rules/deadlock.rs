@@ -9,13 +9,14 @@
 use super::Flaw;
 use super::forward::{Kind, check_forward};
 use super::linear::Vectors;
+use super::partial_order::{MOST, check_products};
 use super::run::check_trace;
 use super::views::Closed;
 use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
-use throng_model::verdict::{Certificate, Vector, Verdict, Views};
-use throng_model::{Bystanders, Local};
+use throng_model::verdict::{Certificate, Products, Unknown, Vector, Verdict, Views};
+use throng_model::{Bystanders, Config, Local, Model};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about deadlocks.
 pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
@@ -39,13 +40,11 @@ pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limi
         }
         Verdict::Safe(Certificate::Closed(set)) => {
             check_forward(problem, &target(Vec::new()), set, Kind::Closed, &mut ticker)?;
-            for config in set.iter() {
-                ticker.tick()?;
-                if deadlocked(model, config, bound)?.is_some() {
-                    return Err(Flaw::BadMember(config.describe(model)));
-                }
-            }
-            Ok(())
+            no_deadlock(model, set, bound, &mut ticker)
+        }
+        Verdict::Safe(Certificate::Products(products)) => {
+            let all = all_of(problem, products, &mut ticker)?;
+            no_deadlock(model, &all, bound, &mut ticker)
         }
         Verdict::Safe(Certificate::Views(views)) => check_invariants(problem, views, &[], &mut ticker),
         Verdict::Safe(Certificate::Relative(relative)) if relative.basis.is_empty() => {
@@ -53,6 +52,35 @@ pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limi
         }
         Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about deadlocks".into())),
     }
+}
+
+/// The configurations of products that are closed under all steps.
+pub(super) fn all_of(
+    problem: &Problem,
+    products: &Products,
+    ticker: &mut Ticker,
+) -> Result<Vec<Config>, Flaw> {
+    if products.reduced {
+        return Err(Flaw::Malformed("not all orders of steps were looked at".into()));
+    }
+    check_products(problem, &Target::covering(String::new(), Vec::new()), products, ticker)?;
+    let too_large = || Flaw::Limit(Unknown::Inconclusive("a product of sets is too large to check".into()));
+    products.all(MOST).ok_or_else(too_large)
+}
+
+fn no_deadlock(
+    model: &dyn Model,
+    set: &[Config],
+    bound: Option<u32>,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    for config in set {
+        ticker.tick()?;
+        if deadlocked(model, config, bound)?.is_some() {
+            return Err(Flaw::BadMember(config.describe(model)));
+        }
+    }
+    Ok(())
 }
 
 fn check_invariants(

@@ -15,7 +15,7 @@ use throng_model::verdict::{Products, Unknown};
 use throng_model::{Config, Footprint, Local, Shared};
 
 /// A product with more configurations than this is not looked at.
-const MOST: usize = 1 << 20;
+pub(super) const MOST: usize = 1 << 20;
 
 /// Checks a set of configurations.
 pub(super) fn check_reduced(

@@ -5,6 +5,7 @@ mod deadlock;
 mod hunt;
 mod replay;
 mod search;
+mod switches;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use super::vocabulary::OPTIONS;
 use super::{CertifyArgs, CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
 use throng::{Engine, Job, Outcome};
+use throng_c::goto::Start;
 use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -81,9 +83,9 @@ fn parts(first: &Path, more: &[PathBuf]) -> Vec<PathBuf> {
 
 fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<Read, Failure> {
     let asked = question.question();
-    let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never];
+    let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never, &asked.stuck];
     if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
-        let why = "--initial, --target, --prop, --invariant, --at-most and --never are not for C: `main`, or --entry, says where threads start, and \
+        let why = "--initial, --target, --prop, --invariant, --at-most, --never and --stuck are not for C: `main`, or --entry, says where threads start, and \
                    assertions, --error-label, --mutex, --race, --deadlock, --overflow and --locks what must not happen";
         return Err(Failure::Other(why.into()));
     }
@@ -188,8 +190,8 @@ pub(super) fn check(
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let mut engine = args.search.engine.build(&settings(args));
-    if args.search.engine == Engine::Auto && read.loaded.program.creates_without_bound() {
-        engine = Box::new(hunt::HuntFirst(engine));
+    if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
+        engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
     }
     let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose));
     if args.search.engine == Engine::Auto && abstraction.applies() {

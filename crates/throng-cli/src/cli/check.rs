@@ -12,7 +12,7 @@ use super::files::{self, Kind};
 use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
 use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, Status, engine};
+use throng::{Engine, Job, Settings, engine};
 use throng_check::certificate::write::Origin;
 use throng_lang::bp::lint::lint;
 use throng_lang::load::Input;
@@ -26,6 +26,10 @@ use throng_model::verdict::{Unknown, Verdict};
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
+    #[cfg(feature = "cluster")]
+    if let Some(hosts) = &args.cluster.cluster {
+        return super::cluster::check(args, hosts, console);
+    }
     if !args.more.is_empty() && !super::c::is_one_program(args) {
         return several(args, console);
     }
@@ -82,7 +86,12 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(worst)
 }
 
-fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>) -> Result<u8, Failure> {
+pub(super) fn check(
+    args: &CheckArgs,
+    console: &Console,
+    limits: &Limits,
+    print: Print<'_>,
+) -> Result<u8, Failure> {
     if super::c::is_c(&args.input) {
         return super::c::check(args, console, limits, print);
     }
@@ -100,27 +109,49 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     if args.strict {
         job = job.strict();
     }
-    let problem = console.prepare(&job, Job::prepare)?.problem.clone();
-    if let (true, Input::Program(program)) = (args.lint, &input.loaded().input) {
-        let source = &input.loaded().source;
+    let prepared = console.prepare(&job, Job::prepare)?;
+    let problem = prepared.problem.clone();
+    // What the question made of the input: a program that asks for values of threads' variables is read again, so that none is forgotten.
+    let loaded = prepared.loaded().unwrap_or(input.loaded()).clone();
+    if let (true, Input::Program(program)) = (args.lint, &loaded.input) {
+        let source = &loaded.source;
         let warned = lint(program.program(), source);
         let warned =
             warned.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
         console.warn(&warned.collect::<Vec<_>>());
     }
     args.reuse.iter().for_each(|path| files::was_read(path));
+    // Workers keep their parts in a folder, which is not written over.
+    let checkpoint = args.checkpoint.as_ref().filter(|_| args.search.engine.name() != "distributed").cloned();
     let outputs = [
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
-        (&args.checkpoint, Kind::Own),
+        (&checkpoint, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
     let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
     if endless && io::stderr().is_terminal() {
         console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
     }
-    let mut engine = if args.exhaust { aimless(args)? } else { args.search.engine.build(&settings(args)) };
+    #[cfg(feature = "cluster")]
+    let parts = match args.search.engine {
+        Engine::Distributed => super::cluster::parts(args, &loaded, &problem)?,
+        _ => None,
+    };
+    let mut engine = match args.search.engine {
+        _ if args.exhaust => aimless(args)?,
+        #[cfg(feature = "cluster")]
+        Engine::Distributed => {
+            super::cluster::refuse(args)?;
+            parts
+                .iter()
+                .filter_map(|parts| parts.earlier())
+                .for_each(|what| console.note(&format!("note: {what}")));
+            super::cluster::engine(args, parts.clone())
+        }
+        engine => engine.build(&settings(args)),
+    };
     let problem = match args.unfold.then(|| as_table(&problem, limits)) {
         None => problem,
         Some(Ok(table)) => {
@@ -132,13 +163,13 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
             problem
         }
     };
-    if let Some(path) = &args.checkpoint {
-        let checkpoint = Checkpoint::open(path, args, input.loaded(), &problem)?;
+    if let Some(path) = &checkpoint {
+        let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(Reusing::new(path, input.loaded(), engine)?);
+        engine = Box::new(Reusing::new(path, &loaded, engine)?);
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();
@@ -148,7 +179,7 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     let certificate = match &args.certificate {
         Some(path) => {
             let reading = args.input.reading();
-            let origin = Origin { loaded: input.loaded(), reading: &reading, problem: &outcome.problem };
+            let origin = Origin { loaded: &loaded, reading: &reading, problem: &outcome.problem };
             certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)
         }
         None => Ok(None),
@@ -167,13 +198,14 @@ fn check(args: &CheckArgs, console: &Console, limits: &Limits, print: Print<'_>)
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let written = [Some(printed), unwritten.map(Err), html, sarif];
     written.into_iter().flatten().try_for_each(|written| written)?;
+    let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
+    let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
+    #[cfg(feature = "cluster")]
+    parts.iter().filter_map(|parts| parts.end(unanswered)).for_each(|how| console.note(&how));
     if let Some(kept) = console.checkpoint() {
-        let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
-        let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
-    let vacuous = args.strict && outcome.is_safe() && !outcome.is_strictly_safe();
-    Ok(if vacuous { Status::Unknown.exit_code() } else { outcome.status().exit_code() })
+    Ok(outcome.exit_code())
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.

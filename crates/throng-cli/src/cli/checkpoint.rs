@@ -26,7 +26,7 @@ use throng_model::problem::Problem;
 const LAYOUT: u32 = 2;
 
 /// Bytes of the checksum.
-const CHECKSUM: u64 = 4;
+pub(super) const CHECKSUM: u64 = 4;
 
 /// Writing the state may take one part in so many of the time.
 const SHARE: u32 = 20;
@@ -36,7 +36,7 @@ const LONGEST_HEADER: u64 = 1 << 20;
 
 /// Of what search this is the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Header {
+pub(super) struct Header {
     /// The version that wrote it.
     throng: String,
     layout: u32,
@@ -48,6 +48,20 @@ struct Header {
     options: String,
     /// Seconds searched so far.
     seconds: f64,
+}
+
+impl Header {
+    /// Of this search, which has not begun.
+    pub(super) fn new(args: &CheckArgs, loaded: &Loaded, problem: &Problem) -> Header {
+        Header {
+            throng: env!("CARGO_PKG_VERSION").into(),
+            layout: LAYOUT,
+            input: format!("{} {} {:?}", hash(&loaded.source.text), loaded.format, args.input.reading()),
+            question: question(problem),
+            options: options(args),
+            seconds: 0.0,
+        }
+    }
 }
 
 /// The file and when it was written.
@@ -82,14 +96,7 @@ impl Checkpoint {
             let why = "--checkpoint is for `--engine explicit` and `--engine karp-miller`";
             return Err(Failure::Other(why.into()));
         }
-        let mut header = Header {
-            throng: env!("CARGO_PKG_VERSION").into(),
-            layout: LAYOUT,
-            input: format!("{} {} {:?}", hash(&loaded.source.text), loaded.format, args.input.reading()),
-            question: question(problem),
-            options: options(args),
-            seconds: 0.0,
-        };
+        let mut header = Header::new(args, loaded, problem);
         let found = match fs::metadata(path) {
             Err(why) if why.kind() == io::ErrorKind::NotFound => false,
             Err(why) => return Err(refused(path, &why.to_string())),
@@ -233,9 +240,9 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// Adds up what goes through.
-struct Summing<'a> {
-    file: &'a File,
-    sum: crc32fast::Hasher,
+pub(super) struct Summing<'a> {
+    pub(super) file: &'a File,
+    pub(super) sum: crc32fast::Hasher,
 }
 
 impl Write for Summing<'_> {
@@ -304,10 +311,13 @@ fn question(problem: &Problem) -> String {
 fn options(args: &CheckArgs) -> String {
     let mut options = match args.search.engine {
         Engine::KarpMiller => return "karp-miller".into(),
-        _ => String::from("explicit"),
+        engine => engine.name().to_string(),
     };
     let said = [
-        (!super::check::settings(args).partial_order, " without partial orders"),
+        (
+            args.search.engine == Engine::Explicit && !super::check::settings(args).partial_order,
+            " without partial orders",
+        ),
         (args.search.no_counting, " --no-counting"),
         (args.stop_at_first, " --stop-at-first"),
     ];
@@ -316,10 +326,13 @@ fn options(args: &CheckArgs) -> String {
 }
 
 /// What is not the same, if anything.
-fn differs(earlier: &Header, now: &Header) -> Option<String> {
+pub(super) fn differs(earlier: &Header, now: &Header) -> Option<String> {
     let both = |what: &str, earlier: &str, now: &str| {
         Some(format!("it is about another {what}\n  then: {earlier}\n  now:  {now}"))
     };
+    if (&earlier.throng, earlier.layout) != (&now.throng, now.layout) {
+        return Some(format!("it was written by throng {} (layout {})", earlier.throng, earlier.layout));
+    }
     if earlier.input != now.input {
         return Some("it is about another input, or the input has changed".into());
     }
@@ -332,6 +345,6 @@ fn differs(earlier: &Header, now: &Header) -> Option<String> {
     None
 }
 
-fn refused(path: &Path, why: &str) -> Failure {
+pub(super) fn refused(path: &Path, why: &str) -> Failure {
     Failure::Other(format!("cannot use the checkpoint {}: {why}", path.display()))
 }

@@ -196,6 +196,13 @@ impl Console {
         });
     }
 
+    /// What ends the process with these last words, unless there is an answer.
+    #[cfg(feature = "cluster")]
+    pub fn emergency(&self, last_words: LastWords) -> Arc<dyn Fn(&str) + Send + Sync> {
+        let said = self.said.clone();
+        Arc::new(move |why| give_up(&said, &|| last_words(&Unknown::Inconclusive(why.into()))))
+    }
+
     fn now(&self, doing: Doing) {
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
     }

@@ -17,7 +17,7 @@ use throng_lang::write::flow::flow;
 use throng_lang::write::{Format, Written, write};
 use throng_model::Local;
 use throng_model::limits::Limits;
-use throng_model::problem::Problem;
+use throng_model::problem::{Problem, Target};
 use throng_model::singles::Singles;
 use throng_model::unfold::unfold;
 use throng_model::verdict::Unknown;
@@ -54,9 +54,11 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     let input = console.open(&args.input.file, reading)?;
     let job = Job::new(&input).question(question.clone());
     let mut problem = console.prepare(&job, Job::prepare)?.problem.clone();
-    if problem.targets.iter().any(throng_model::problem::Target::is_deadlock) && args.to != Language::Bp {
-        console.note("note: no format can ask for deadlocks; ask again with --deadlock");
-        problem.targets.retain(|target| !target.is_deadlock());
+    if problem.targets.iter().any(Target::is_about_all_threads) && args.to != Language::Bp {
+        console.note(
+            "note: no format can ask for deadlocks or stuck threads; ask again with --deadlock or --stuck",
+        );
+        problem.targets.retain(|target| !target.is_about_all_threads());
     }
     let problem = &problem;
     let loaded = input.loaded();
@@ -70,6 +72,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
                 && question.never.is_empty()
                 && question.races.is_empty()
                 && !question.deadlock
+                && question.stuck.is_empty()
                 && question.invariants.is_empty()
                 && question.targets.is_empty())
             {

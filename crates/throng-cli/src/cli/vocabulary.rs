@@ -14,6 +14,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     never: "--never",
     race: "--race",
     deadlock: "--deadlock",
+    stuck: "--stuck",
     invariant: "--invariant",
     from: "--from",
     init_free: "--init-free",

@@ -147,6 +147,157 @@ fn properties_other_than_assertions() {
     assert!(said.is_empty() && noted.contains("no label and no function `THERE`"), "{noted}");
 }
 
+/// Deadlocks, overflows and misused locks: the compiled program sees them, too.
+#[test]
+fn every_kind_of_failure_is_replayed() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-replays");
+    let (file, replay) = (scratch.0.join("a.c"), scratch.0.join("bug.c"));
+    let head = "#include <pthread.h>\n#include <semaphore.h>\npthread_mutex_t a, b; pthread_cond_t c; pthread_rwlock_t w; pthread_barrier_t r; sem_t s; int x = 2147483646;\n";
+    let two = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }";
+    let functions = |f: &str, g: &str| {
+        format!("{head}void *f(void *p) {{ {f} return 0; }} void *g(void *p) {{ {g} return 0; }} {two}")
+    };
+    let nest = |l: &str, m: &str| {
+        format!(
+            "pthread_mutex_lock(&{l}); pthread_mutex_lock(&{m}); pthread_mutex_unlock(&{m}); pthread_mutex_unlock(&{l});"
+        )
+    };
+    let add = "int y = x; y = y + 1; x = y;";
+    let cases = [
+        ("--deadlock", functions(&nest("a", "b"), &nest("b", "a")), "waits for a lock that is held"),
+        (
+            "--deadlock",
+            functions("pthread_mutex_lock(&a); pthread_mutex_lock(&a);", ""),
+            "waits for a lock that is held",
+        ),
+        (
+            "--deadlock",
+            functions("pthread_mutex_lock(&a); pthread_cond_wait(&c, &a);", "pthread_cond_signal(&c);"),
+            "waits for a signal",
+        ),
+        (
+            "--deadlock",
+            functions("sem_wait(&s);", "sem_wait(&s); sem_post(&s);"),
+            "waits for a semaphore that is 0",
+        ),
+        (
+            "--deadlock",
+            functions("pthread_rwlock_rdlock(&w); pthread_rwlock_wrlock(&w);", ""),
+            "waits for a lock that is held",
+        ),
+        (
+            "--deadlock",
+            functions("pthread_barrier_init(&r, 0, 3); pthread_barrier_wait(&r);", ""),
+            "waits at a barrier",
+        ),
+        ("--overflow", functions(add, add), "a signed integer overflows"),
+        ("--overflow", functions("x++; x += 1;", ""), "a signed integer overflows"),
+        ("--overflow", functions("x = -2147483647 - 1; x = -x;", ""), "a signed integer overflows"),
+        ("--overflow", functions("int y = x - 2147483646; x = 7 / y;", ""), "a divisor is zero"),
+        ("--overflow", functions("unsigned u = 1; u = u << (x - 2147483614);", ""), "a shift is too far"),
+        (
+            "--locks",
+            functions("x = 0;", "if (x) pthread_mutex_lock(&a); pthread_mutex_unlock(&a);"),
+            "a lock is released that the thread does not hold",
+        ),
+        (
+            "--locks",
+            functions("pthread_rwlock_unlock(&w);", ""),
+            "a lock is released that the thread does not hold",
+        ),
+        (
+            "--locks",
+            functions("pthread_mutex_lock(&a);", "pthread_mutex_destroy(&a);"),
+            "a mutex is destroyed while it is held",
+        ),
+    ];
+    for (option, text, says) in cases {
+        fs::write(&file, &text).unwrap();
+        let ran = run(&[
+            "check",
+            file.to_str().unwrap(),
+            option,
+            "--replay",
+            replay.to_str().unwrap(),
+            "--replay-run",
+            "--timeout",
+            "60",
+        ]);
+        let noted = err(&ran);
+        assert_eq!(ran.status.code(), Some(10), "{text}\n{}{noted}", out(&ran));
+        assert!(noted.contains("SIGABRT") && noted.contains(says), "{option} {text}\n{noted}");
+    }
+}
+
+/// What a step reads and writes, and through which calls it came there, is in every report.
+#[test]
+fn traces_show_values_and_call_stacks() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "#include <assert.h>\n#include <pthread.h>\nint x = 5;\nint get(void) { return x; }\n\
+                void set(void) {\n  int y = get();\n  x = 5;\n  x = y + 2;\n}\n\
+                void *f(void *p) {\n  set();\n  return 0;\n}\n\
+                int main(void) {\n  pthread_t t;\n  pthread_create(&t, 0, f, 0);\n  set();\n  pthread_join(t, 0);\n  assert(x == 9);\n  return 0;\n}\n";
+    let scratch = Scratch::new("c-traces");
+    let file = scratch.file_argument("a.c", text);
+    let (page, log) = (scratch.0.join("p.html"), scratch.0.join("l.sarif"));
+    let ran = run(&["check", &file, "--html", page.to_str().unwrap(), "--sarif", log.to_str().unwrap()]);
+    let said = out(&ran);
+    // A read; a write that changes nothing; the lines of both calls.
+    for part in ["read x=5", "write x=5", "main:17 > set:6 > get", "f:11 > set"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    // As many threads as the run that is shown.
+    let threads = said.lines().next().unwrap().split("  ").last().unwrap();
+    assert!(said.contains(&format!("Trace for assertions: {threads}")), "{said}");
+    let ran = run(&["check", &file, "--json"]);
+    let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let steps = document["targets"][0]["trace"]["steps"].as_array().unwrap();
+    let reads = steps.iter().find(|s| s["function"] == "main > set > get").unwrap();
+    assert_eq!(reads["calls"], serde_json::json!([17, 6]), "{reads}");
+    let access = serde_json::json!([{ "variable": "x", "value": "5", "kind": "read" }]);
+    assert_eq!(reads["accesses"], access, "{reads}");
+    let log: Value = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
+    let flows = log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"].as_array().unwrap();
+    let mut locations = flows.iter().flat_map(|f| f["locations"].as_array().unwrap());
+    let deepest = locations.find(|l| l["stack"]["frames"].as_array().is_some_and(|f| f.len() == 3)).unwrap();
+    let lines: Vec<&Value> = deepest["stack"]["frames"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| &f["location"]["physicalLocation"]["region"]["startLine"])
+        .collect();
+    assert_eq!(lines, [4, 6, 17], "{deepest}");
+    assert!(deepest["location"]["message"]["text"].as_str().unwrap().contains("read x=5"), "{deepest}");
+    assert!(fs::read_to_string(page).unwrap().contains("main:17 > set:6 > get"));
+}
+
+/// Thousands of steps and one interruption.
+#[test]
+fn long_runs_with_few_interruptions_are_found() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "#include <assert.h>\n#include <pthread.h>\nint a[50], x, y;\n\
+                void *f(void *p) { for (int i = 0; i < 400; i++) { x++; a[i % 50] = x; } x = 0; y = 1; return 0; }\n\
+                int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); for (int i = 0; i < 400; i++) a[i % 50]--; assert(x != 399); \
+                pthread_join(t, 0); return 0; }\n";
+    let scratch = Scratch::new("c-long");
+    let file = scratch.file_argument("a.c", text);
+    let ran = run(&["check", &file, "--timeout", "60", "--json"]);
+    assert_eq!(ran.status.code(), Some(10), "{}", err(&ran));
+    let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(
+        document["targets"][0]["trace"]["length"].as_u64().unwrap() > 1500,
+        "{}",
+        document["targets"][0]["trace"]["length"]
+    );
+}
+
 #[test]
 fn assumptions_are_part_of_the_document() {
     if !has_compiler() {

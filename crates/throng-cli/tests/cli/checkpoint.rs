@@ -57,7 +57,7 @@ impl Watch for All {
 }
 
 /// Verdicts in words that do not depend on how states are numbered, and what was counted.
-fn told(problem: &Problem, answer: &Answer) -> Vec<String> {
+fn summary(problem: &Problem, answer: &Answer) -> Vec<String> {
     for (target, verdict) in problem.targets.iter().zip(&answer.verdicts) {
         if let Err(flaw) = check(problem, target, verdict) {
             panic!("{}: {flaw}", target.name);
@@ -83,12 +83,12 @@ fn goes_on_from_anywhere(
     limits: &dyn Fn() -> Limits,
 ) -> usize {
     let (problem, all) = (ask(), All::default());
-    let whole = told(&problem, &engine.run(&problem, &limits(), &all));
+    let whole = summary(&problem, &engine.run(&problem, &limits(), &all));
     let kept = all.kept.into_inner().expect("no panic");
     let every = kept.len().div_ceil(6).max(1);
     for state in kept.iter().step_by(every) {
         let (problem, again) = (ask(), All { before: Some(state.clone()), ..All::default() });
-        assert_eq!(told(&problem, &engine.run(&problem, &limits(), &again)), whole);
+        assert_eq!(summary(&problem, &engine.run(&problem, &limits(), &again)), whole);
     }
     kept.len()
 }
@@ -157,7 +157,7 @@ fn a_search_that_runs_out_of_work_goes_on() {
     for (engine, initial, bound) in engines {
         let whole = {
             let problem = ask(&text, initial, bound);
-            told(&problem, &engine.run(&problem, &Limits::none(), &All::default()))
+            summary(&problem, &engine.run(&problem, &Limits::none(), &All::default()))
         };
         let (mut before, mut stops) = (None, 0);
         loop {
@@ -166,7 +166,7 @@ fn a_search_that_runs_out_of_work_goes_on() {
             // More each time, since listing the evidence has to fit into one share.
             let answer = engine.run(&problem, &Limits::none().work(1500 + 200 * stops), &keeper);
             if !answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_))) {
-                assert_eq!(told(&problem, &answer), whole);
+                assert_eq!(summary(&problem, &answer), whole);
                 break;
             }
             before = keeper.kept.into_inner().expect("no panic").pop().or(before);

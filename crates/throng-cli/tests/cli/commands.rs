@@ -506,8 +506,8 @@ fn progress_is_for_terminals_unless_asked_for() {
     let args = ["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--timeout", "2.5"];
     let silent = run(&args);
     assert_eq!(silent.err, "");
-    let told = run(&[&args[..], &["--progress", "always"]].concat());
-    let line = told.err.lines().next().unwrap_or_default();
+    let shown = run(&[&args[..], &["--progress", "always"]].concat());
+    let line = shown.err.lines().next().unwrap_or_default();
     for part in [
         "progress: ",
         " s, explicit, ",
@@ -520,11 +520,11 @@ fn progress_is_for_terminals_unless_asked_for() {
         assert!(line.contains(part), "{part} is missing in {line}");
     }
     assert!(
-        told.err.lines().all(|l| l.starts_with("progress: ")) && !told.err.contains('\x1b'),
+        shown.err.lines().all(|l| l.starts_with("progress: ")) && !shown.err.contains('\x1b'),
         "{}",
-        told.err
+        shown.err
     );
-    told.says(1, "UNKNOWN");
+    shown.says(1, "UNKNOWN");
     let never = run(&[&args[..], &["--progress", "never", "-v"]].concat());
     assert!(!never.err.contains("progress: "), "{}", never.err);
 }

@@ -30,6 +30,8 @@ fn every_editor_has_that_list() {
     let vim = editors("vim/syntax/bp.vim");
     let emacs = editors("emacs/bp-mode.el");
     let textmate = editors("vscode/syntaxes/bp.tmLanguage.json");
+    let highlights = editors("tree-sitter/queries/highlights.scm");
+    let grammar = editors("tree-sitter/grammar.js");
     for (group, words) in groups() {
         let capital = group[..1].to_uppercase() + &group[1..];
         let line = format!("syn keyword bp{capital} {}\n", words.join(" "));
@@ -37,6 +39,14 @@ fn every_editor_has_that_list() {
         let quoted: Vec<String> = words.iter().map(|w| format!("\"{w}\"")).collect();
         let list = format!("(defconst bp-{group}-words\n  '({}))", quoted.join(" "));
         assert!(emacs.contains(&list), "Emacs: {list}: run node editors/generate.mjs");
+        // `sync` is refused: the grammar does not have it.
+        let parsed: Vec<&str> =
+            quoted.iter().filter(|word| *word != "\"sync\"").map(String::as_str).collect();
+        let list = format!("[{}] @", parsed.join(" "));
+        assert!(highlights.contains(&list), "tree-sitter: {list}: run node editors/generate.mjs");
+        for word in parsed {
+            assert!(grammar.contains(word), "tree-sitter: {word} is missing in grammar.js");
+        }
         let pattern = format!("({})", words.join("|"));
         assert!(textmate.contains(&pattern), "TextMate: {pattern}: run node editors/generate.mjs");
     }

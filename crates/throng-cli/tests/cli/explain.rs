@@ -70,7 +70,7 @@ fn example(text: &str) -> (&str, Vec<&str>, String) {
 fn every_example_makes_throng_say_its_code() {
     let scratch = Scratch::new("explain");
     let dir = &scratch.0;
-    let (mut told, mut wrong) = (Vec::new(), Vec::new());
+    let (mut listed, mut wrong) = (Vec::new(), Vec::new());
     for (code, text) in entries() {
         assert!(text.trim().lines().next().unwrap().len() > 15, "{code} is explained");
         let (language, options, body) = example(text);
@@ -78,7 +78,7 @@ fn every_example_makes_throng_say_its_code() {
             // C may need a preprocessor; the crate that reads it tests its own messages.
             "text" | "c" if code.starts_with("E8") => continue,
             "text" => {
-                told.push(code);
+                listed.push(code);
                 continue;
             }
             "prop" => {
@@ -111,7 +111,7 @@ fn every_example_makes_throng_say_its_code() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Too large to be shown, about files that are not there, or only for a library.
-    assert!(told.len() <= 22, "{told:?}");
+    assert!(listed.len() <= 22, "{listed:?}");
 }
 
 #[test]

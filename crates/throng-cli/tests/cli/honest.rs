@@ -93,8 +93,8 @@ fn nothing_to_check_stays_nothing_when_translated() {
         let out = path.with_extension(format);
         let (status, _, err) = ask("translate", &path, &["--to", format, "-o", out.to_str().expect("UTF-8")]);
         assert_eq!(status, Some(0), "{format}: {err}");
-        let (status, told, err) = ask("check", &out, &["-q"]);
-        assert_eq!(status, Some(0), "{format}: {told}{err}");
+        let (status, answer, err) = ask("check", &out, &["-q"]);
+        assert_eq!(status, Some(0), "{format}: {answer}{err}");
     }
 }
 
@@ -173,8 +173,8 @@ fn a_run_says_whether_it_has_the_fewest_threads() {
     ] {
         let (status, out, err) = ask("check", path, options);
         assert_eq!(status, Some(10), "{path:?} {options:?}: {out}{err}");
-        let told = out.contains("perhaps with more threads than needed");
-        assert_eq!(told, !fewest, "{path:?} {options:?}: {out}");
+        let admits = out.contains("perhaps with more threads than needed");
+        assert_eq!(admits, !fewest, "{path:?} {options:?}: {out}");
         let (_, json, _) = ask("check", path, &[options, &["--json"]].concat());
         let report: serde_json::Value = serde_json::from_str(&json).expect("a report");
         assert_eq!(report["targets"][0]["fewest"], fewest, "{path:?} {options:?}");

@@ -138,6 +138,10 @@ fn deadlocks_are_found_and_ruled_out() {
     certified("philosophers", PHILOSOPHERS, &["--deadlock"], 10);
     certified("philosophers", PHILOSOPHERS, &["--deadlock", "--threads", "3", "--engine", "explicit"], 10);
     certified("philosophers", PHILOSOPHERS, &["--deadlock", "--initial", "1"], 0);
+    certified("philosophers", PHILOSOPHERS, &["--deadlock", "--threads", "3", "--engine", "symbolic"], 10);
+    certified("ordered", ORDERED, &["--deadlock", "--threads", "3", "--engine", "symbolic"], 0);
+    let (status, out, _) = check("ordered", ORDERED, &["--deadlock", "--engine", "symbolic"]);
+    assert!(status == Some(1) && out.contains("only where the number of"), "{out}");
     certified("ordered", ORDERED, &["--deadlock"], 0);
     certified("ordered", ORDERED, &["--deadlock", "--threads", "3"], 0);
     // A proof is looked for also if the search gave up after so many threads.
@@ -282,4 +286,82 @@ fn a_race_needs_a_variable() {
     let file = test_file("questions-race.bp", ORDERED);
     let (status, _, err) = run(&["check", file.to_str().unwrap(), "--race"]);
     assert!(status == Some(2) && err.contains("--race VAR"), "{err}");
+}
+
+#[test]
+fn a_program_that_asks_for_values_itself_gets_a_certificate() {
+    // So many variables that states are numbers in a table, of which there is one for each way to read the program.
+    let many: Vec<String> = (0..70).map(|i| format!("x{i} := {}", i % 2)).collect();
+    let text = format!(
+        "//@ never L & a, L & a\ndecl {};\nvoid main() begin\n  decl a := *;\n  assume(!x1 | x0);\n  L: x1 := a;\nend",
+        many.join(", ")
+    );
+    certified("asks-itself", &text, &[], 0);
+}
+
+/// A thread looks at a flag, and then waits; with `atomic`, in one step.
+fn wake_up(atomic: bool) -> String {
+    let (begin, end) = if atomic { ("atomic {", "}") } else { ("", "") };
+    format!(
+        "decl ready := 0;
+void main() begin
+  start_thread goto SETTER;
+  {begin}
+  if !ready then
+    skip;
+    WAIT: wait;
+  fi;
+  {end}
+  goto DONE;
+  SETTER: {begin} ready := 1;
+  broadcast; {end}
+  DONE: skip;
+end"
+    )
+}
+
+#[test]
+fn a_lost_wake_up_is_a_stuck_thread() {
+    for place in ["WAIT", "wait", "7", "DONE|WAIT"] {
+        certified("lost", &wake_up(false), &["--stuck", place], 10);
+        certified("found", &wake_up(true), &["--stuck", place], 0);
+    }
+    let (_, out, _) = check("lost", &wake_up(false), &["--stuck", "WAIT"]);
+    assert!(out.starts_with("UNSAFE  stuck WAIT  2 threads"), "{out}");
+    assert!(out.contains("violated: stuck WAIT: T1 at line 7: wait; T2 at line 13: skip; ready=1"), "{out}");
+    // The others go on for ever, so that it is no deadlock.
+    let busy = wake_up(false).replace("DONE: skip;", "DONE: goto DONE;");
+    certified("busy", &busy, &["--stuck", "WAIT"], 10);
+    certified("busy", &busy, &["--deadlock"], 0);
+}
+
+#[test]
+fn a_thread_that_only_waits_its_turn_is_not_stuck() {
+    // Whoever holds the lock releases it; for any number of threads, only a search with growing numbers says so.
+    let lock = ORDERED.replace("a := 1", "A: a := 1");
+    certified("turn", &lock, &["--stuck", "A", "--threads", "3"], 0);
+    let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--max-threads", "3"]);
+    assert_eq!(status, Some(1), "{out}");
+    assert!(out.contains("none with up to 3 threads"), "{out}");
+    // A statement that never waits: by views, for any number.
+    certified("free", &lock.replace("    b := 0;", "    B: b := 0;"), &["--stuck", "B"], 0);
+    certified("crossed", &PHILOSOPHERS.replacen("b := 1", "B: b := 1", 1), &["--stuck", "B"], 10);
+    certified("turn", &lock, &["--stuck", "A", "--threads", "3", "--engine", "symbolic"], 0);
+    certified("lost", &wake_up(false), &["--stuck", "WAIT", "--threads", "2", "--engine", "symbolic"], 10);
+    let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--engine", "backward"]);
+    assert_eq!(status, Some(1), "{out}");
+    assert!(out.contains("does not decide stuck threads"), "{out}");
+}
+
+#[test]
+fn stuck_threads_are_asked_for_in_programs_and_refused_kindly() {
+    let (status, out, _) = check("asks-stuck", &format!("//@ stuck wait\n{}", wake_up(false)), &[]);
+    assert_eq!(status, Some(10), "{out}");
+    let (status, _, err) = check("nowhere", &wake_up(false), &["--stuck", "WAT"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("--stuck:1:1"), "{err}");
+    let system = test_file("questions-stuck.tts", "1 2\n0 0 -> 0 1\n");
+    let (status, _, err) = run(&["check", system.to_str().unwrap(), "--stuck", "L"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("`--stuck` does not apply"), "{err}");
 }

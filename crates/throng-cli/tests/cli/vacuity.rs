@@ -120,3 +120,29 @@ fn targets_are_asked_about_numbers_and_bits_are_in_the_document() {
     let (status, _, err) = run(&["check", &example, "--mutex", "CRITCAL"]);
     assert!(status == Some(2) && err.contains("did you mean `CRITICAL`?"), "{err}");
 }
+
+#[test]
+fn labels_of_every_question_are_looked_at_and_sarif_has_the_exit_status() {
+    let scratch = Scratch::new("vacuity-labels");
+    let path = scratch.0.join("labels.bp");
+    let text =
+        "decl x := 0;\nvoid main() begin\n A: x := 1 constrain !x;\n goto A;\n B: skip;\n C: x := 0;\nend\n";
+    std::fs::write(&path, text.replace("goto A;", "goto A; assume(0);")).unwrap();
+    let path = path.to_str().unwrap();
+    for options in [["--mutex", "A, B|C"], ["--at-most", "B = 1"], ["--never", "B & x"], ["--stuck", "C"]] {
+        let sarif = scratch.0.join("log.sarif");
+        let with = ["check", path, "--strict", "--sarif", sarif.to_str().unwrap(), "--force"];
+        let (status, out, err) = run(&[&with[..], &options].concat());
+        assert!(
+            status == Some(1) && out.starts_with("SAFE") && err.contains("W622"),
+            "{options:?}: {out}{err}"
+        );
+        let log: Value = serde_json::from_str(&std::fs::read_to_string(&sarif).unwrap()).unwrap();
+        assert_eq!(log["runs"][0]["invocations"][0]["exitCode"], 1, "{options:?}");
+        assert_eq!(
+            log["runs"][0]["results"][0]["ruleId"],
+            options[0].trim_start_matches("--"),
+            "{options:?}"
+        );
+    }
+}

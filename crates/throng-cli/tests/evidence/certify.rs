@@ -469,9 +469,9 @@ fn a_certificate_cannot_name_what_it_proves() {
     assert!(!out.contains("assertions") && !out.contains("VALID\n"), "{out}");
     assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out:?}");
     let (status, out, err) = run(&["certify", program, &renamed, "--its-own-question", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert!(status == Some(0) && told["its_own_question"] == true, "{out}{err}");
-    assert_eq!(told["targets"][0]["property"], serde_json::json!({"invariant": "g |\n!g"}));
+    let read: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(status == Some(0) && read["its_own_question"] == true, "{out}{err}");
+    assert_eq!(read["targets"][0]["property"], serde_json::json!({"invariant": "g |\n!g"}));
     // Asked for, it is an answer, and so is that to the same question in other words; the assertion is reached all the same.
     for invariant in ["g |\n!g", "!g | g"] {
         let (status, out, err) = run(&["certify", program, certificate, "--invariant", invariant]);
@@ -610,9 +610,9 @@ fn a_cutoff_answers_the_question_of_cutoff() {
     for (question, expected, said) in questions {
         let (status, out, err) = run(&[&["certify", system, certificate], question].concat());
         assert!(status == expected && out.starts_with(said), "{question:?}: {out}{err}");
-        let told = second(&[&[system, certificate], question].concat());
+        let second_says = second(&[&[system, certificate], question].concat());
         let word = if expected == Some(0) { "  VALID" } else { "  INVALID answers another question" };
-        assert!(told.is_none_or(|told| told.contains(word)), "{question:?}");
+        assert!(second_says.is_none_or(|second_says| second_says.contains(word)), "{question:?}");
     }
 }
 
@@ -637,7 +637,7 @@ fn what_needs_so_many_threads_must_be_reached() {
     assert!(status == Some(10) && out.contains("not among those reached"), "{out}{err}");
     match second(&[system, name]) {
         None => println!("skipped: python3 cannot be run"),
-        Some(told) => assert!(told.contains("INVALID the needed state is not reached"), "{told}"),
+        Some(says) => assert!(says.contains("INVALID the needed state is not reached"), "{says}"),
     }
 }
 
@@ -766,12 +766,12 @@ fn cutoffs_have_certificates() {
             count += 1;
             let bytes = std::fs::read(&certificate).expect("written");
             fits(&schema, &bytes, name);
-            let (status, told, err) = run(&["certify", path, written]);
-            assert_eq!(status, Some(0), "{name} {method}: {told}{err}");
+            let (status, certified, err) = run(&["certify", path, written]);
+            assert_eq!(status, Some(0), "{name} {method}: {certified}{err}");
             let cutoff = out.split([' ', ':']).nth(1).expect("a number").to_string();
             assert!(
-                told.contains(&format!("CUTOFF {cutoff}: ")) && told.contains("; fewer do not"),
-                "{out}{told}"
+                certified.contains(&format!("CUTOFF {cutoff}: ")) && certified.contains("; fewer do not"),
+                "{out}{certified}"
             );
             // Fewer threads, a state less, and another start prove nothing.
             let damage: [(&str, Damage); 3] = [

@@ -123,3 +123,29 @@ fn exact_targets_of_nets_are_formulas() {
         }
     }
 }
+
+/// That a sum reaches its largest value is an answer, no violation: SAFE and status 0, once all bounds are known; also beside a formula.
+#[test]
+fn upper_bounds_are_no_violations() {
+    let scratch = Scratch::new("upper-bounds");
+    let net = scratch.file_argument("net.pnml", NET);
+    let place = |p: &str| format!("<place-bound><place>{p}</place></place-bound>");
+    let file = |formulas: &[String]| {
+        let each = formulas.iter().enumerate();
+        let each = each.map(|(i, f)| format!("<property><id>f{i}</id><formula>{f}</formula></property>"));
+        format!("<property-set>{}</property-set>", each.collect::<String>())
+    };
+    let check = |formulas: &[String]| {
+        let formulas = scratch.file_argument("net.xml", &file(formulas));
+        run(&["check", &net, "--prop", &formulas, "--jobs", "1"])
+    };
+    let (status, out, err) = check(&[place("idle"), place("in")]);
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(out.starts_with("SAFE  2 of 2 targets cannot be reached"), "{out}");
+    assert!(out.contains("REACHED f0 reaches 2") && out.contains("the bound is 2"), "{out}");
+    assert!(!out.contains("violated"), "{out}");
+    let none = "<integer-constant>0</integer-constant>";
+    let (status, out, err) = check(&[place("idle"), ag(&le(&tokens("in"), none))]);
+    assert_eq!(status, Some(10), "{out}{err}");
+    assert!(out.starts_with("UNSAFE  1 of 2 targets can be reached"), "{out}");
+}

@@ -42,18 +42,18 @@ fn the_second_checker_accepts_the_examples() {
     match command.output() {
         Err(why) => println!("skipped: python3 cannot be run ({why})"),
         Ok(output) => {
-            let told = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(told.lines().filter(|l| l.ends_with("  VALID")).count(), count, "{told}");
+            let output = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.lines().filter(|l| l.ends_with("  VALID")).count(), count, "{output}");
         }
     }
 }
 
 /// The proved checker, if it is built, ends with this status; what it does not cover, it says.
 fn agrees(args: &[&str], expected: i32, what: &str) {
-    if let Some((status, told)) = proved(args)
-        && !(status == Some(2) && told.contains("not covered by this checker"))
+    if let Some((status, output)) = proved(args)
+        && !(status == Some(2) && output.contains("not covered by this checker"))
     {
-        assert_eq!(status, Some(expected), "{what}: the proved checker says {told}");
+        assert_eq!(status, Some(expected), "{what}: the proved checker says {output}");
     }
 }
 
@@ -62,7 +62,7 @@ fn agrees(args: &[&str], expected: i32, what: &str) {
 #[allow(clippy::print_stdout)]
 fn the_second_checker_accepts_answers_about_random_inputs() {
     let scratch = Scratch::new("second-random");
-    let (mut count, mut told) = (0, String::new());
+    let (mut count, mut output) = (0, String::new());
     for seed in 0..number("THRONG_RANDOM", 150) {
         let case = throng_dev::fuzz::generate(seed, 4);
         if case.format() == Format::Bp {
@@ -94,14 +94,14 @@ fn the_second_checker_accepts_answers_about_random_inputs() {
         if args.contains(&input) {
             match second(&args) {
                 None => return println!("skipped: python3 cannot be run"),
-                Some(more) => told += &more,
+                Some(more) => output += &more,
             }
         }
     }
-    let valid = told.lines().filter(|l| l.ends_with("  VALID")).count();
-    let skipped = told.lines().filter(|l| l.contains("  SKIPPED ")).count();
+    let valid = output.lines().filter(|l| l.ends_with("  VALID")).count();
+    let skipped = output.lines().filter(|l| l.contains("  SKIPPED ")).count();
     println!("{count} certificates: {valid} valid, {skipped} skipped");
-    assert!(valid + skipped == count && valid > count / 2, "{told}");
+    assert!(valid + skipped == count && valid > count / 2, "{output}");
 }
 
 /// The options of `throng check` and `throng certify` that ask a question about a system or net.
@@ -156,7 +156,7 @@ fn the_second_checker_reads_the_same_input() {
         agrees(&[input, certificate, "--target", target], first, name);
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
-            Some(told) => assert!(told.contains(then), "{name}: {told}"),
+            Some(output) => assert!(output.contains(then), "{name}: {output}"),
         }
     }
 }
@@ -212,19 +212,19 @@ fn the_second_checker_reads_unusual_lines() {
         agrees(&[input, certificate, "--target", target], 0, name);
         match second(&[input, certificate, "--target", target]) {
             None => println!("skipped: python3 cannot be run"),
-            Some(told) => assert!(told.contains("  VALID"), "{name}: {told}"),
+            Some(output) => assert!(output.contains("  VALID"), "{name}: {output}"),
         }
         if name == "header.tts" {
             // A name that is no name of a state, though it means the same number.
             let text = std::fs::read_to_string(&proof).expect("a certificate").replace("\"1\"", "\"01\"");
             let forged = scratch.file("forged.json", &text);
-            let told = second(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")]);
-            assert!(told.is_none_or(|told| told.contains("INVALID")), "{text}");
+            let output = second(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")]);
+            assert!(output.is_none_or(|output| output.contains("INVALID")), "{text}");
             agrees(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")], 10, &text);
         }
         if ["header.tts", "feed.tts"].contains(&name) {
-            let told = second(&[input, proof.to_str().expect("UTF-8")]);
-            assert!(told.is_none_or(|told| told.contains("INVALID")), "{name}");
+            let output = second(&[input, proof.to_str().expect("UTF-8")]);
+            assert!(output.is_none_or(|output| output.contains("INVALID")), "{name}");
             agrees(&[input, proof.to_str().expect("UTF-8")], 10, name);
         }
     }
@@ -277,7 +277,9 @@ fn both_checkers_read_the_same_layout() {
         ("version 1.0", change(r#""version":1"#, r#""version":1.0"#), 2),
         ("version true", change(r#""version":1"#, r#""version":true"#), 2),
         ("version 1e0", change(r#""version":1"#, r#""version":1e0"#), 2),
-        ("another version", change(r#""version":1"#, r#""version":2"#), 2),
+        ("the present version", change(r#""version":1"#, r#""version":2"#), 0),
+        ("a later version", change(r#""version":1"#, r#""version":3"#), 2),
+        ("no version", change(r#""version":1"#, r#""version":0"#), 2),
         ("a fraction as a count", change("[[0,[[1,1]]]]", "[[0,[[1,1.0]]]]"), 2),
         ("true as a count", change("[[0,[[1,1]]]]", "[[0,[[1,true]]]]"), 2),
         ("minus zero as a place", change(r#""evidence":0"#, r#""evidence":-0"#), 2),
@@ -317,10 +319,10 @@ fn both_checkers_read_the_same_layout() {
         let Ok(output) = Command::new("python3").arg(&script).args([input, certificate]).output() else {
             return println!("skipped: python3 cannot be run");
         };
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let diagnostic = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(expected), "{name}: {told}{diagnostic}");
-        assert!(diagnostic.is_empty() && told.lines().count() == 1, "{name}: {told}{diagnostic}");
+        assert_eq!(output.status.code(), Some(expected), "{name}: {text}{diagnostic}");
+        assert!(diagnostic.is_empty() && text.lines().count() == 1, "{name}: {text}{diagnostic}");
     }
 }
 
@@ -373,14 +375,14 @@ fn both_checkers_know_the_question() {
             let near = |c: &&(&str, usize, String)| c.0 == *about || c.1 == i;
             let shown: Vec<_> = certificates.iter().filter(near).collect();
             let pairs = shown.iter().flat_map(|c| [input.as_str(), c.2.as_str()]);
-            let Some(told) = second(&question.iter().copied().chain(pairs).collect::<Vec<_>>()) else {
+            let Some(output) = second(&question.iter().copied().chain(pairs).collect::<Vec<_>>()) else {
                 return println!("skipped: python3 cannot be run");
             };
-            assert_eq!(told.lines().count(), shown.len(), "{told}");
-            for ((of, of_question, certificate), told) in shown.into_iter().zip(told.lines()) {
+            assert_eq!(output.lines().count(), shown.len(), "{output}");
+            for ((of, of_question, certificate), output) in shown.into_iter().zip(output.lines()) {
                 let args = [&["certify", input.as_str(), certificate], *question].concat();
                 let (status, out, err) = run(&args);
-                let what = format!("{of} {of_question} for {about} {i}: {out}{err}{told}");
+                let what = format!("{of} {of_question} for {about} {i}: {out}{err}{output}");
                 if (*of, *of_question) == (*about, i) {
                     assert_eq!(status, Some(0), "{what}");
                     valid += 1;
@@ -392,7 +394,7 @@ fn both_checkers_know_the_question() {
                     Some(10) => "INVALID",
                     _ => "UNREADABLE",
                 };
-                let said = told.split_once("  ").unwrap_or_default().1;
+                let said = output.split_once("  ").unwrap_or_default().1;
                 assert!(said.starts_with(word), "{what}");
                 agrees(&args[1..], status.expect("a status"), &what);
                 assert_eq!(is_another, said.contains("answers another question"), "{what}");

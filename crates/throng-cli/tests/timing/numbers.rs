@@ -74,7 +74,7 @@ fn a_sum_that_was_cut_off_proves_nothing() {
 }
 
 /// Runs the program, which must end in time.
-fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
+fn run_in_time(arguments: &[&str]) -> (Option<i32>, String, String) {
     let began = Instant::now();
     let ran = run(arguments);
     assert!(began.elapsed() < Duration::from_secs(15), "{arguments:?}");
@@ -101,18 +101,18 @@ fn reach_and_simulate_do_not_count_wrongly() {
     let path = file("chain.spec", &net);
     let path = path.to_str().expect("UTF-8");
     for arguments in [vec!["reach", path], vec!["reach", path, "--threads", "3"], vec!["check", path]] {
-        let (status, out, err) = told(&arguments);
+        let (status, out, err) = run_in_time(&arguments);
         assert_eq!((status, out.split_whitespace().next()), (Some(1), Some("UNKNOWN")), "{out}{err}");
     }
-    let (status, out, err) = told(&["simulate", path, "--steps", "100", "--seed", "1"]);
+    let (status, out, err) = run_in_time(&["simulate", path, "--steps", "100", "--seed", "1"]);
     assert!(status == Some(2) && err.contains("too many threads to count"), "{out}{err}");
     let open = file("open.spec", "vars a b rules a >= 9 -> b' = b + 1; init a >= 2, b = 0 target b >= 1");
     for seed in ["1", "2", "3", "4", "5"] {
         let arguments = ["simulate", open.to_str().expect("UTF-8"), "--threads", "3", "--seed", seed];
-        let (_, out, _) = told(&arguments);
+        let (_, out, _) = run_in_time(&arguments);
         assert!(out.contains("starts with 2 tokens") || out.contains("starts with 3 tokens"), "{out}");
     }
-    let (_, out, _) = told(&["simulate", open.to_str().expect("UTF-8"), "--threads", "4294967295"]);
+    let (_, out, _) = run_in_time(&["simulate", open.to_str().expect("UTF-8"), "--threads", "4294967295"]);
     assert!(out.contains("the walk starts with"), "{out}");
 }
 
@@ -136,13 +136,13 @@ fn billions_are_not_counted_one_by_one() {
     let (large, pump) = (file("large.spec", large), file("pump2.spec", pump));
     let (large, pump) = (large.to_str().expect("UTF-8"), pump.to_str().expect("UTF-8"));
     for method in ["exact", "dynamic"] {
-        let (status, out, err) = told(&["cutoff", large, "--method", method, "--timeout", "5"]);
+        let (status, out, err) = run_in_time(&["cutoff", large, "--method", method, "--timeout", "5"]);
         assert!(status == Some(0) && out.starts_with("cutoff 1000000000:"), "{out}{err}");
     }
     let reach = ["reach", large, "--threads", "4000000000", "--timeout", "3", "--memory", "1000"];
-    assert_eq!(told(&reach).0, Some(1));
+    assert_eq!(run_in_time(&reach).0, Some(1));
     for to in ["tts", "ntts", "bp"] {
-        let (status, _, err) = told(&["translate", pump, "--to", to]);
+        let (status, _, err) = run_in_time(&["translate", pump, "--to", to]);
         assert!(status == Some(2) && err.contains("one by one"), "{err}");
     }
 }
@@ -171,7 +171,7 @@ fn what_cannot_be_counted_is_left_open_and_nothing_else() {
     let (net, kept) = (net.to_str().expect("UTF-8"), kept.to_str().expect("UTF-8"));
     for _ in 0..2 {
         let options = ["check", net, "--engine", "karp-miller", "--checkpoint", kept, "--no-check"];
-        let (status, out, err) = told(&options);
+        let (status, out, err) = run_in_time(&options);
         assert!(status == Some(1) && out.starts_with("UNKNOWN"), "{out}{err}");
     }
 }
@@ -190,7 +190,8 @@ fn a_crowd_with_choices_does_not_hang_anybody() {
     let (system, start) = (system.to_str().expect("UTF-8"), format!("0|{}", start.join(",")));
     for engine in ["auto", "backward"] {
         let arguments = ["check", system, "--initial", &start, "--target", "1|1,2", "--engine", engine];
-        let (status, out, err) = told(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
+        let (status, out, err) =
+            run_in_time(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
         assert!(matches!(status, Some(0 | 1)), "{out}{err}");
     }
     // A run too long to check step by step is no answer, but no fault either.
@@ -198,9 +199,9 @@ fn a_crowd_with_choices_does_not_hang_anybody() {
     let alone = file("leader.tts", &format!("2 69\n{first}\n"));
     let start_alone = format!("0|{}9", "0,".repeat(20));
     let arguments = ["check", alone.to_str().expect("UTF-8"), "--initial", &start_alone, "--target", "0|1,2"];
-    let (status, out, err) = told(&[&arguments[..], &["--engine", "explicit"]].concat());
+    let (status, out, err) = run_in_time(&[&arguments[..], &["--engine", "explicit"]].concat());
     assert!(status == Some(1) && out.contains("not checked"), "{out}{err}");
-    let (status, out, err) = told(&["simulate", system, "--initial", &start]);
+    let (status, out, err) = run_in_time(&["simulate", system, "--initial", &start]);
     assert!(status == Some(2) && err.contains("configurations"), "{out}{err}");
 }
 

@@ -9,7 +9,7 @@ use super::claim::Claim;
 use super::compare::{Asked, Kind, Trouble};
 use super::naive::{by_size, by_tokens};
 use super::shrink::smaller;
-use super::{questions, states};
+use super::{integers, questions, states};
 use crate::interpreter::{self, Naive};
 use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::engine::auto::Auto;
@@ -80,6 +80,7 @@ pub fn oracles() -> Vec<Oracle> {
     all.push(Oracle::new("certificate of another", of_another));
     all.push(Oracle::new(states::NAME, states::compare));
     all.push(Oracle::new(questions::NAME, questions::compare));
+    all.push(Oracle::new(integers::NAME, integers::compare));
     all
 }
 

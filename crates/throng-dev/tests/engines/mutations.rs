@@ -377,6 +377,7 @@ fn question(document: &Document) -> Option<Question> {
             Property::Never(t) => question.never.push(t.clone()),
             Property::Race(v) => question.races.push(v.clone()),
             Property::Deadlock => question.deadlock = true,
+            Property::Stuck(place) => question.stuck.push(place.clone()),
             // No question of the command line says it.
             Property::Satisfies(_) => return None,
             Property::Invariant(e) => question.invariants.push(e.clone()),

@@ -148,10 +148,32 @@ impl StateCodec {
         let StateCodec::Wide(table) = self else { return out.extend(0_u64.to_le_bytes()) };
         let table = table.read().expect("no panic while locked");
         out.extend((table.len() as u64).to_le_bytes());
-        for (head, masks) in table.iter() {
-            out.extend(head.to_le_bytes());
-            out.extend(masks.chunks(4).map(|four| four.iter().rev().fold(0, |byte, m| byte << 2 | m)));
-        }
+        table.iter().for_each(|(head, masks)| write_state(*head, masks, out));
+    }
+
+    /// A state as bytes that do not depend on the table.
+    pub fn to_bytes(&self, code: u64) -> Vec<u8> {
+        let StateCodec::Wide(table) = self else { return code.to_le_bytes().into() };
+        let (table, mut bytes) = (table.read().expect("no panic while locked"), Vec::new());
+        let (head, masks) = table.get_index(code as usize).expect("codes come from encode");
+        write_state(*head, masks, &mut bytes);
+        bytes
+    }
+
+    /// The code of the state that these bytes stand for; `None` if there is no state with such a head below `heads` and `width` variables.
+    pub fn of_bytes(&self, heads: u32, width: usize, mut bytes: &[u8]) -> Option<u64> {
+        let code = match self {
+            StateCodec::Narrow { .. } => {
+                let code = u64::from_le_bytes(bytes.split_off(..8)?.try_into().ok()?);
+                let (head, masks) = self.decode(code);
+                (head < heads && masks.iter().all(|&m| m != 0)).then_some(code)?
+            }
+            StateCodec::Wide(_) => {
+                let (head, masks) = read_state(heads, width, &mut bytes)?;
+                self.encode(head, &masks)
+            }
+        };
+        bytes.is_empty().then_some(code)
     }
 
     /// Reads a table of states with heads below `heads` and `width` variables from the start of `bytes` and makes this one equal to it. `false`
@@ -164,14 +186,8 @@ impl StateCodec {
         let mut table = table.write().expect("no panic while locked");
         let known = table.len() as u64;
         (0..count).all(|i| {
-            let Some(head) = bytes.split_off(..4).and_then(|h| h.try_into().ok()).map(u32::from_le_bytes)
-            else {
-                return false;
-            };
-            let Some(packed) = bytes.split_off(..width.div_ceil(4)) else { return false };
-            let masks: Box<[u8]> = (0..width).map(|v| packed[v / 4] >> (2 * (v % 4)) & 3).collect();
-            let sound = head < heads && masks.iter().all(|&m| m != 0);
-            sound && table.insert_full((head, masks)) == (i as usize, i >= known)
+            let state = read_state(heads, width, bytes);
+            state.is_some_and(|state| table.insert_full(state) == (i as usize, i >= known))
         }) && count >= known
     }
 
@@ -180,6 +196,20 @@ impl StateCodec {
         let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
         (masks, masks & 0x5555_5555_5555_5555)
     }
+}
+
+/// Writes a wide state: its head, then four masks per byte.
+fn write_state(head: u32, masks: &[u8], out: &mut Vec<u8>) {
+    out.extend(head.to_le_bytes());
+    out.extend(masks.chunks(4).map(|four| four.iter().rev().fold(0, |byte, m| byte << 2 | m)));
+}
+
+/// Reads a wide state with a head below `heads` and `width` variables from the start of `bytes`.
+fn read_state(heads: u32, width: usize, bytes: &mut &[u8]) -> Option<(u32, Box<[u8]>)> {
+    let head = u32::from_le_bytes(bytes.split_off(..4)?.try_into().ok()?);
+    let packed = bytes.split_off(..width.div_ceil(4))?;
+    let masks: Box<[u8]> = (0..width).map(|v| packed[v / 4] >> (2 * (v % 4)) & 3).collect();
+    (head < heads && masks.iter().all(|&m| m != 0)).then_some((head, masks))
 }
 
 #[cfg(test)]
@@ -249,6 +279,28 @@ mod tests {
             "heads that do not exist"
         );
         assert!(!take(&StateCodec::new(2, 5), &bytes), "narrow codes have no table");
+    }
+
+    #[test]
+    fn a_state_is_the_same_in_another_process_whatever_its_code_there() {
+        for (heads, width) in [(1000, 27), (1000, 30), (2, 100), (2, 0)] {
+            let (here, there) = (check(heads, width), StateCodec::new(heads, width));
+            let heads = heads as u32;
+            let states: Vec<u64> = (0..20).map(|k| here.encode(k % heads, &cube(width, k))).collect();
+            for &code in states.iter().rev() {
+                let bytes = here.to_bytes(code);
+                let read = there.of_bytes(heads, width, &bytes).expect("a state");
+                assert_eq!(there.decode(read), here.decode(code));
+                for end in 0..bytes.len() {
+                    assert_eq!(there.of_bytes(heads, width, &bytes[..end]), None);
+                }
+                assert_eq!(there.of_bytes(heads, width, &[&bytes[..], &[0]].concat()), None);
+            }
+        }
+    }
+
+    fn cube(width: usize, k: u32) -> Cube {
+        (0..width).map(|i| ((k as usize * 5 + i) % 3) as u8 + 1).collect()
     }
 
     #[test]

@@ -213,6 +213,11 @@ impl Jit {
         (shared, local)
     }
 
+    /// The points at which a thread waits.
+    pub(super) fn waits(&self) -> &[u32] {
+        &self.index.waits
+    }
+
     /// Leaves open what a thread at `point` will never need.
     pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
         if let Some(Forgotten { live, .. }) = &self.forgotten {
@@ -777,6 +782,23 @@ impl Persist for Jit {
             && self.local.import_states(points, self.program.slots, &mut bytes)
             && bytes.is_empty()
     }
+
+    fn shared_bytes(&self, s: Shared) -> Vec<u8> {
+        self.shared.to_bytes(s.0)
+    }
+
+    fn shared_of(&self, bytes: &[u8]) -> Option<Shared> {
+        self.shared.of_bytes(2, self.program.shared.len(), bytes).map(Shared)
+    }
+
+    fn local_bytes(&self, l: Local) -> Vec<u8> {
+        self.local.to_bytes(l.0)
+    }
+
+    fn local_of(&self, bytes: &[u8]) -> Option<Local> {
+        let points = self.program.points.len() as u32 + 1;
+        self.local.of_bytes(points, self.program.slots, bytes).map(Local)
+    }
 }
 
 impl Describe for Jit {
@@ -871,6 +893,7 @@ fn place(info: &super::program::NodeInfo, function: String) -> Place {
         labels: info.labels.clone(),
         function,
         origin: info.origin.clone(),
+        ..Place::default()
     }
 }
 

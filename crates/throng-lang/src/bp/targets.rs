@@ -208,6 +208,7 @@ impl Jit {
         let mut points = Vec::new();
         for place in &pattern.places {
             points.extend(match (self.labelled(&place.text), place.line()) {
+                _ if place.text == "wait" => self.waits().to_vec(),
                 (Ok(points), _) => points,
                 (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
                     let all = 0..self.program.points.len() as u32;

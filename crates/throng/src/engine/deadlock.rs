@@ -1,12 +1,13 @@
-//! Deadlocks: configurations in which no thread can move although some thread has not ended ([`throng_model::deadlock`]).
+//! Deadlocks: configurations in which no thread can move although some thread has not ended ([`throng_model::deadlock`]); and threads that are stuck ([`throng_model::stuck`]).
 //!
-//! A deadlock is not upward closed: one more thread may move, and wake the others. So nothing that covers configurations finds it. There are two ways:
+//! Neither is upward closed: one more thread may move, and wake the others. So nothing that covers configurations finds them. There are two ways:
 //!
 //! - *Search*: every configuration with at most 1, 2, 3, … threads is visited and looked at. Where that comes to an end (a thread bound, or a number of threads that
 //!   no step raises), it is exact, and the set of what was visited is the proof; else it finds the deadlocks with the fewest threads and never ends.
 //! - *Proof*, for any number of threads: in a deadlock with shared state s, all threads are in local states that occur with s and in which a thread can be stuck. For each of these a vector is
 //!   sought, by a linear program over the steps that views allow, that no step increases and that is too large there: `the lock is taken` minus `threads that
 //!   hold it` (thread-state equations, with zeros for all local states that can move). It may be negative where no thread is. The rule is in `throng_check::rules`.
+//!   That no thread is stuck at some place is proved where views show that a thread there can always move by itself.
 
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ use super::equations::{exact, lp};
 use super::facts::{FactStore, Facts};
 use super::levels::Levels;
 use super::{Progress, Statistics, Watch};
-use throng_model::deadlock::{DEADLOCK, deadlocked, may_be_stuck, moves_by_itself};
+use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
+use throng_model::stuck::Stuck;
 use throng_model::verdict::{Certificate, Relative, Taken, Trace, Unknown, Vector, Verdict};
 use throng_model::{Config, Local, Shared, Step, semantics};
 
@@ -32,11 +34,14 @@ pub enum Method {
     Search,
     /// Proof only.
     Proof,
+    /// Decision diagrams, where the number of threads is bounded.
+    #[cfg(feature = "symbolic")]
+    Symbolic,
 }
 
 /// What was found about deadlocks.
 pub struct Found {
-    /// The deadlock that was found, as something to cover, or nothing.
+    /// What was asked, with what was found, if anything, as something to cover.
     pub target: Target,
     /// The answer.
     pub verdict: Verdict,
@@ -48,36 +53,52 @@ pub struct Found {
 
 impl Found {
     /// Nothing.
-    pub fn unknown(why: Unknown) -> Found {
+    pub fn unknown(target: &Target, by: &'static str, why: Unknown) -> Found {
         let (verdict, statistics) = (Verdict::Unknown(why), Statistics::default());
-        Found { target: Target::deadlock(), verdict, by: "explicit", statistics }
+        Found { target: target.clone(), verdict, by, statistics }
     }
 }
+
+/// Products with more configurations are not looked at.
+#[cfg(feature = "symbolic")]
+const MOST_OF_A_PRODUCT: usize = 1 << 20;
 
 /// Work before a proof is tried, in ticks.
 const FIRST: u64 = 1 << 18;
 
-/// Looks for deadlocks.
+/// Looks for what `target` asks for: deadlocks, or threads that are stuck.
 pub fn find(
     problem: &Problem,
+    target: &Target,
     method: Method,
     most: Option<u32>,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Found {
-    let mut search = Search::new(problem, most);
+    let mut search = Search::new(problem, target, most);
     let mut by = "explicit";
-    let done = match (problem.model.blocking(), problem.model.is_exact()) {
+    let prove = |limits: &Limits| match target.is_stuck() {
+        true => prove_free(problem, target, limits),
+        false => prove(problem, limits),
+    };
+    let prover = if target.is_stuck() { "views" } else { "equations" };
+    let done = match (problem.model.blocking(), problem.model.is_exact() && !target.is_stuck()) {
         (Some(why), false) => {
-            Err(Unknown::NotForThisModel(format!("deadlocks cannot be asked about: {why}")))
+            let what = if target.is_stuck() { "stuck threads" } else { "deadlocks" };
+            Err(Unknown::NotForThisModel(format!("{what} cannot be asked about: {why}")))
         }
         _ => match method {
             Method::Search => search.run(limits, watch),
-            Method::Proof => prove(problem, limits).and_then(proved),
+            #[cfg(feature = "symbolic")]
+            Method::Symbolic => {
+                by = "symbolic";
+                by_diagrams(problem, target, limits, watch, &mut search)
+            }
+            Method::Proof => prove(limits).and_then(|proof| proved(target, proof)),
             Method::Both => match search.run(&limits.part().work(FIRST), watch) {
-                Err(why @ (Unknown::Work | Unknown::Bound(_))) => match prove(problem, limits) {
+                Err(why @ (Unknown::Work | Unknown::Bound(_))) => match prove(limits) {
                     Ok(Some(proof)) => {
-                        by = "equations";
+                        by = prover;
                         Ok(Verdict::Safe(proof))
                     }
                     Ok(None) | Err(_) if why == Unknown::Work => search.run(limits, watch),
@@ -88,7 +109,7 @@ pub fn find(
         },
     };
     if method == Method::Proof {
-        by = "equations";
+        by = prover;
     }
     let so_far = search.complete_up_to;
     let verdict = done.unwrap_or_else(|why| {
@@ -100,18 +121,78 @@ pub fn find(
             (_, why) => why,
         })
     });
-    let configs = search.deadlock.into_iter().collect();
-    Found { target: Target::covering(DEADLOCK, configs), verdict, by, statistics: search.statistics }
+    let mut answered = target.clone();
+    answered.configs.splice(0..0, search.found);
+    Found { target: answered, verdict, by, statistics: search.statistics }
 }
 
-fn proved(proof: Option<Certificate>) -> Result<Verdict, Unknown> {
-    let none = "no vectors show that a thread can always move, which need not mean that there is a deadlock";
+fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknown> {
+    let none = match target.is_stuck() {
+        true => {
+            "views do not show that a thread there can always move by itself, which need not mean that it can be stuck"
+        }
+        false => {
+            "no vectors show that a thread can always move, which need not mean that there is a deadlock"
+        }
+    };
     proof.map(Verdict::Safe).ok_or_else(|| Unknown::Inconclusive(none.into()))
+}
+
+/// What the engine `symbolic` reaches, looked at as a whole.
+#[cfg(feature = "symbolic")]
+fn by_diagrams(
+    problem: &Problem,
+    target: &Target,
+    limits: &Limits,
+    watch: &dyn Watch,
+    search: &mut Search<'_>,
+) -> Result<Verdict, Unknown> {
+    use super::{Algorithm, symbolic::Symbolic};
+    if problem.bound == Bound::Any && problem.fixed_threads().is_none() {
+        let why =
+            "`symbolic` decides deadlocks and stuck threads only where the number of threads is bounded";
+        return Err(Unknown::NotForThisModel(why.into()));
+    }
+    let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
+    let mut ask = |configs: Vec<Config>| {
+        let asked = Problem { targets: vec![Target::covering("all", configs)], ..problem.clone() };
+        let mut answer = symbolic.run(&asked, limits, watch);
+        search.statistics = answer.statistics;
+        answer.verdicts.remove(0)
+    };
+    let products = match ask(Vec::new()) {
+        Verdict::Safe(Certificate::Products(products)) => products,
+        Verdict::Unknown(why) => return Err(why),
+        _ => return Err(Unknown::Inconclusive("not everything that can be reached is known".into())),
+    };
+    let all = products.all(MOST_OF_A_PRODUCT);
+    let all = all.ok_or_else(|| Unknown::Inconclusive("a product of sets is too large to look at".into()))?;
+    let (model, bound, mut ticker) = (&*problem.model, problem.bound.threads(), Ticker::new(limits));
+    let found = match target.is_stuck() {
+        true => Stuck::new(model, target, bound, None).find(all.iter(), &mut ticker)?.map(|found| found.0),
+        false => {
+            let each = all.iter().map(|config| {
+                ticker.ticks(16)?;
+                Ok(deadlocked(model, config, bound)?)
+            });
+            each.collect::<Result<Vec<_>, Unknown>>()?.into_iter().flatten().min_by_key(|c| c.threads.size())
+        }
+    };
+    let Some(found) = found else { return Ok(Verdict::Safe(Certificate::Products(products))) };
+    // Of configurations with so many threads, only this one covers it.
+    let run = ask(vec![found.clone()]);
+    search.found = Some(found);
+    match run {
+        Verdict::Safe(_) => Err(Unknown::Inconclusive("a configuration was found, but no run to it".into())),
+        Verdict::Unknown(why) => Err(why),
+        run => Ok(run),
+    }
 }
 
 /// A search that can be resumed after its share of work is used up.
 struct Search<'p> {
     problem: &'p Problem,
+    target: &'p Target,
     /// Give up beyond this many threads.
     most: Option<u32>,
     /// What was visited, with the configuration before and the step.
@@ -123,14 +204,16 @@ struct Search<'p> {
     later: Vec<(Config, (usize, Step))>,
     complete_up_to: Option<u32>,
     searched: bool,
-    deadlock: Option<Config>,
+    /// The deadlock, or the configuration with a stuck thread, that was found.
+    found: Option<Config>,
     statistics: Statistics,
 }
 
 impl<'p> Search<'p> {
-    fn new(problem: &'p Problem, most: Option<u32>) -> Search<'p> {
+    fn new(problem: &'p Problem, target: &'p Target, most: Option<u32>) -> Search<'p> {
         Search {
             problem,
+            target,
             most,
             visited: IndexMap::default(),
             next: 0,
@@ -138,7 +221,7 @@ impl<'p> Search<'p> {
             later: Vec::new(),
             complete_up_to: None,
             searched: false,
-            deadlock: None,
+            found: None,
             statistics: Statistics::default(),
         }
     }
@@ -148,10 +231,14 @@ impl<'p> Search<'p> {
         let levels = Levels::new(self.problem);
         let mut ticker = Ticker::new(limits);
         loop {
-            if let Some(level) = self.level
-                && let Some(found) = self.finish_level(level, &mut ticker, watch)?
-            {
-                return Ok(found);
+            if let Some(level) = self.level {
+                if let Some(found) = self.finish_level(level, &mut ticker, watch)? {
+                    return Ok(found);
+                }
+                if let Some(found) = self.find_stuck(level, &mut ticker)? {
+                    return Ok(found);
+                }
+                self.complete_up_to = Some(level);
             }
             let pruned = self.later.iter().map(|l| l.0.threads.size()).min();
             let next = match levels.next(self.level, pruned) {
@@ -221,13 +308,15 @@ impl<'p> Search<'p> {
             if self.next.is_multiple_of(4096) {
                 watch.progress(&Progress {
                     engine: "explicit",
-                    phase: format!("deadlocks, up to {level} threads"),
+                    phase: format!("{}, up to {level} threads", self.target.name),
                     configurations: self.visited.len() as u64,
                     frontier: (self.visited.len() - self.next) as u64,
                 });
             }
-            if let Some(stuck) = deadlocked(model, &config, bound)? {
-                self.deadlock = Some(stuck);
+            if self.target.is_deadlock()
+                && let Some(stuck) = deadlocked(model, &config, bound)?
+            {
+                self.found = Some(stuck);
                 return Ok(Some(Verdict::Unsafe(self.trace(self.next))));
             }
             after.clear();
@@ -248,8 +337,19 @@ impl<'p> Search<'p> {
             self.next += 1;
             self.statistics.configurations = self.visited.len() as u64;
         }
-        self.complete_up_to = Some(level);
         Ok(None)
+    }
+
+    /// A thread that is stuck in a configuration of a level that was gone through.
+    fn find_stuck(&mut self, level: u32, ticker: &mut Ticker) -> Result<Option<Verdict>, Unknown> {
+        if !self.target.is_stuck() {
+            return Ok(None);
+        }
+        let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+        let stuck = Stuck::new(model, self.target, bound.filter(|_| self.is_last(level)), Some(level));
+        let Some((config, at)) = stuck.find(self.visited.keys(), ticker)? else { return Ok(None) };
+        self.found = Some(config);
+        Ok(Some(Verdict::Unsafe(self.trace(at))))
     }
 
     /// The run to a configuration that was visited.
@@ -269,6 +369,22 @@ impl<'p> Search<'p> {
             }
         }
     }
+}
+
+/// A proof that a thread in the states of `target` can always move by itself, if that is so.
+fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
+    let facts = FactStore::default().get_or_find(problem, limits)?;
+    let stuck = Stuck::new(&*problem.model, target, None, None);
+    let mut ticker = Ticker::new(limits);
+    for (s, there) in facts.singles() {
+        for &l in there {
+            ticker.ticks(16)?;
+            if stuck.may_stay(s, l)? {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(Certificate::Views(facts.views().clone())))
 }
 
 /// A proof that any number of threads has no deadlock, if one is found.

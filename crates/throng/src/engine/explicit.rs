@@ -34,17 +34,17 @@
 //! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` distinguishes threads
 //! instead of counting them, to measure what counting brings.
 
-mod batch;
+pub(super) mod batch;
 mod climb;
 pub(super) mod ids;
-mod pack;
+pub(super) mod pack;
 mod parallel;
 mod saved;
-mod search;
+pub(super) mod search;
 mod slots;
-mod steps;
-mod store;
-mod targets;
+pub(super) mod steps;
+pub(super) mod store;
+pub(super) mod targets;
 mod tracked;
 
 use std::sync::Arc;

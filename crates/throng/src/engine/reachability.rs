@@ -1,11 +1,14 @@
 //! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
 //!
-//! Three ways, in rounds that grow: walks, at random or towards a target, find runs (`walk`); the state equation with traps refutes what contradicts it, case by
-//! case (`equation`); exhaustive search finds the shortest runs, and decides everything if it ends (`explore`). All evidence stands for itself: a
-//! run, a refutation, or the closed set of all that can be reached.
+//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
+//! case (`equation`), or say how often each transition fires, and orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides everything if it
+//! ends (`explore`); search best first goes where the state equation says that the target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set of
+//! all that can be reached.
 
+mod aim;
 mod equation;
 mod explore;
+mod flows;
 mod follow;
 mod net;
 mod walk;
@@ -13,6 +16,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use self::aim::aim;
 use self::equation::Said;
 use self::explore::explore;
 use self::follow::follow;
@@ -27,9 +31,17 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 /// The engine `reachability`.
 #[derive(Debug, Default)]
 pub struct Reachability {
-    /// Targets that the state equation does not refute, by name, with a case that is possible: it need not be asked again when the search is resumed with a
-    /// larger share of work.
-    possible: Mutex<BTreeMap<String, Vec<(Sum, i64)>>>,
+    /// Targets that the state equation does not refute, by name: it need not be asked again when the search is resumed with a larger share of work.
+    asked: Mutex<BTreeMap<String, Asked>>,
+}
+
+/// What the state equation said.
+#[derive(Debug)]
+struct Asked {
+    /// In so many slices of time; more would not help if these are `u32::MAX`.
+    patience: u32,
+    /// A case that is possible, or at least not refuted; without comparisons none is known.
+    case: Vec<(Sum, i64)>,
 }
 
 /// For each largest value that a problem asks for, what the state equation allows at most; nothing rests on it.
@@ -39,7 +51,8 @@ pub fn largest_allowed(problem: &Problem, limits: &Limits) -> Vec<Option<i64>> {
         Some(Asks::Largest(sum)) => Some(sum),
         _ => None,
     });
-    let most = |sum| equation::largest(net.as_ref()?, sum, limits).ok().flatten();
+    let flows = net.as_ref().and_then(flows::flows);
+    let most = |sum| equation::largest(net.as_ref()?, flows.as_deref(), sum, limits).ok().flatten();
     sums.map(most).collect()
 }
 
@@ -53,6 +66,18 @@ impl Reachability {
     /// Whether it can answer questions about this problem.
     pub fn takes(problem: &Problem) -> bool {
         Net::new(problem).is_ok()
+    }
+
+    /// Comparisons that would hold at a target, in a case that the state equation does not refute.
+    fn case(&self, target: &Target) -> Option<Vec<(Sum, i64)>> {
+        let case = self.asked.lock().ok()?.get(&target.name)?.case.clone();
+        Some(case).filter(|case| !case.is_empty())
+    }
+
+    fn note(&self, target: &Target, said: Asked) {
+        if let Ok(mut asked) = self.asked.lock() {
+            asked.insert(target.name.clone(), said);
+        }
     }
 }
 
@@ -97,13 +122,12 @@ impl Search<'_> {
         let mut markings = FIRST_MARKINGS;
         for round in 0u32.. {
             self.walk(net, steps, round)?;
-            if round == 0 {
-                self.refute(net, engine)?;
-            }
+            self.refute(net, engine, equation::patience(round))?;
             self.follow(net, engine, round)?;
             if self.explore(net, markings)? || self.open().is_empty() {
                 return Ok(());
             }
+            self.aim(net, engine, markings, equation::patience(round))?;
             steps = steps.saturating_mul(3);
             markings = markings.saturating_mul(5);
             self.limits.check()?;
@@ -176,25 +200,29 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Asks the state equation.
-    fn refute(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
-        for i in self.open() {
+    /// Asks the state equation about targets for which it was given less time before, or none.
+    fn refute(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
+        let open = self.open();
+        let is_new = |i: &usize| {
+            let name = &self.problem.targets[*i].name;
+            !engine.asked.lock().is_ok_and(|all| all.get(name).is_some_and(|a| a.patience >= patience))
+        };
+        let open: Vec<usize> = open.into_iter().filter(is_new).collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let flows = flows::flows(net);
+        for i in open {
             let target = &self.problem.targets[i];
-            if engine.possible.lock().is_ok_and(|cases| cases.contains_key(&target.name)) {
-                continue;
-            }
             self.progress("state equation", 0);
-            match equation::refute(net, self.problem, target, self.limits)? {
+            let said = equation::refute(net, flows.as_deref(), self.problem, target, patience, self.limits)?;
+            match said {
                 Said::Refuted(refutation) => {
                     let certificate = Certificate::Refutation(Arc::new(refutation));
                     self.decide(i, Verdict::Safe(certificate));
                 }
-                said => {
-                    let case = if let Said::Possible(case) = said { case } else { Vec::new() };
-                    if let Ok(mut cases) = engine.possible.lock() {
-                        cases.insert(target.name.clone(), case);
-                    }
-                }
+                Said::Possible(case) => engine.note(target, Asked { patience: u32::MAX, case }),
+                Said::Nothing(case) => engine.note(target, Asked { patience, case }),
             }
         }
         Ok(())
@@ -204,12 +232,22 @@ impl Search<'_> {
     fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
         let mut random = Random(u64::from(round) << 32);
         for one in self.wanted(net) {
-            let name = &self.problem.targets[one.target].name;
-            let case = engine.possible.lock().ok().and_then(|cases| cases.get(name).cloned());
-            let Some(case) = case.filter(|case| !case.is_empty()) else { continue };
+            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
             self.progress("state equation", 0);
             let plans = 8 << round.min(10);
             if let Some(fired) = follow(net, &one.formula, &case, plans, &mut random, self.limits)? {
+                self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches towards each target.
+    fn aim(&mut self, net: &Net, engine: &Reachability, most: usize, patience: u32) -> Result<(), Unknown> {
+        for one in self.wanted(net) {
+            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
+            self.progress("guided search", 0);
+            if let Some(fired) = aim(net, &one.formula, &case, most, patience, self.limits)? {
                 self.decide(one.target, Verdict::Unsafe(net.run(&fired)));
             }
         }

@@ -80,13 +80,7 @@ impl Job<'_> {
             Engine::Auto | Engine::Explicit => explicit::reachable(problem, jobs, limits, watch),
             #[cfg(feature = "symbolic")]
             Engine::Symbolic => crate::engine::symbolic::thread_states::reachable(problem, limits, watch),
-            Engine::Backward
-            | Engine::Equations
-            | Engine::Guided
-            | Engine::Views
-            | Engine::Localise
-            | Engine::Reachability
-            | Engine::KarpMiller => {
+            _ => {
                 let why = "thread states are listed by `explicit` and `symbolic` (with a thread bound) and by `karp-miller` and `backward` (without)";
                 return Err(Error::Unsuitable(why.into()));
             }

@@ -3,7 +3,7 @@
 use super::plural;
 use crate::outcome::Outcome;
 use throng_lang::vocabulary::Vocabulary;
-use throng_model::problem::Bound;
+use throng_model::problem::{Bound, Target};
 use throng_model::verdict::Unknown;
 
 /// What was established although there is no verdict, if anything was.
@@ -20,6 +20,9 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let mut tips = Vec::new();
     let Vocabulary { auto, backward, symbolic, .. } = *report.subject.vocabulary;
     let names = report.subject.vocabulary;
+    // Those that cover configurations decide nothing about whole ones.
+    let covers = !report.problem.targets.iter().any(Target::is_about_all_threads);
+    let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
         Unknown::LeftOut(_) => return tips,
         Unknown::Time(limit) => {
@@ -34,9 +37,12 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
         }
         Unknown::Memory(limit) => {
             tips.push(format!("more memory: {} {}", names.memory, (limit >> 20).saturating_mul(2).max(1)));
-            tips.push(format!(
-                "an engine that stores less: {backward} (any number of threads) or {symbolic}"
-            ));
+            tips.push(match covers {
+                true => {
+                    format!("an engine that stores less: {backward} (any number of threads) or {symbolic}")
+                }
+                false => format!("an engine that stores less: {symbolic}"),
+            });
         }
         Unknown::Cancelled => {
             tips.push(format!("let it run longer; {} SECS ends it by itself", names.timeout))
@@ -44,11 +50,11 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
         Unknown::Work => tips.push(format!("the engine alone, without a share of work: {}", names.engine)),
         Unknown::Bound(n) => {
             tips.push(format!("more threads: {} {}", names.max_threads, u64::from(*n) * 2));
-            tips.push(format!("an engine that proves for any number of threads: {auto}, or {backward}"));
+            tips.push(format!("an engine that proves for any number of threads: {auto}{or_backward}"));
         }
         Unknown::Explored => tips.push(format!("ask: {}", names.answer)),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            tips.push(format!("another engine: {auto} (all suitable ones side by side), or {backward}"));
+            tips.push(format!("another engine: {auto} (all suitable ones side by side){or_backward}"));
         }
     }
     if any && known < 3 && !matches!(why, Unknown::Bound(_)) {

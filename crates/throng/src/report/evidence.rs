@@ -108,6 +108,15 @@ pub fn explain(certificate: &Certificate) -> Explained {
             summary
         }
         Certificate::Localised(parts) => localised(parts),
+        Certificate::Spread(spread) => {
+            let mut explained = closed(spread.members as usize, false);
+            let workers = spread.workers;
+            explained.words.push(format!(
+                "The set is too large to be in one place: it is spread over the workers that found it ({workers} of them), and each has checked its part."
+            ));
+            explained.covers = false;
+            explained
+        }
     }
 }
 

@@ -130,7 +130,7 @@ pub fn write(report: &Outcome) -> String {
         version: env!("CARGO_PKG_VERSION"),
         command: "check",
         file: report.file(),
-        verdict: Status::overall(&report.shown().verdicts).lower(),
+        verdict: report.status().lower(),
         engine: &by,
         threads: at_most(report),
         tokens: match report.problem.bound {

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::story::{Event, Story, folded};
-use super::text::{Options, WIDTH, effects, values_text, way, wrap_words};
+use super::story::{Event, Story, call_stack, folded};
+use super::text::{Options, WIDTH, accessed, effects, values_text, way, wrap_words};
 use throng_model::thread_names::{Role, ThreadId};
 
 /// Columns that hold statements are at least this wide.
@@ -97,7 +97,7 @@ fn statement(event: &Event, function: &str) -> String {
     let inside = match event.function.as_str() {
         same if same == function => String::new(),
         "" | "main" => String::new(),
-        function => format!(" in {function}"),
+        function => format!(" in {}", call_stack(function, &event.calls)),
     };
     match event.line {
         0 => event.statement.clone(),
@@ -178,6 +178,10 @@ impl Sheet {
         let who = event.thread.filter(|_| shared.is_some()).map_or_else(String::new, |t| format!("{t} "));
         let mut text_lines = wrap_words(&format!("{who}{}", statements(steps)), room, 4);
         let mut more = effects(event);
+        if steps.len() > 1 {
+            // Silent steps: what they read is all that they did.
+            more = Some(accessed(steps)).filter(|text| !text.is_empty()).into_iter().collect();
+        }
         more.extend(event.origin.as_ref().map(|o| format!("from {o}")));
         if self.options.verbose && !event.shared_after.0.is_empty() {
             more.push(format!("now {}", values_text(&event.shared_after)));

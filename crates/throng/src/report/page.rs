@@ -70,7 +70,7 @@ pub fn write(report: &Outcome) -> String {
     let text = report.subject.source.as_ref().map_or("", |source| &source.text);
     let language = report.subject.format.map_or_else(String::new, |format| format.to_string());
     let (targets, proofs) = targets(report);
-    let verdict = Status::overall(&report.shown().verdicts);
+    let verdict = report.status();
     let shown = &text[..text.floor_char_boundary(LONGEST)];
     let document = Document {
         file: report.file(),

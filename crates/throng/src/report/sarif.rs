@@ -9,18 +9,23 @@ use serde_json::{Value, json};
 use super::story::{Culprit, Event, Story, tell};
 use super::text::{effects, values_text, way};
 use super::{detail, evidence, plural, threads_text};
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, shows_value};
 use throng_model::verdict::Verdict;
 
 /// Where the schema lives.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// What can be violated: id, name, what it means.
-const RULES: [(&str, &str, &str); 5] = [
+const RULES: [(&str, &str, &str); 10] = [
     ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
     ("error-label", "ErrorLabel", "No thread may reach this label."),
     ("mutex", "MutualExclusion", "No two threads may be at this label at the same time."),
     ("invariant", "Invariant", "The expression over the shared variables must always hold."),
+    ("at-most", "AtMost", "No more threads than this may be at this label at the same time."),
+    ("never", "NeverTogether", "No threads may be there, with these values, at the same time."),
+    ("race", "DataRace", "No two threads may be about to access this, one of them to write it."),
+    ("deadlock", "Deadlock", "Some thread can move, or all have ended."),
+    ("stuck", "StuckThread", "No thread there may be unable to move ever again."),
     (
         "target",
         "Target",
@@ -30,9 +35,10 @@ const RULES: [(&str, &str, &str); 5] = [
 
 /// The whole log, pretty-printed.
 pub fn write(report: &Outcome) -> String {
-    let word = Status::overall(&report.shown().verdicts);
+    let word = report.status();
     let pairs = report.problem.targets.iter().zip(&report.shown().verdicts).enumerate();
     let results: Vec<Value> = pairs
+        .filter(|(_, (target, _))| !shows_value(target))
         .map(|(i, (target, verdict))| {
             let story = match verdict {
                 Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
@@ -58,7 +64,7 @@ pub fn write(report: &Outcome) -> String {
             }},
             "invocations": [{
                 "executionSuccessful": true,
-                "exitCode": word.exit_code(),
+                "exitCode": report.exit_code(),
                 "toolExecutionNotifications": notifications(report),
             }],
             "artifacts": [{ "location": { "uri": uri(report.file()) } }],
@@ -131,7 +137,17 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
 }
 
 fn rule(target: &str) -> usize {
-    let starts = ["assertions", "error label ", "mutex ", "invariant "];
+    let starts = [
+        "assertions",
+        "error label ",
+        "mutex ",
+        "invariant ",
+        "at-most ",
+        "never ",
+        "race",
+        "deadlock",
+        "stuck ",
+    ];
     starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
 }
 
@@ -247,7 +263,24 @@ fn step(report: &Outcome, event: &Event) -> Value {
     let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
     // Viewers fold what is not important.
     let importance = if event.is_silent() { "unimportant" } else { "important" };
-    json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state })
+    let mut step = json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state });
+    if !event.calls.is_empty() {
+        step["stack"] = json!({ "frames": frames(report, event) });
+    }
+    step
+}
+
+/// The call stack, innermost first: where the thread is, and where each function was called.
+fn frames(report: &Outcome, event: &Event) -> Vec<Value> {
+    let lines = event.calls.iter().copied().chain([event.line]);
+    let frame = |(name, line): (&str, u32)| {
+        let mut location = physical(report.file(), line.max(1), 0);
+        location["logicalLocations"] = json!([{ "name": name, "kind": "function" }]);
+        json!({ "location": location })
+    };
+    let mut frames: Vec<Value> = event.function.split(" > ").zip(lines).map(frame).collect();
+    frames.reverse();
+    frames
 }
 
 /// A path as a relative or absolute URI.

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use throng_model::problem::{Problem, Target};
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
 use throng_model::verdict::{Taken, Trace};
-use throng_model::{Config, Local, Model, Place, Shared};
+use throng_model::{Accessed, Config, Local, Model, Place, Shared, Step};
 
 /// Names and values, in order; a map in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -103,10 +103,16 @@ pub struct Event {
     pub goes_to: Option<String>,
     /// The function it is in.
     pub function: String,
+    /// Of each of its callers, the line of the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<u32>,
     /// Labels on it.
     pub labels: Vec<String>,
     /// Where it was in the C program.
     pub origin: Option<String>,
+    /// What it read and wrote, in order, where that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<Access>,
     /// Shared variables before.
     pub shared_before: Values,
     /// Shared variables after.
@@ -131,6 +137,34 @@ impl Event {
 /// Steps that are shown as one: silent ones of one thread, one after another, from the same C statement.
 pub fn folded(steps: &[Event]) -> impl Iterator<Item = &[Event]> {
     steps.chunk_by(|a, b| a.is_silent() && b.is_silent() && a.thread == b.thread && a.origin == b.origin)
+}
+
+/// What a step read or wrote.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Access {
+    /// The name of the variable.
+    pub variable: String,
+    /// The value that was read or written.
+    pub value: String,
+    /// `read` or `write`.
+    pub kind: &'static str,
+}
+
+/// What a step read and wrote.
+pub fn accesses(model: &dyn Model, step: &Step) -> Vec<Access> {
+    let access = |a: Accessed| Access {
+        variable: a.variable,
+        value: a.value,
+        kind: if a.writes { "write" } else { "read" },
+    };
+    model.accesses(step).into_iter().map(access).collect()
+}
+
+/// The function of a step with its callers, and the line of each call: `main:12 > f`.
+pub fn call_stack(function: &str, calls: &[u32]) -> String {
+    let mut lines = calls.iter().filter(|&&line| line > 0);
+    let name = |name: &str| lines.next().map_or_else(|| name.to_string(), |line| format!("{name}:{line}"));
+    function.split(" > ").map(name).collect::<Vec<_>>().join(" > ")
 }
 
 /// A variable that changed.
@@ -220,8 +254,10 @@ pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, chan
         statement: one_line(&place.text),
         goes_to: model.way(taken.step.edge),
         function: place.function,
+        calls: place.calls,
         labels: place.labels,
         origin: place.origin,
+        accesses: accesses(model, &taken.step),
         shared_before: before,
         shared_after: after,
         shared_bits: Values(model.shared_bits(taken.after.shared)),

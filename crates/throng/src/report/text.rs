@@ -5,9 +5,9 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
-use super::story::{Event, Participant, Situation, Story, Values, tell};
+use super::story::{Event, Participant, Situation, Story, Values, call_stack, tell};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural};
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, shows_value};
 use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
@@ -60,7 +60,10 @@ pub fn write(report: &Outcome, options: Options) -> String {
         out.push_str(&proved(report));
     }
     for (target, verdict) in report.problem.targets.iter().zip(&report.shown().verdicts) {
-        if let Verdict::Unsafe(trace) = verdict {
+        // A run to the largest value of a sum violates nothing; it is in the certificate.
+        if let Verdict::Unsafe(trace) = verdict
+            && !shows_value(target)
+        {
             out.push('\n');
             out.push_str(&story(&tell(&report.problem, target, trace), report.unit(), options));
         }
@@ -71,7 +74,7 @@ pub fn write(report: &Outcome, options: Options) -> String {
 fn verdict_lines(report: &Outcome, options: Options) -> String {
     // Runs that are made readable have as many threads and steps.
     let verdicts = &report.answer.verdicts;
-    let overall = Status::overall(verdicts);
+    let overall = report.status();
     let targets = &report.problem.targets;
     let mark = |word: Status| if report.checked || word == Status::Unknown { "" } else { "  (unchecked)" };
     let unchecked = mark(overall);
@@ -83,7 +86,8 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
             wrap(&head, &format!("{}{}{unchecked}", detail(report, verdict), truth(target, verdict)), indent);
         return line.replacen(&overall.to_string(), &word, 1);
     }
-    let count = verdicts.iter().filter(|v| Status::of(v) == overall).count();
+    let violations = || targets.iter().zip(verdicts).filter(|(target, _)| !shows_value(target));
+    let count = violations().filter(|(_, v)| Status::of(v) == overall).count();
     let what = match overall {
         Status::Safe => "cannot be reached",
         Status::Unsafe => "can be reached",
@@ -91,12 +95,16 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
     };
     let word = paint(overall, &overall.to_string(), options.colour);
     let mut out =
-        format!("{word}  {count} of {} {what}{unchecked}\n", plural(targets.len() as u64, "target"));
+        format!("{word}  {count} of {} {what}{unchecked}\n", plural(violations().count() as u64, "target"));
     let widest = targets.iter().map(|t| t.name.chars().count()).max().unwrap_or(0).min(40);
     for (target, verdict) in targets.iter().zip(verdicts) {
         let word = Status::of(verdict);
         let unchecked = mark(word);
-        let word = paint(word, &format!("{word:7}"), options.colour);
+        let word = if shows_value(target) && word == Status::Unsafe {
+            "REACHED".to_string()
+        } else {
+            paint(word, &format!("{word:7}"), options.colour)
+        };
         let (detail, truth) = (detail(report, verdict), truth(target, verdict));
         out.push_str(&format!("{word} {:widest$}  {detail}{truth}{unchecked}\n", target.name));
     }
@@ -269,7 +277,7 @@ pub fn event(event: &Event, options: Options) -> String {
     let at = if event.function.is_empty() || event.function == "main" {
         at
     } else {
-        format!("{}{}: ", at.replace(": ", " in "), event.function)
+        format!("{}{}: ", at.replace(": ", " in "), call_stack(&event.function, &event.calls))
     };
     let mut out = wrap(&head, &format!("{at}{}{}", event.statement, way(event)), 16);
     for line in effects(event) {
@@ -305,6 +313,10 @@ pub fn effects(event: &Event) -> Vec<String> {
         parts.extend(happening(p));
     }
     let mut lines = Vec::new();
+    let accessed = accessed(std::slice::from_ref(event));
+    if !accessed.is_empty() {
+        lines.push(accessed);
+    }
     if !changed.is_empty() {
         lines.push(changed.join(", "));
     }
@@ -312,6 +324,21 @@ pub fn effects(event: &Event) -> Vec<String> {
         lines.push(parts.join(", "));
     }
     lines
+}
+
+/// What steps read, and what they wrote without changing it.
+pub(super) fn accessed(steps: &[Event]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for event in steps {
+        let changed = |name: &str| event.changes.iter().any(|c| c.thread.is_none() && c.variable == name);
+        for access in event.accesses.iter().filter(|a| a.kind == "read" || !changed(&a.variable)) {
+            let text = format!("{} {}={}", access.kind, access.variable, access.value);
+            if parts.last() != Some(&text) {
+                parts.push(text);
+            }
+        }
+    }
+    parts.join(", ")
 }
 
 fn happening(p: &Participant) -> Option<String> {

@@ -413,9 +413,7 @@ impl Predecessors for Interpreter {
     }
 
     fn waiting(&self, out: &mut Vec<Local>) {
-        let waits =
-            (0..self.control.spots.len() as u32).filter(|&w| self.control.spots[w as usize].woken.is_some());
-        out.extend(waits.map(|w| self.encode_local(w, &self.free_local(w))));
+        out.extend(self.waits().into_iter().map(|w| self.encode_local(w, &self.free_local(w))));
     }
 }
 

@@ -42,6 +42,7 @@ impl Interpreter {
             Property::Mutex(text) => self.together(text, Together::exclusion).map_err(|d| d.message)?,
             Property::AtMost(text) => self.together(text, Together::at_most).map_err(|d| d.message)?,
             Property::Never(text) => self.together(text, Together::never).map_err(|d| d.message)?,
+            Property::Stuck(text) => self.together(text, Together::one_at).map_err(|d| d.message)?,
             Property::Race(name) => self.races(name)?,
             Property::Invariant(text) => {
                 let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
@@ -227,9 +228,16 @@ impl Interpreter {
         Ok(found)
     }
 
+    /// Where a thread can wait.
+    pub(super) fn waits(&self) -> Vec<u32> {
+        let spots = 0..self.control.spots.len() as u32;
+        spots.filter(|&w| self.control.spots[w as usize].woken.is_some()).collect()
+    }
+
     /// Where a thread can be at a label, or in a line.
     fn at_place(&self, place: &Part) -> Result<Vec<u32>, Diagnostic> {
         match (self.labelled(&place.text), place.line()) {
+            _ if place.text == "wait" => Ok(self.waits()),
             (Ok(spots), _) => Ok(spots),
             (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
                 let here = |&s: &u32| {

@@ -95,7 +95,9 @@ impl Attempt {
                     plural(proof.predicates.len() as u64, "predicate"),
                     plural(proof.rounds as u64, "round")
                 );
-                self.note(|f| (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed()));
+                self.note(|f| {
+                    (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed())
+                });
                 true
             }
             Ok((graph, Ended::Found(moves, _))) => {

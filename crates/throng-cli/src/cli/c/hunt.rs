@@ -1,35 +1,79 @@
-//! Programs that create threads in a loop: a short search without a thread bound comes first. With a bound, threads that end make room
-//! for others, and there may be no end to what two threads at a time can do, though three show the violation in a few steps.
+//! Short hunts before an engine is asked about a program with a `main`: in the order of steps, then with few interruptions.
+//!
+//! The first one has no thread bound of its own. With one, threads that end make room for others, and there may be no end to what two threads at a time can do,
+//! though three show the violation in a few steps.
 
 use super::search::{Found, search};
+use super::switches;
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
+use throng_c::Program;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
-use throng_model::verdict::Verdict;
+use throng_model::verdict::{Trace, Verdict};
 
-/// So many configurations are looked at before the engine is asked.
-const MOST: usize = 60_000;
+/// So many configurations are looked at in the order of steps, if threads are created in a loop or not; and with few interruptions.
+const MOST: (usize, usize, usize) = (60_000, 10_000, 150_000);
 
-/// A short search first, then another engine.
-pub(super) struct HuntFirst(pub(super) Box<dyn Algorithm + Send>);
+/// So many bytes of shared memory may be kept.
+const ROOM: usize = 100 << 20;
+
+/// Short hunts first, then another engine.
+pub(super) struct HuntFirst {
+    then: Box<dyn Algorithm + Send>,
+    bound: u32,
+    /// How many configurations to look at in the order of steps, and with few interruptions.
+    most: (usize, usize),
+    /// The numbers of threads at a time to try with few interruptions.
+    threads: Vec<u32>,
+}
+
+impl HuntFirst {
+    pub(super) fn new(program: &Program, bound: Bound, then: Box<dyn Algorithm + Send>) -> HuntFirst {
+        let loops = program.creates_without_bound();
+        let threads = match bound.threads().or(program.most_threads()) {
+            Some(n) => vec![n],
+            None => vec![3, 5, 60],
+        };
+        let bound = bound.threads().unwrap_or(u32::MAX);
+        let room = ROOM / (2 * program.shared_size()).max(1);
+        let most = if loops { MOST.0 } else { MOST.1 };
+        HuntFirst { then, bound, most: (most.min(room), MOST.2.min(room)), threads }
+    }
+
+    fn hunt(&self, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Option<Trace> {
+        let [target] = &problem.targets[..] else { return None };
+        // The engine is left most of the time.
+        let share = |parts: u32| match limits.time_left() {
+            Some(left) => limits.part().timeout(left / parts),
+            None => limits.part(),
+        };
+        let hit = |config: &_| Ok(target.is_hit(config, &*problem.model));
+        match search(problem, self.bound, self.most.0, &share(4), statistics, hit) {
+            Found::Run(trace) => return Some(trace),
+            // There is nothing more to see.
+            Found::Nothing(..) => return None,
+            Found::Stopped(_) => {}
+        }
+        let (most, parts) = (self.most.1 / self.threads.len(), 3 * self.threads.len() as u32);
+        let mut tries = self.threads.iter();
+        tries.find_map(|&n| switches::hunt(problem, target, n, most, &share(parts), statistics))
+    }
+}
 
 impl Algorithm for HuntFirst {
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.then.name()
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        if let ([target], Bound::Any) = (&problem.targets[..], problem.bound) {
-            let mut statistics = Statistics::default();
-            let found = search(problem, u32::MAX, MOST, limits, &mut statistics, |config| {
-                Ok(target.is_hit(config, &*problem.model))
-            });
-            if let Found::Run(trace) = found {
+        let mut statistics = Statistics::default();
+        match self.hunt(problem, limits, &mut statistics) {
+            Some(trace) => {
                 let mut answer = Answer::new(vec![Verdict::Unsafe(trace)], statistics);
                 answer.by = vec![Some("explicit")];
-                return answer;
+                answer
             }
+            None => self.then.run(problem, limits, watch),
         }
-        self.0.run(problem, limits, watch)
     }
 }

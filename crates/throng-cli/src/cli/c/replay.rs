@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Concrete, Console, Failure, Loaded, Outcome, files};
-use throng_c::replay::{self, Ends, Run, obstacle};
+use throng_c::replay::{self, Ends, Run};
 use throng_model::verdict::Verdict;
 
 /// How long the compiler and the program may take.
@@ -29,16 +29,10 @@ pub(super) fn write(
         console.note("note: no replay was written: there is no run into a violation");
         return Ok(());
     };
-    let hindered = match loaded.program.asked.get(n) {
-        Some(&what) => obstacle(what),
-        None => Some("a compiled program does not say that it is stuck"),
-    };
-    if let Some(why) = hindered {
-        console.note(&format!("note: no replay was written: {why}"));
-        return Ok(());
-    }
+    // A deadlock is asked for last, and is no violation of the program's own.
+    let ends = if n < loaded.program.asked.len() { Ends::Aborts } else { Ends::Stuck };
     let run = Run::of(model, trace).ok_or_else(|| Failure::Other("the run cannot be replayed".into()))?;
-    let text = replay::write(loaded, &run, Ends::Aborts).map_err(Failure::Other)?;
+    let text = replay::write(loaded, &run, ends).map_err(Failure::Other)?;
     files::replace(path, &text)?;
     if !compile {
         console.note(&format!("note: {0} reproduces this: cc -pthread -w {0} && ./a.out", path.display()));

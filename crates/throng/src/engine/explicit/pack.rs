@@ -183,7 +183,7 @@ pub fn saturated(count: i64) -> u32 {
 }
 
 /// Little-endian base 128. The low bits of the first byte are the low bits of the number.
-fn put(bytes: &mut Vec<u8>, mut n: u64) {
+pub fn put(bytes: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         bytes.push(n as u8 | 0x80);
         n >>= 7;
@@ -210,7 +210,8 @@ fn get(bytes: &[u8], at: &mut usize) -> u64 {
     }
 }
 
-fn checked_get(bytes: &[u8], at: &mut usize) -> Option<u64> {
+/// The number at `at`, if there is one there; `at` is then behind it.
+pub fn checked_get(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let end = bytes[*at..].iter().take(9).position(|&b| b < 0x80)?;
     Some(get(&bytes[..=*at + end], at))
 }

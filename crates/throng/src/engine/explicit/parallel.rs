@@ -49,7 +49,7 @@ pub fn split(store: &Store, at: usize, jobs: usize) -> Vec<Range<usize>> {
 /// Expands every chunk; `None` for one that needs something compiled.
 pub fn expand(
     chunks: &[Range<usize>],
-    steps: &Steps<'_>,
+    steps: &Steps,
     store: &Store,
     room: SizeLimit,
     jobs: usize,
@@ -81,7 +81,7 @@ pub fn expand(
 
 fn expand_chunk(
     chunk: Range<usize>,
-    steps: &Steps<'_>,
+    steps: &Steps,
     store: &Store,
     room: SizeLimit,
     scratch: &mut Scratch,

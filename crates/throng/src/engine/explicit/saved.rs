@@ -47,7 +47,7 @@ impl Search<'_> {
     }
 }
 
-impl Steps<'_> {
+impl Steps {
     fn write(&self, out: &mut Writer<'_>) {
         out.count(self.shared.values().len());
         self.shared.values().iter().for_each(|s| out.number(s.0));

@@ -21,7 +21,7 @@ use throng_model::{Config, Incomplete, Local, Shared, semantics};
 pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     pub(super) levels: Levels<'p>,
-    pub(super) steps: Steps<'p>,
+    pub(super) steps: Steps,
     pub(super) store: Store,
     /// What decides which configurations are kept, if only thread states are asked for.
     tracked: Option<Tracked>,
@@ -123,11 +123,11 @@ impl<'p> Search<'p> {
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        let model = &*problem.model;
+        let model = &problem.model;
         Search {
             problem,
             levels: Levels::new(problem),
-            steps: Steps::new(model, Targets::new(model, targets), reduction),
+            steps: Steps::new(model.clone(), Targets::new(model.clone(), targets), reduction),
             store: Store::default(),
             tracked: None,
             next: 0,
@@ -389,30 +389,7 @@ impl<'p> Search<'p> {
             at = self.store.parent(id);
         }
         configs.reverse();
-        let taken = |pair: &[Config]| {
-            let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
-            let (before, after) = (&pair[0], &pair[1]);
-            let mut steps = Vec::new();
-            Incomplete::irrelevant(model.post_shared(before.shared, &mut steps));
-            for e in before.threads.entries() {
-                Incomplete::irrelevant(model.post(before.shared, e.0, &mut steps));
-            }
-            // A step with too many outcomes to list may be it; the checker then says that it cannot tell.
-            let mut perhaps = None;
-            for step in steps.into_iter().filter(|step| step.to == after.shared) {
-                let mut all = Vec::new();
-                let listed = semantics::fire(model, before, &step, bound, &mut all);
-                if all.contains(after) {
-                    return Some(Taken { step, after: after.clone() });
-                }
-                if listed.is_err() {
-                    perhaps = perhaps.or(Some(step));
-                }
-            }
-            perhaps.map(|step| Taken { step, after: after.clone() })
-        };
-        let steps = configs.windows(2).filter_map(taken).collect();
-        Trace { start: configs.swap_remove(0), steps }
+        run_through(self.problem, configs)
     }
 
     /// Reports progress now and then.
@@ -434,6 +411,34 @@ impl<'p> Search<'p> {
             frontier: configurations.saturating_sub(self.expanded),
         });
     }
+}
+
+/// The run through these configurations, of which there is at least one: between two, any step that fits.
+pub(in crate::engine) fn run_through(problem: &Problem, mut configs: Vec<Config>) -> Trace {
+    let steps = configs.windows(2).filter_map(|pair| taken(problem, &pair[0], &pair[1])).collect();
+    Trace { start: configs.swap_remove(0), steps }
+}
+
+/// A step from one configuration to another, if there is one. A step with too many outcomes to list may be it; the checker then says that it cannot tell.
+pub(in crate::engine) fn taken(problem: &Problem, before: &Config, after: &Config) -> Option<Taken> {
+    let (model, bound) = (&*problem.model, problem.bound.threads());
+    let mut steps = Vec::new();
+    Incomplete::irrelevant(model.post_shared(before.shared, &mut steps));
+    for e in before.threads.entries() {
+        Incomplete::irrelevant(model.post(before.shared, e.0, &mut steps));
+    }
+    let mut perhaps = None;
+    for step in steps.into_iter().filter(|step| step.to == after.shared) {
+        let mut all = Vec::new();
+        let listed = semantics::fire(model, before, &step, bound, &mut all);
+        if all.contains(after) {
+            return Some(Taken { step, after: after.clone() });
+        }
+        if listed.is_err() {
+            perhaps = perhaps.or(Some(step));
+        }
+    }
+    perhaps.map(|step| Taken { step, after: after.clone() })
 }
 
 /// Keeps the smallest size.

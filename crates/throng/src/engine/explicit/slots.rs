@@ -40,7 +40,7 @@ pub fn one_each(entries: &[(u32, u32)]) -> impl Iterator<Item = u32> + '_ {
 
 /// Fires a step led by the thread in slot `leader` in every way, and says how many of these there are.
 pub fn fire(
-    steps: &Steps<'_>,
+    steps: &Steps,
     step: &Compiled,
     leader: Option<usize>,
     creates: bool,
@@ -93,7 +93,7 @@ fn choose(
 
 /// Fires a step that takes the threads in these slots.
 fn fire_taken(
-    steps: &Steps<'_>,
+    steps: &Steps,
     step: &Compiled,
     taken: &[usize],
     creates: bool,

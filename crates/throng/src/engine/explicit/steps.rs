@@ -7,6 +7,7 @@
 //! several threads can expand at the same time.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -23,9 +24,9 @@ use throng_model::{Bag, Bystanders, Config, Footprint, Incomplete, Local, Model,
 const LISTING: u32 = 16;
 
 /// Everything known about the model so far.
-pub struct Steps<'m> {
-    model: &'m dyn Model,
-    targets: Targets<'m>,
+pub struct Steps {
+    model: Arc<dyn Model>,
+    targets: Targets,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
     /// Whether threads are counted, rather than distinguished by their slots.
@@ -34,12 +35,12 @@ pub struct Steps<'m> {
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
     dense_bads: Vec<Vec<(u32, u32)>>,
-    pub(super) shared: Ids<Shared>,
-    pub(super) locals: Ids<Local>,
+    pub(in crate::engine) shared: Ids<Shared>,
+    pub(in crate::engine) locals: Ids<Local>,
     /// For each local id, where it goes when it is woken, and by what condition.
     woken: Vec<Option<(u32, u32)>>,
     /// For each shared id, the steps that take no thread; compiled when first needed.
-    pub(super) alone: Vec<Option<Vec<Compiled>>>,
+    pub(in crate::engine) alone: Vec<Option<Vec<Compiled>>>,
     /// For each shared id, what is bad there; looked up when first needed.
     bads: Vec<Option<Bads>>,
     /// (shared id, local id) in one number → bad configurations watched there. Kept apart from `number_of` so that looking at
@@ -47,7 +48,7 @@ pub struct Steps<'m> {
     watched: FxHashMap<u64, Vec<u32>>,
     /// (shared id, local id) in one number → index in `thread_states`.
     number_of: FxHashMap<u64, u32>,
-    pub(super) thread_states: Vec<ThreadState>,
+    pub(in crate::engine) thread_states: Vec<ThreadState>,
     /// (index in `moving`, local id) → fates.
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
@@ -65,9 +66,9 @@ struct Bads {
 }
 
 /// What is known about a thread state.
-pub(super) struct ThreadState {
-    pub(super) shared: u32,
-    pub(super) local: u32,
+pub(in crate::engine) struct ThreadState {
+    pub(in crate::engine) shared: u32,
+    pub(in crate::engine) local: u32,
     steps: Vec<Compiled>,
     /// Whether one of the steps moves bystanders.
     moves: bool,
@@ -129,9 +130,10 @@ pub struct Scratch {
     footprints: Vec<(Footprint, u32)>,
 }
 
-impl<'m> Steps<'m> {
+impl Steps {
     /// Nothing compiled yet.
-    pub fn new(model: &'m dyn Model, targets: Targets<'m>, reduction: Option<Reduction>) -> Steps<'m> {
+    pub fn new(model: Arc<dyn Model>, targets: Targets, reduction: Option<Reduction>) -> Steps {
+        let exact = model.is_exact();
         let mut steps = Steps {
             model,
             targets,
@@ -151,7 +153,7 @@ impl<'m> Steps<'m> {
             moving: Vec::new(),
             incomplete: None,
         };
-        if model.is_exact() {
+        if exact {
             let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
             steps.dense_bads = bads.iter().map(|bag| steps.dense(bag)).collect();
         }
@@ -273,9 +275,9 @@ impl<'m> Steps<'m> {
             let covered = bad.single
                 || match self.dense_bads.get(i as usize) {
                     Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
-                    None => {
-                        decoded.get_or_insert_with(|| self.config(config)).may_cover(&bad.config, self.model)
-                    }
+                    None => decoded
+                        .get_or_insert_with(|| self.config(config))
+                        .may_cover(&bad.config, &*self.model),
                 };
             if covered {
                 hit(bad.target);
@@ -459,7 +461,7 @@ impl<'m> Steps<'m> {
         moving.flat_map(|s| scratch.config.entries.iter().map(|e| (s.moving, e.0)))
     }
 
-    pub(super) fn shared_id(&mut self, s: Shared) -> u32 {
+    pub(in crate::engine) fn shared_id(&mut self, s: Shared) -> u32 {
         let (id, new) = self.shared.intern(s);
         if new {
             self.alone.push(None);
@@ -468,7 +470,7 @@ impl<'m> Steps<'m> {
         id
     }
 
-    pub(super) fn local_id(&mut self, l: Local) -> u32 {
+    pub(in crate::engine) fn local_id(&mut self, l: Local) -> u32 {
         let (id, new) = self.locals.intern(l);
         if new {
             self.woken.push(None);

@@ -7,14 +7,16 @@
 //! A second filter is per step. No stored configuration hits an open target, so a step that leaves the shared
 //! state alone can only hit through a thread that it brings, and one that changes it only what is bad in the new one.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use throng_model::problem::Target;
 use throng_model::{Bystanders, Config, Local, Model, Shared, Step};
 
 /// All targets, indexed.
-pub struct Targets<'m> {
-    model: &'m dyn Model,
+pub struct Targets {
+    model: Arc<dyn Model>,
     bads: Vec<Bad>,
     /// Exact models only: the bad configurations of each shared state.
     by_shared: FxHashMap<Shared, Vec<u32>>,
@@ -36,9 +38,9 @@ pub struct Bad {
     pub single: bool,
 }
 
-impl<'m> Targets<'m> {
+impl Targets {
     /// Indexes `targets`.
-    pub fn new(model: &'m dyn Model, targets: &[Target]) -> Targets<'m> {
+    pub fn new(model: Arc<dyn Model>, targets: &[Target]) -> Targets {
         let mut popularity: FxHashMap<(Shared, Local), u32> = FxHashMap::default();
         for bad in targets.iter().flat_map(|t| &t.configs) {
             for &(l, _) in bad.threads.entries() {

@@ -46,7 +46,7 @@ impl Tracked {
     }
 
     /// Whether the configuration is new to one of its threads; if so, it no longer is.
-    pub fn is_new(&mut self, packed: &[u8], steps: &Steps<'_>) -> Result<bool, Unknown> {
+    pub fn is_new(&mut self, packed: &[u8], steps: &Steps) -> Result<bool, Unknown> {
         self.config.read(packed);
         self.entries.clear();
         // Without threads, there is only the shared state to see.

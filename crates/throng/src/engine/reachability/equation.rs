@@ -3,11 +3,12 @@
 //!
 //! Linear programs are solved in floating point. One looks for a marking that satisfies the comparisons of a case; if there is none, another one, its dual, gives the
 //! numbers of a contradiction, which are rounded to integers and hold exactly or are dropped. If there is one, it may leave a trap unmarked, which is then
-//! added, or fail an open disjunction, which is then split into cases.
+//! added, or fail an open disjunction, which is then split into cases. All this is tried with flows in place of the state equation first (`flows`).
 
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashSet;
 
+use super::flows::Flow;
 use super::net::Net;
 use crate::engine::equations::exact;
 use crate::engine::equations::lp::{NoSolution, solve};
@@ -19,9 +20,13 @@ use throng_model::verdict::{Case, Contradiction, Refutation, Unknown};
 /// So many linear programs may be solved for one target.
 const MOST_PROGRAMS: u32 = 400;
 
-/// So many slices of time one of them may take, and all for one target.
+/// So many slices of time one of them may take.
 const PATIENCE: u32 = 60;
-const PATIENCE_IN_ALL: u32 = 200;
+
+/// So many slices of time all for one target may take in round 0; four times as many in each later one, until there are enough.
+pub fn patience(round: u32) -> u32 {
+    20 << (2 * round.min(2))
+}
 
 /// Numbers of tokens below this are none.
 const EPSILON: f64 = 1e-6;
@@ -32,33 +37,49 @@ pub enum Said {
     Refuted(Refutation),
     /// Something may be, in this case: comparisons that would hold there.
     Possible(Vec<(Sum, i64)>),
-    /// It was too hard to find out.
-    Nothing,
+    /// It was too hard to find out; these comparisons would hold, if there are no others to choose from.
+    Nothing(Vec<(Sum, i64)>),
 }
 
-/// Tries to refute a target by the state equation and traps.
-pub fn refute(net: &Net, problem: &Problem, target: &Target, limits: &Limits) -> Result<Said, Unknown> {
-    let Some(predicate) = target.predicate().counted(net.steps) else { return Ok(Said::Nothing) };
+/// Tries to refute a target by flows or the state equation, and traps, in so many slices of time.
+pub fn refute(
+    net: &Net,
+    flows: Option<&[Flow]>,
+    problem: &Problem,
+    target: &Target,
+    patience: u32,
+    limits: &Limits,
+) -> Result<Said, Unknown> {
+    let Some(predicate) = target.predicate().counted(net.steps) else { return Ok(Said::Nothing(Vec::new())) };
+    let mut held = Held::default();
+    held.assume(&predicate);
     let mut prover = Prover {
         net,
+        flows,
         columns: columns(net),
         limits,
         programs: MOST_PROGRAMS,
-        patience: PATIENCE_IN_ALL,
+        patience,
         found: Refutation::default(),
         possible: None,
     };
-    let mut held = Held::default();
-    held.assume(&predicate);
-    if !prover.prove(&held)? {
-        return Ok(prover.possible.take().map_or(Said::Nothing, Said::Possible));
+    if flows.is_none() || !prover.prove(&held)? {
+        // Traps that were found are still there.
+        prover.found.cases.clear();
+        (prover.flows, prover.programs, prover.patience, prover.possible) =
+            (None, MOST_PROGRAMS, patience, None);
+        if !prover.prove(&held)? {
+            let only = if held.open.is_empty() { &held.comparisons[..] } else { &[] };
+            let only = || only.iter().map(|&(sum, n)| (sum.clone(), n)).collect();
+            return Ok(prover.possible.take().map_or_else(|| Said::Nothing(only()), Said::Possible));
+        }
     }
     let found = std::mem::take(&mut prover.found);
     let safe = throng_model::verdict::Verdict::Safe(throng_model::verdict::Certificate::Refutation(
         std::sync::Arc::new(found.clone()),
     ));
     let stands = throng_check::rules::check_within(problem, target, &safe, limits).is_ok();
-    Ok(if stands { Said::Refuted(found) } else { Said::Nothing })
+    Ok(if stands { Said::Refuted(found) } else { Said::Nothing(Vec::new()) })
 }
 
 /// How often each transition would fire on a shortest way from a marking to where these comparisons hold, as far as the state equation says: transitions by
@@ -88,11 +109,25 @@ pub fn plan(
 }
 
 /// The largest value of a sum that the state equation allows, rounded down; `None` if there is none, or it is not found.
-pub fn largest(net: &Net, sum: &Sum, limits: &Limits) -> Result<Option<i64>, Unknown> {
-    let columns = columns(net);
+pub fn largest(
+    net: &Net,
+    flows: Option<&[Flow]>,
+    sum: &Sum,
+    limits: &Limits,
+) -> Result<Option<i64>, Unknown> {
     let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
     let sum: Vec<(u32, i64)> = sum.iter().map(|&(l, n)| (net.number(l), n)).collect();
     let weights = dense(net, &sum);
+    let rounded = |v: f64| (v.abs() < 1e9).then(|| (v + 1e-4).floor() as i64);
+    if let Some(flows) = flows {
+        let places: Vec<Variable> = weights.iter().map(|&w| lp.add_var(w, (0.0, f64::INFINITY))).collect();
+        each_flow(net, flows, &places, &mut lp);
+        if let Ok(solution) = solve(lp, Some(&mut PATIENCE.clone()), limits)? {
+            return Ok(rounded(solution.objective()));
+        }
+        lp = microlp::Problem::new(OptimizationDirection::Maximize);
+    }
+    let columns = columns(net);
     let variables: Vec<Variable> = columns
         .iter()
         .map(|c| {
@@ -100,14 +135,25 @@ pub fn largest(net: &Net, sum: &Sum, limits: &Limits) -> Result<Option<i64>, Unk
         })
         .collect();
     each_place(&net.start, &columns, &variables, &mut lp);
-    let start: f64 = sum.iter().map(|&(p, n)| n as f64 * f64::from(net.start[p as usize])).sum();
+    let start = at_start(net, &sum);
     let solved = solve(lp, Some(&mut PATIENCE.clone()), limits)?;
-    let value = |s: microlp::Solution| s.objective() + start;
-    Ok(solved.ok().map(value).filter(|v| v.abs() < 1e9).map(|v| (v + 1e-4).floor() as i64))
+    Ok(solved.ok().and_then(|s| rounded(s.objective() + start)))
+}
+
+/// Every flow has the sum that it has at the start.
+fn each_flow(net: &Net, flows: &[Flow], places: &[Variable], lp: &mut microlp::Problem) {
+    for flow in flows {
+        let row: LinearExpr = flow.iter().map(|&(p, n)| (places[p as usize], n as f64)).collect();
+        lp.add_constraint(row, ComparisonOp::Eq, at_start(net, flow));
+    }
+}
+
+fn at_start(net: &Net, sum: &[(u32, i64)]) -> f64 {
+    sum.iter().map(|&(p, n)| n as f64 * f64::from(net.start[p as usize])).sum()
 }
 
 /// What transitions change, each once.
-fn columns<'n>(net: &'n Net) -> Vec<&'n [(u32, i64)]> {
+pub(super) fn columns<'n>(net: &'n Net) -> Vec<&'n [(u32, i64)]> {
     let mut seen = FxHashSet::default();
     let all = net.changes.iter().map(Vec::as_slice);
     all.filter(|c| !c.is_empty() && seen.insert(*c)).collect()
@@ -171,6 +217,8 @@ impl<'a> Held<'a> {
 
 struct Prover<'n> {
     net: &'n Net<'n>,
+    /// Instead of the state equation.
+    flows: Option<&'n [Flow]>,
     columns: Vec<&'n [(u32, i64)]>,
     limits: &'n Limits,
     programs: u32,
@@ -197,7 +245,11 @@ impl Prover<'_> {
             return Ok(true);
         }
         loop {
-            let marking = match self.marking(held)? {
+            let solved = match self.flows {
+                Some(flows) => self.marking_of_flows(flows, held)?,
+                None => self.marking(held)?,
+            };
+            let marking = match solved {
                 Solved::Nothing => return self.contradict(held),
                 Solved::TooHard => return Ok(false),
                 Solved::Marking(marking) => marking,
@@ -252,19 +304,25 @@ impl Prover<'_> {
         }
     }
 
-    /// Each comparison and trap as what it adds up, and what it asks for beyond the start.
-    fn rows(&self, held: &Held) -> Vec<(Vec<f64>, f64)> {
+    /// Each comparison and trap as what it adds up and asks for.
+    fn sums(&self, held: &Held) -> Vec<(Vec<(u32, i64)>, i64)> {
         let net = self.net;
         let comparisons = held.comparisons.iter().map(|&(sum, least)| {
             let sum: Vec<(u32, i64)> = sum.iter().map(|&(l, n)| (net.number(l), n)).collect();
             (sum, least)
         });
         let traps = self.found.traps.iter().map(|t| (t.iter().map(|&l| (net.number(l), 1)).collect(), 1));
+        comparisons.chain(traps).collect()
+    }
+
+    /// The same, beyond the start.
+    fn rows(&self, held: &Held) -> Vec<(Vec<f64>, f64)> {
+        let net = self.net;
         let row = |(sum, least): (Vec<(u32, i64)>, i64)| {
-            let start: f64 = sum.iter().map(|&(p, n)| n as f64 * f64::from(net.start[p as usize])).sum();
+            let start = at_start(net, &sum);
             (dense(net, &sum), least as f64 - start)
         };
-        comparisons.chain(traps).map(row).collect()
+        self.sums(held).into_iter().map(row).collect()
     }
 
     /// A marking that satisfies the comparisons of a case, as far as the state equation and the traps say.
@@ -291,6 +349,23 @@ impl Prover<'_> {
         })
     }
 
+    /// The same as far as flows and traps say.
+    fn marking_of_flows(&mut self, flows: &[Flow], held: &Held) -> Result<Solved, Unknown> {
+        let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
+        let places: Vec<Variable> =
+            self.net.places.iter().map(|_| lp.add_var(1.0, (0.0, f64::INFINITY))).collect();
+        each_flow(self.net, flows, &places, &mut lp);
+        for (sum, least) in self.sums(held) {
+            let row: LinearExpr = sum.iter().map(|&(p, n)| (places[p as usize], n as f64)).collect();
+            lp.add_constraint(row, ComparisonOp::Ge, least as f64);
+        }
+        Ok(match self.solve(lp)? {
+            Ok(solution) => Solved::Marking(places.iter().map(|&p| solution.var_value(p)).collect()),
+            Err(NoSolution::None) => Solved::Nothing,
+            Err(NoSolution::TooHard) => Solved::TooHard,
+        })
+    }
+
     fn solve(&mut self, lp: microlp::Problem) -> Result<Result<microlp::Solution, NoSolution>, Unknown> {
         let Some(left) = self.programs.checked_sub(1).filter(|_| self.patience > 0) else {
             return Ok(Err(NoSolution::TooHard));
@@ -307,6 +382,9 @@ impl Prover<'_> {
 
     /// Adds the numbers of a contradiction, if they hold exactly.
     fn contradict(&mut self, held: &Held) -> Result<bool, Unknown> {
+        if let Some(flows) = self.flows {
+            return self.contradict_flows(flows, held);
+        }
         let net = self.net;
         let rows = self.rows(held);
         let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
@@ -332,6 +410,49 @@ impl Prover<'_> {
         for numbers in exact::vectors(&numbers) {
             let (used, spare) = numbers.split_at(used.len());
             if let Some(found) = self.contradiction(held, used, spare) {
+                self.found.cases.push(Case::Linear(found));
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The same as far as flows say.
+    fn contradict_flows(&mut self, flows: &[Flow], held: &Held) -> Result<bool, Unknown> {
+        let net = self.net;
+        let sums = self.sums(held);
+        let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let times: Vec<Variable> = flows.iter().map(|flow| lp.add_var(-at_start(net, flow), free)).collect();
+        let used: Vec<Variable> =
+            sums.iter().map(|(_, least)| lp.add_var(*least as f64, (0.0, 1.0))).collect();
+        let mut rows: Vec<Vec<(Variable, f64)>> = vec![Vec::new(); net.places.len()];
+        for (flow, &variable) in flows.iter().zip(&times) {
+            flow.iter().for_each(|&(p, n)| rows[p as usize].push((variable, -n as f64)));
+        }
+        for ((sum, _), &variable) in sums.iter().zip(&used) {
+            sum.iter().for_each(|&(p, n)| rows[p as usize].push((variable, n as f64)));
+        }
+        for row in rows.into_iter().filter(|row| !row.is_empty()) {
+            lp.add_constraint(row.into_iter().collect::<LinearExpr>(), ComparisonOp::Le, 0.0);
+        }
+        let Ok(solution) = self.solve(lp)? else { return Ok(false) };
+        if solution.objective() < EPSILON {
+            return Ok(false);
+        }
+        let numbers: Vec<f64> = used.iter().chain(&times).map(|&v| solution.var_value(v)).collect();
+        for numbers in exact::vectors(&numbers) {
+            let (used, times) = numbers.split_at(used.len());
+            // What the combination of flows has beyond what is used.
+            let mut spare: Vec<i128> = vec![0; net.places.len()];
+            for (flow, &times) in flows.iter().zip(times) {
+                flow.iter().for_each(|&(p, n)| spare[p as usize] += i128::from(n) * i128::from(times));
+            }
+            for ((sum, _), &times) in sums.iter().zip(used) {
+                sum.iter().for_each(|&(p, n)| spare[p as usize] -= i128::from(n) * i128::from(times));
+            }
+            let spare: Option<Vec<i64>> = spare.into_iter().map(|n| i64::try_from(n).ok()).collect();
+            if let Some(found) = spare.and_then(|spare| self.contradiction(held, used, &spare)) {
                 self.found.cases.push(Case::Linear(found));
                 return Ok(true);
             }

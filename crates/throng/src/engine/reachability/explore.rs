@@ -11,7 +11,7 @@ use throng_model::limits::Ticker;
 use throng_model::verdict::{Trace, Unknown};
 
 /// Markings, stored once each, in so many bytes for every place.
-struct Store {
+pub(super) struct Store {
     width: usize,
     places: usize,
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ struct Store {
 struct TooNarrow;
 
 impl Store {
-    fn new(places: usize, width: usize) -> Store {
+    pub fn new(places: usize, width: usize) -> Store {
         Store { width, places, bytes: Vec::new(), slots: vec![u32::MAX; 1 << 10], count: 0 }
     }
 
@@ -44,7 +44,7 @@ impl Store {
         Ok(())
     }
 
-    fn unpack(&self, i: usize, marking: &mut [u32]) {
+    pub fn unpack(&self, i: usize, marking: &mut [u32]) {
         let bytes = &self.bytes[i * self.stride()..(i + 1) * self.stride()];
         if self.width == 1 {
             marking.iter_mut().zip(bytes).for_each(|(n, &b)| *n = u32::from(b));
@@ -52,6 +52,16 @@ impl Store {
             let each = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             marking.iter_mut().zip(each).for_each(|(n, value)| *n = value);
         }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Adds a marking, if it is new and fits; whether it was added. `packed` is room to work in.
+    pub fn add(&mut self, marking: &[u32], packed: &mut Vec<u8>) -> bool {
+        self.packed(marking, packed).is_ok() && self.insert(packed)
     }
 
     /// Whether it is new.

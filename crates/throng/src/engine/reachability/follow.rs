@@ -13,8 +13,9 @@ use throng_model::verdict::Unknown;
 /// So many steps a run may have.
 const MOST_STEPS: usize = 100_000;
 
-/// So many transitions are fired in search of an order.
+/// So many transitions are fired in search of an order, and some more for each that is to be ordered.
 const MOST_TRIES: u32 = 20_000;
+const TRIES_FOR_EACH: u32 = 4;
 
 /// Looks for a run to where `formula` holds, in this case of it, with at most `plans` solutions of the state equation.
 pub fn follow(
@@ -69,7 +70,8 @@ fn order(
     let mut longest: Vec<u32> = Vec::new();
     // What can still be tried after each step.
     let mut open: Vec<Vec<u32>> = Vec::new();
-    let mut tries = MOST_TRIES;
+    let in_all = left.iter().fold(0, |all: u32, n| all.saturating_add(*n)).min(MOST_STEPS as u32);
+    let mut tries = MOST_TRIES + TRIES_FOR_EACH * in_all;
     let choices = |walker: &Walker, left: &[u32], random: &mut Random| {
         let fits = |t: &u32| number.get(&group[*t as usize]).is_some_and(|&i| left[i] > 0);
         let mut found: Vec<u32> = walker.enabled.iter().copied().filter(fits).collect();

@@ -107,6 +107,11 @@ impl<'a> Net<'a> {
         self.needs[t as usize].iter().all(|&(p, n)| marking[p as usize] >= n)
     }
 
+    /// How many transitions are enabled.
+    pub fn enabled(&self, marking: &[u32]) -> usize {
+        (0..self.needs.len() as u32).filter(|&t| self.enables(marking, t)).count()
+    }
+
     /// Fires an enabled transition; `false` if there are too many tokens to count then.
     pub fn fire(&self, marking: &mut [u32], t: u32) -> bool {
         let mut countable = true;
@@ -224,4 +229,40 @@ impl Formula {
 fn missing(sum: &[(u32, i64)], least: i64, marking: &[u32]) -> i64 {
     let value = sum.iter().map(|&(p, n)| i128::from(n) * i128::from(marking[p as usize])).sum::<i128>();
     (i128::from(least) - value).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::Arc;
+
+    use super::super::walk::Random;
+    use throng_model::problem::{Bound, Initial, Problem};
+    use throng_model::table::{Names, Table};
+    use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
+
+    /// A net with so many places, in which no transition makes tokens, and six tokens.
+    pub fn random_net(random: &mut Random, places: usize) -> Problem {
+        let mut table = Table::new(Names::Numbers(1), Names::Numbers(places as u64));
+        let mut bag = |size: usize| (0..size).map(|_| Local(random.below(places) as u64)).collect::<Bag>();
+        for i in 0..places + 2 {
+            let step = Step {
+                from: Shared(0),
+                to: Shared(0),
+                take: bag(1 + i % 3),
+                put: bag(1 + i % 3 - usize::from(i == 2)),
+                spawn: Bag::new(),
+                others: Bystanders::Stay,
+                edge: Edge(0),
+                choice: 0,
+            };
+            table.add(step, Vec::new(), Place::default());
+        }
+        Problem {
+            initial: vec![Initial { shared: Shared(0), threads: bag(6), any: Vec::new() }],
+            model: Arc::new(table),
+            initial_text: "random".into(),
+            targets: Vec::new(),
+            bound: Bound::Any,
+        }
+    }
 }

@@ -455,6 +455,7 @@
       parts.push(el("code", {}, this.said(statement)));
       if (statement.function && statement.function !== "main") parts.push(" in " + statement.function);
       if (statement.labels.length) parts.push(", label " + statement.labels.join(", "));
+      for (const a of step.a ?? []) parts.push(", " + a.kind + " ", el("code", {}, a.variable + " = " + a.value));
       if (statement.origin) parts.push(el("small", {}, " from " + statement.origin));
       if (this.at === this.length) parts.push(el("strong", { class: "bad" }, " Violated: " + this.target.name + "."));
       this.told.replaceChildren(...parts.flat(3));

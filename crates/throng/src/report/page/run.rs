@@ -60,6 +60,9 @@ struct Step {
     /// Threads that take part: who, role, state before, state after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     m: Vec<(u32, Role, Option<usize>, Option<usize>)>,
+    /// What is read and written: variable, value, `read` or `write`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    a: Vec<story::Access>,
     /// If threads have no names: state, count before, count after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     c: Vec<(usize, u32, u32)>,
@@ -163,7 +166,7 @@ fn step(
     let c =
         if changes.is_some() { Vec::new() } else { recount(&before.threads, &taken.after.threads, states) };
     let t = m.first().filter(|m| m.1 == Role::Acts).map(|m| m.0);
-    Step { e: edges.number(taken.step.edge), t, s, m, c }
+    Step { e: edges.number(taken.step.edge), t, s, m, a: story::accesses(model, &taken.step), c }
 }
 
 /// The states whose counts differ.
@@ -181,7 +184,7 @@ fn statement(model: &dyn Model, edge: Edge) -> Statement {
         line: place.line,
         text: one_line(&place.text),
         goes: model.way(edge),
-        function: place.function,
+        function: story::call_stack(&place.function, &place.calls),
         labels: place.labels,
         origin: place.origin,
     }

@@ -1,0 +1,64 @@
+//! A closed set of which each of several workers holds a part: what a worker has to show about its own part.
+//!
+//! The whole set holds every initial configuration, is closed under steps and hits no target if every worker has shown that its members hit no target, and
+//! every configuration that some worker names here (the initial ones, and the successors of its members) is a member of the part in which
+//! it belongs. Looking that up is up to the workers; which configurations have to be looked up is decided here, from
+//! [`semantics`] alone, whatever steps the search has compiled.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Flaw;
+use super::run::{countable, each_initial, led_by};
+use throng_model::problem::{Problem, Target};
+use throng_model::{Config, Local, Shared, Step, semantics};
+
+/// The rule for one part of a closed set.
+pub struct PartRule {
+    problem: Arc<Problem>,
+    /// The steps that a thread state leads; a step that takes no thread has no leader.
+    known: FxHashMap<(Shared, Option<Local>), Vec<Step>>,
+}
+
+impl PartRule {
+    /// The rule for parts of a set that answers about some targets of `problem`.
+    pub fn new(problem: Arc<Problem>) -> PartRule {
+        PartRule { problem, known: FxHashMap::default() }
+    }
+
+    /// Names every initial configuration.
+    pub fn starts(&self, found: &mut impl FnMut(Config) -> Result<(), Flaw>) -> Result<(), Flaw> {
+        each_initial(&self.problem, found)
+    }
+
+    /// Checks that a member hits none of the targets, and appends its successors.
+    pub fn member<'t>(
+        &mut self,
+        config: &Config,
+        targets: impl IntoIterator<Item = &'t Target>,
+        successors: &mut Vec<Config>,
+    ) -> Result<(), Flaw> {
+        let model = &*self.problem.model;
+        countable(config)?;
+        for target in targets {
+            if target.hits(config, model)? {
+                return Err(Flaw::BadMember(config.describe(model)));
+            }
+        }
+        let bound = self.problem.bound.threads();
+        let leaders = config.threads.entries().iter().map(|e| Some(e.0));
+        for by in std::iter::once(None).chain(leaders) {
+            let key = (config.shared, by);
+            if !self.known.contains_key(&key) {
+                let mut steps = Vec::new();
+                led_by(model, config, by, &mut steps)?;
+                self.known.insert(key, steps);
+            }
+            self.known[&key]
+                .iter()
+                .try_for_each(|step| semantics::fire(model, config, step, bound, successors))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Stuck threads ([`throng_model::stuck`]), which are no configurations to cover.
+//!
+//! That there is one is shown by a run: what can follow its last configuration is gone through here, and the thread moves in none of it. That there is none
+//! within a bound is shown by a closed set, in which the same is asked about every thread. For any number of threads it is shown by views in which a
+//! thread in one of the states that are asked about can always move by itself.
+
+use super::Flaw;
+use super::deadlock::all_of;
+use super::forward::{Kind, check_forward};
+use super::linear::Vectors;
+use super::run::check_trace;
+use super::views::Closed;
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Problem, Target};
+use throng_model::stuck::Stuck;
+use throng_model::verdict::{Certificate, Verdict};
+use throng_model::{Config, Model};
+
+/// Checks that the evidence of `verdict` shows what the verdict says about threads that are stuck in the states of `target`.
+pub(super) fn check_stuck(
+    problem: &Problem,
+    target: &Target,
+    verdict: &Verdict,
+    limits: &Limits,
+) -> Result<(), Flaw> {
+    let model = &*problem.model;
+    if let (Some(why), false) = (model.blocking(), matches!(verdict, Verdict::Unknown(_))) {
+        return Err(Flaw::NotForThisModel(why));
+    }
+    let within = |configs| Target::covering(String::new(), configs);
+    let bound = problem.bound.threads();
+    let mut ticker = Ticker::new(limits);
+    let stuck = Stuck::new(model, target, bound, None);
+    match verdict {
+        Verdict::Unknown(_) => Ok(()),
+        Verdict::Unsafe(trace) => {
+            let last = trace.steps.last().map_or(&trace.start, |taken| &taken.after);
+            check_trace(problem, &within(vec![last.clone()]), trace)?;
+            match stuck.is_stuck(last, &mut ticker)? {
+                true => Ok(()),
+                false => Err(Flaw::EndIsNotBad(last.describe(model))),
+            }
+        }
+        Verdict::Safe(Certificate::Closed(set)) => {
+            check_forward(problem, &within(Vec::new()), set, Kind::Closed, &mut ticker)?;
+            none_stuck(&stuck, set, model, &mut ticker)
+        }
+        Verdict::Safe(Certificate::Products(products)) => {
+            let all = all_of(problem, products, &mut ticker)?;
+            none_stuck(&stuck, &all, model, &mut ticker)
+        }
+        Verdict::Safe(Certificate::Views(views)) => {
+            let none = Vectors::signed(problem, &[])?;
+            let views = Closed::new(problem, views, &none, &mut ticker)?;
+            for (&s, group) in &views.groups {
+                for l in views.singles(group) {
+                    ticker.tick()?;
+                    if stuck.may_stay(s, l)? {
+                        let name =
+                            format!("{} with a thread at {}", model.shared_name(s), model.local_name(l));
+                        return Err(Flaw::BadMember(name));
+                    }
+                }
+            }
+            Ok(())
+        }
+        Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about stuck threads".into())),
+    }
+}
+
+fn none_stuck(stuck: &Stuck<'_>, set: &[Config], model: &dyn Model, ticker: &mut Ticker) -> Result<(), Flaw> {
+    match stuck.find(set.iter(), ticker)? {
+        None => Ok(()),
+        Some((config, _)) => Err(Flaw::BadMember(config.describe(model))),
+    }
+}

@@ -1,0 +1,86 @@
+//! A hunt that switches between threads as rarely as possible: first runs without interruption, then those that interrupt a thread once, twice, …
+//! Most violations need few interruptions, however many steps they take; a search in the order of steps does not come that far.
+
+use indexmap::IndexMap;
+use throng::engine::Statistics;
+use throng_model::limits::Limits;
+use throng_model::problem::{Problem, Target};
+use throng_model::verdict::{Taken, Trace};
+use throng_model::{Config, Local, Step, semantics};
+
+/// A configuration, and the thread that moved last, unless it has ended.
+type Moment = (Config, Option<Local>);
+/// Moments that were reached: from which, by which step.
+type Reached = IndexMap<Moment, Option<(usize, Step)>>;
+
+/// So many moments are looked at without interruptions; twice as many with each interruption more.
+const FIRST: usize = 10_000;
+
+/// Looks at no more than `most` moments, with at most `threads` threads at a time.
+pub(super) fn hunt(
+    problem: &Problem,
+    target: &Target,
+    threads: u32,
+    most: usize,
+    limits: &Limits,
+    statistics: &mut Statistics,
+) -> Option<Trace> {
+    let mut reached = Reached::default();
+    for family in &problem.initial {
+        let least = family.threads.size();
+        let sizes = if family.any.is_empty() { least..=least } else { threads.max(least)..=threads };
+        reached.extend(sizes.flat_map(|n| family.of_size(n)).map(|c| ((c, None), None)));
+    }
+    let mut now: Vec<usize> = (0..reached.len()).collect();
+    let mut after = Vec::new();
+    let mut share = FIRST;
+    while !now.is_empty() {
+        let room = reached.len() + share;
+        share *= 2;
+        let mut interrupted = Vec::new();
+        // The last one first: so runs come to their end.
+        while let Some(here) = now.pop() {
+            if reached.len() > room.min(most) {
+                break;
+            }
+            limits.check().ok()?;
+            let ((config, last), _) = reached.get_index(here)?;
+            let (config, last) = (config.clone(), *last);
+            statistics.configurations += 1;
+            if target.is_hit(&config, &*problem.model) {
+                return Some(run(&reached, here));
+            }
+            // What is missing does not matter: this proves nothing.
+            _ = semantics::successors(&*problem.model, &config, Some(threads), &mut after);
+            let by = |step: &Step| step.take.entries().first().map(|e| e.0);
+            let could = last.is_some() && after.iter().any(|(step, _)| by(step) == last);
+            for (step, next) in after.drain(..) {
+                statistics.steps += 1;
+                let interrupts = could && by(&step) != last;
+                let moment = (next, step.put.entries().first().map(|e| e.0));
+                let number = reached.len();
+                if let indexmap::map::Entry::Vacant(new) = reached.entry(moment) {
+                    new.insert(Some((here, step)));
+                    if interrupts { interrupted.push(number) } else { now.push(number) }
+                }
+            }
+        }
+        if reached.len() > most {
+            return None;
+        }
+        now = interrupted;
+    }
+    None
+}
+
+/// The run to a moment.
+fn run(reached: &Reached, mut at: usize) -> Trace {
+    let mut steps = Vec::new();
+    while let Some(((config, _), Some((before, step)))) = reached.get_index(at) {
+        steps.push(Taken { step: step.clone(), after: config.clone() });
+        at = *before;
+    }
+    steps.reverse();
+    let start = reached.get_index(at).map(|((config, _), _)| config.clone());
+    Trace { start: start.unwrap_or_else(|| unreachable!("runs begin where the search does")), steps }
+}

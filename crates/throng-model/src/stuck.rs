@@ -1,0 +1,274 @@
+//! Stuck threads: a reachable configuration with a thread at some place that can never move again, whatever the others do, although they may move.
+//!
+//! A lost wake-up is the usual cause. As for a deadlock, one more thread may help, so this is a property of whole configurations, and of what can happen after them: a
+//! thread is stuck if in no configuration that can follow while it stays there it can lead a step, be woken, or be carried elsewhere. This is where that is defined.
+//!
+//! Where states are sets, whether a thread can *ever* move differs between the members of a set. So sets are split into their members here, but for values that no thread
+//! will read again ([`crate::SetStates::forget`]).
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::cubes::{Cube, FREE, ZERO};
+use crate::limits::Ticker;
+use crate::problem::Target;
+use crate::verdict::Unknown;
+use crate::{
+    Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
+};
+
+/// What the names of targets that ask for stuck threads begin with. Such a target has the local states to look at, one thread each, whatever the shared state; and, before
+/// them, a configuration with a stuck thread where one was found, for people.
+pub const STUCK: &str = "stuck ";
+
+/// The most members that a configuration may be split into.
+const MOST_MEMBERS: usize = 1 << 14;
+
+/// All threads but one, and that one.
+pub type Followed = (Config, Local);
+
+/// The thread states of a target, and how far threads are counted.
+pub struct Stuck<'m> {
+    model: &'m dyn Model,
+    target: &'m Target,
+    bound: Option<u32>,
+    /// Configurations with more threads have not been looked at: anything may happen there.
+    most: Option<u32>,
+}
+
+/// What can happen while a thread is followed.
+enum After {
+    /// It can move, or nothing is known.
+    Moves,
+    /// It stays, and these are next.
+    Stays(Vec<Followed>),
+}
+
+impl<'m> Stuck<'m> {
+    /// Threads in the states of `target`; a step creates no more than `bound` threads, and what happens beyond `most` is not known.
+    pub fn new(model: &'m dyn Model, target: &'m Target, bound: Option<u32>, most: Option<u32>) -> Stuck<'m> {
+        Stuck { model, target, bound, most }
+    }
+
+    /// A member of a configuration of `all` with a stuck thread, and the place of that configuration in the list. `all` must be closed under steps but for
+    /// configurations with too many threads.
+    pub fn find<'c>(
+        &self,
+        all: impl Iterator<Item = &'c Config>,
+        ticker: &mut Ticker,
+    ) -> Result<Option<(Config, usize)>, Unknown> {
+        let mut nodes: IndexSet<Followed, FxBuildHasher> = IndexSet::default();
+        let mut origins = Vec::new();
+        for (origin, config) in all.enumerate() {
+            ticker.ticks(4)?;
+            if !config.threads.entries().iter().any(|e| self.is_there(e.0)) {
+                continue;
+            }
+            for member in members(self.model, config)? {
+                ticker.ticks(4)?;
+                for node in self.followed(&member) {
+                    if nodes.insert(node) {
+                        origins.push(origin);
+                    }
+                }
+            }
+        }
+        let (mut edges, mut open) = (Vec::new(), Vec::new());
+        let (mut next, mut moves) = (0, Vec::new());
+        while let Some(node) = nodes.get_index(next).cloned() {
+            ticker.ticks(16)?;
+            moves.push(false);
+            match self.after(&node)? {
+                After::Moves => open.push(next as u32),
+                After::Stays(after) => {
+                    ticker.ticks(8 * after.len() as u32)?;
+                    edges.extend(after.into_iter().map(|to| (nodes.insert_full(to).0 as u32, next as u32)));
+                }
+            }
+            next += 1;
+        }
+        // Back from where it can move, along the edges.
+        edges.sort_unstable();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut moves[node as usize], true) {
+                let first = edges.partition_point(|e| e.0 < node);
+                open.extend(edges[first..].iter().take_while(|e| e.0 == node).map(|e| e.1));
+            }
+        }
+        // What is only reached while a thread is followed is a member of `all` as well; the first ones say where.
+        let stuck = (0..origins.len()).find(|&i| !moves[i]);
+        Ok(stuck.map(|i| (whole(&nodes[i]), origins[i])))
+    }
+
+    /// Whether some thread of some member of `config` is stuck.
+    pub fn is_stuck(&self, config: &Config, ticker: &mut Ticker) -> Result<bool, Unknown> {
+        let starts = members(self.model, config)?.into_iter().flat_map(|member| self.followed(&member));
+        'threads: for start in starts {
+            let mut seen: IndexSet<Followed, FxBuildHasher> = IndexSet::from_iter([start]);
+            let mut next = 0;
+            while let Some(node) = seen.get_index(next).cloned() {
+                ticker.ticks(16)?;
+                match self.after(&node)? {
+                    After::Moves => continue 'threads,
+                    After::Stays(after) => seen.extend(after),
+                }
+                next += 1;
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Whether a thread at `l` is in one of the states that are asked about.
+    fn is_there(&self, l: Local) -> bool {
+        let mut asked = self.target.configs.iter().map(|c| c.threads.entries());
+        asked.any(|threads| matches!(threads, &[(there, 1)] if self.model.meets_local(l, there)))
+    }
+
+    fn followed(&self, config: &Config) -> Vec<Followed> {
+        let there = config.threads.entries().iter().filter(|e| self.is_there(e.0));
+        there
+            .map(|&(l, _)| {
+                let mut others = config.clone();
+                others.threads.remove(l, 1);
+                (others, l)
+            })
+            .collect()
+    }
+
+    fn after(&self, (others, thread): &Followed) -> Result<After, Incomplete> {
+        let (model, s) = (self.model, others.shared);
+        if self.most.is_some_and(|most| others.threads.size() >= most && model.spawns()) {
+            // A step may create a thread too many.
+            let mut all = Vec::new();
+            semantics::successors(model, &whole(&(others.clone(), *thread)), self.bound, &mut all)?;
+            if all.iter().any(|(_, c)| self.most.is_some_and(|most| c.threads.size() > most)) {
+                return Ok(After::Moves);
+            }
+        }
+        let mut led = Vec::new();
+        let leads = match model.sets() {
+            None => {
+                model.post(s, *thread, &mut led)?;
+                let whole = whole(&(others.clone(), *thread));
+                let mut after = Vec::new();
+                led.iter()
+                    .try_for_each(|step| semantics::fire(model, &whole, step, self.bound, &mut after))?;
+                !after.is_empty()
+            }
+            Some(sets) => {
+                let mut moving = Vec::new();
+                sets.moving(s, *thread, &mut moving)?;
+                !moving.is_empty()
+            }
+        };
+        if leads {
+            return Ok(After::Moves);
+        }
+        let mut steps = Vec::new();
+        model.post_shared(s, &mut steps)?;
+        for &(l, _) in others.threads.entries() {
+            model.post(s, l, &mut steps)?;
+        }
+        let room = self.bound.map(|n| n.saturating_sub(1));
+        let mut next = Vec::new();
+        for step in steps {
+            // Taken along by another thread's step.
+            if step.take.count(*thread) > others.threads.count(*thread)
+                && whole(&(others.clone(), *thread)).threads.covers(&step.take)
+            {
+                return Ok(After::Moves);
+            }
+            let Some(fates) = self.fates(&step, *thread)? else { return Ok(After::Moves) };
+            let mut after = Vec::new();
+            semantics::fire(model, others, &step, room, &mut after)?;
+            for config in after {
+                for &fate in &fates {
+                    for member in members(model, &config)? {
+                        for l in live_members(model, fate) {
+                            next.push((member.clone(), l));
+                        }
+                    }
+                }
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        Ok(After::Stays(next))
+    }
+
+    /// Where the followed thread is after another thread's step; `None` if it may be moved.
+    fn fates(&self, step: &Step, thread: Local) -> Result<Option<Vec<Local>>, Incomplete> {
+        Ok(match step.others {
+            Bystanders::Stay => Some(vec![thread]),
+            Bystanders::WakeOne => self.model.woken_by(step, thread).is_none().then(|| vec![thread]),
+            Bystanders::Transfer => {
+                let mut fates = Vec::new();
+                self.model.bystander(step, thread, &mut fates)?;
+                let stays = |fate: Option<Local>| fate.filter(|&l| self.is_there(l));
+                fates.into_iter().map(stays).collect()
+            }
+        })
+    }
+
+    /// Whether a thread at `l` can be unable to move in `s`, by itself.
+    pub fn may_stay(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
+        Ok(self.is_there(l) && deadlock::may_be_stuck(self.model, s, l)?)
+    }
+}
+
+fn whole((others, thread): &Followed) -> Config {
+    let mut all = others.clone();
+    all.threads.insert(*thread, 1);
+    all
+}
+
+/// The members of a local state, without telling apart those that differ in values that no thread will read again.
+fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
+    let Some(sets) = model.sets() else { return vec![l] };
+    sets.members_local(live(sets, l)).into_iter().map(|l| sets.forget(l)).collect()
+}
+
+/// The part of a local state in which values that no thread will read again are 0.
+fn live(sets: &dyn SetStates, l: Local) -> Local {
+    let (_, dead) = sets.cubes().local_cube(sets.forget(sets.sample_local(l)));
+    let (point, mut masks) = sets.cubes().local_cube(l);
+    for (mask, dead) in masks.iter_mut().zip(&dead) {
+        if *dead == FREE {
+            *mask = ZERO;
+        }
+    }
+    sets.cubes().encode_local(point, &masks)
+}
+
+/// The configurations that `config` stands for.
+fn members(model: &dyn Model, config: &Config) -> Result<Vec<Config>, Incomplete> {
+    let Some(sets) = model.sets() else { return Ok(vec![config.clone()]) };
+    let too_many = || Incomplete("a configuration stands for too many to look at each".into());
+    let free = |cube: Cube| cube.iter().filter(|&&m| m == FREE).count();
+    let most = MOST_MEMBERS.ilog2() as usize;
+    if free(sets.cubes().shared_cube(config.shared).1) > most
+        || config.threads.entries().iter().any(|e| free(sets.cubes().local_cube(live(sets, e.0)).1) > most)
+    {
+        return Err(too_many());
+    }
+    let mut found: Vec<Config> =
+        model.members_shared(config.shared).into_iter().map(|s| Config::new(s, Bag::new())).collect();
+    for &(l, n) in config.threads.entries() {
+        let each = live_members(model, l);
+        for _ in 0..n {
+            let with = |c: &Config, l: Local| {
+                let mut c = c.clone();
+                c.threads.insert(l, 1);
+                c
+            };
+            found = found.iter().flat_map(|c| each.iter().map(|&l| with(c, l))).collect();
+            found.sort_unstable();
+            found.dedup();
+            if found.len() > MOST_MEMBERS {
+                return Err(too_many());
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,31 @@
+"""Not run, but checked by mypy: the package is typed for those who use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+import throng
+
+
+class Lock(throng.Model[bool, str]):
+    def start(self) -> throng.Start[bool, str]:
+        return throng.Start(False, any=["out"])
+
+    def moves(self, shared: bool, local: str) -> Iterator[throng.Move[bool, str]]:
+        if local == "out" and not shared:
+            yield throng.Move(True, "in")
+        if local == "in":
+            yield throng.Move(False, throng.EXIT)
+
+    @throng.never_two
+    def mutual_exclusion(self, shared: bool, a: str, b: str) -> bool:
+        return a == b == "in"
+
+
+def threads(result: throng.CheckResult) -> Optional[int]:
+    return None if result.trace is None else result.trace.threads
+
+
+assert threads(throng.check(Lock())) is None
+assert throng.check("lock.bp", mutex="CRITICAL", threads=3).verdict is throng.Verdict.SAFE
