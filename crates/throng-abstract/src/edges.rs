@@ -490,6 +490,7 @@ impl Builder<'_> {
     }
 
     /// Does something with the variable at an address, for each that it may be.
+    #[allow(clippy::too_many_arguments)] // one access has no part with a name of its own
     fn access(
         &mut self,
         from: usize,

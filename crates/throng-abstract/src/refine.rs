@@ -46,7 +46,7 @@ impl Instances<'_> {
         self.graph.variables.list[id as usize].template.map(|_| thread)
     }
 
-    fn new(&mut self, ty: Int) -> u32 {
+    fn fresh(&mut self, ty: Int) -> u32 {
         self.types.push(ty);
         INSTANCE + self.types.len() as u32 - 1
     }
@@ -56,7 +56,7 @@ impl Instances<'_> {
         if let Some(&n) = self.now.get(&key) {
             return n;
         }
-        let n = self.new(self.graph.variables.ty(id));
+        let n = self.fresh(self.graph.variables.ty(id));
         self.now.insert(key, n);
         n
     }
@@ -71,7 +71,7 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
     let mut inputs: Vec<Vec<u32>> = Vec::new();
     for m in run {
         let e = edge(graph, m.edge);
-        let own: Vec<u32> = e.inputs.iter().map(|&ty| names.new(ty)).collect();
+        let own: Vec<u32> = e.inputs.iter().map(|&ty| names.fresh(ty)).collect();
         let mut instance = |x: &Expr| {
             let ids = used(x);
             let map: FxHashMap<u32, u32> = ids
@@ -85,7 +85,7 @@ pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulate
         guards.push(e.guard.iter().map(&mut instance).collect());
         let values: Vec<(u32, Expr)> = e.updates.iter().map(|(id, x)| (*id, instance(x))).collect();
         let defined = values.into_iter().map(|(id, x)| {
-            let n = names.new(graph.variables.ty(id));
+            let n = names.fresh(graph.variables.ty(id));
             let thread = owner_of_update(graph, e, m, id);
             let key = (names.owner(thread, id), id);
             names.now.insert(key, n);

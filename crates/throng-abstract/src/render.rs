@@ -204,7 +204,7 @@ impl Writer<'_> {
         let conditions: Vec<String> = never
             .iter()
             .filter(single)
-            .filter(|c| !c.iter().any(|l| is_other(l)))
+            .filter(|c| !c.iter().any(is_other))
             .filter(|c| c.iter().all(|l| !is_later(l) || !fails))
             .map(|c| format!("!({})", self.cube(c.iter())))
             .collect();

@@ -44,8 +44,8 @@ pub struct Variables {
 impl Variables {
     /// Finds them; `Err`: memory is read in pieces that overlap.
     pub fn of(program: &Program) -> Result<Variables, String> {
-        let mut v = Variables::default();
-        v.constants = (0..program.templates.len()).map(|t| constants(program, t)).collect();
+        let constants = (0..program.templates.len()).map(|t| constants(program, t)).collect();
+        let mut v = Variables { constants, ..Variables::default() };
         let mut cells: FxHashMap<(Option<usize>, i64), Int> = FxHashMap::default();
         let mut pointed = FxHashSet::default();
         let mut clash = None;

@@ -129,7 +129,8 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
     }
     if !(1..=VERSION).contains(&head.version) {
         let (theirs, ours) = (head.version, VERSION);
-        let why = format!("the certificate has version {theirs}, but this checker knows versions 1 to {ours}");
+        let why =
+            format!("the certificate has version {theirs}, but this checker knows versions 1 to {ours}");
         return Err(Fault::Unreadable(why));
     }
     done

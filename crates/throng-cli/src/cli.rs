@@ -77,7 +77,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Is it safe, for any number of threads? (start here)
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// List every reachable thread state
     Reach(ReachArgs),
     /// The smallest number of threads that shows every reachable thread state
@@ -571,9 +571,6 @@ struct SearchArgs {
     /// Do not leave out interleavings that make no difference (partial-order reduction)
     #[arg(long, help_heading = "Limits")]
     no_por: bool,
-    /// `explicit`: distinguish threads instead of counting them, for comparison
-    #[arg(long, hide = true, help_heading = "Limits")]
-    no_counting: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -672,7 +669,6 @@ impl SearchArgs {
         let mut settings = Settings::default();
         settings.jobs = self.jobs as usize;
         settings.partial_order = !self.no_por;
-        settings.counting = !self.no_counting;
         settings
     }
 }

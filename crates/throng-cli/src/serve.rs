@@ -5,6 +5,7 @@
 
 mod explore;
 mod folder;
+mod graph;
 pub mod http;
 
 use std::io::{self, Write};
@@ -220,6 +221,11 @@ fn answer(shared: &Arc<Shared>, request: &Request, stream: &TcpStream) -> Result
             let _guard = search(shared)?;
             let found = explore::explore(&route, |asked| found(shared, asked))?;
             page("application/json", &found.to_string())
+        }
+        ("POST", "graph") => {
+            let asked: Asked = from_json(&request.body)?;
+            let _guard = search(shared)?;
+            page("application/json", &graph::graph(&asked, &shared.limits())?.to_string())
         }
         ("GET", path)
             if let Some(found) = shared.last().filter(|f| path == format!("outcome/{}", f.number)) =>

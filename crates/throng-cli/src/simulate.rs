@@ -11,7 +11,7 @@ use throng::report::text;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::thread_names::{ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Unknown};
-use throng_model::{Config, Step, semantics};
+use throng_model::{Config, Local, Step, semantics};
 
 /// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every machine.
 #[derive(Clone, Debug)]
@@ -209,6 +209,24 @@ impl<'a> Walk<'a> {
             (c.event, c.actors, hit)
         };
         Ok(choices.into_iter().map(judged).collect())
+    }
+
+    /// What can happen now, and where it leads.
+    pub fn steps(&self) -> Result<Vec<(Event, Config)>, String> {
+        let choices = self.choices().map_err(|why| why.to_string())?;
+        Ok(choices.into_iter().map(|choice| (choice.event, choice.taken.after)).collect())
+    }
+
+    /// The configuration in one line; threads have no names in it.
+    pub fn name(&self) -> String {
+        let (model, Config { shared, threads, .. }) = (&*self.problem.model, self.config());
+        let counted = |&(l, count): &(Local, u32)| match count {
+            1 => model.local_name(l),
+            _ => format!("{count} × {}", model.local_name(l)),
+        };
+        let threads: Vec<String> = threads.entries().iter().map(counted).collect();
+        let threads = if threads.is_empty() { "no thread".into() } else { threads.join(", ") };
+        format!("{} | {threads}", model.shared_name(*shared))
     }
 
     /// The shared variables and who is where.

@@ -14,8 +14,8 @@ use crate::document::Document;
 use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
-use crate::verdict::{self, Asked};
-use throng::{Error, Limits, Outcome, Progress, Status};
+use crate::verdict::{self, Asked, Found};
+use throng::{Error, Limits, Progress, Status};
 use throng_lang::source::Diagnostic;
 use throng_model::limits::Stopper;
 
@@ -101,7 +101,7 @@ struct Checked {
     uri: String,
     text: Arc<Text>,
     asked: Asked,
-    outcome: Result<Outcome, Failed>,
+    found: Result<Found, Failed>,
 }
 
 /// Why there is no outcome.
@@ -158,12 +158,12 @@ enum Stopped {
     ByChange,
 }
 
-/// An outcome and what it is about.
+/// What was found out, and about what.
 struct Kept {
     uri: String,
     text: Arc<Text>,
     asked: Asked,
-    outcome: Outcome,
+    found: Arc<Found>,
 }
 
 struct Server {
@@ -359,7 +359,7 @@ impl Server {
             let read = self.read_from_disk.get(&uri).into_iter().flatten();
             found.extend(read.map(|d| document.diagnostic(d)));
             if let Some(kept) = self.kept_for(document) {
-                found.extend(verdict::diagnostics(&kept.outcome, &uri, &document.text));
+                found.extend(verdict::diagnostics(&kept.found.outcome, &uri, &document.text));
             }
             let params = json!({ "uri": uri, "version": document.version, "diagnostics": found });
             self.output.notify("textDocument/publishDiagnostics", params);
@@ -400,7 +400,7 @@ impl Server {
             false => (METHOD_NOT_FOUND, format!("`{method}` is not served")),
         });
         match method {
-            "textDocument/hover" => Ok(document?.hover(position).into()),
+            "textDocument/hover" => Ok(self.hover(document?, position).into()),
             "textDocument/definition" => Ok(document?.definition(position).into()),
             "textDocument/references" => {
                 let declaration = params["context"]["includeDeclaration"] != false;
@@ -422,6 +422,18 @@ impl Server {
         }
     }
 
+    /// The declaration of a name, and what the last proof about this very text that says something about the line says.
+    fn hover(&self, document: &Document, position: &Value) -> Option<Value> {
+        let line = position["line"].as_u64().and_then(|line| u32::try_from(line).ok()?.checked_add(1));
+        let proved = line.and_then(|line| self.all_kept_for(document).find_map(|k| k.found.about(line)));
+        let Some(proved) = proved else { return document.hover(position) };
+        let markdown = |text: String| json!({ "contents": { "kind": "markdown", "value": text } });
+        let Some(mut declared) = document.hover(position) else { return Some(markdown(proved)) };
+        let declaration = declared["contents"]["value"].as_str().unwrap_or_default();
+        declared["contents"] = markdown(format!("{declaration}\n\n{proved}"))["contents"].take();
+        Some(declared)
+    }
+
     fn lenses(&self, document: &Document) -> Value {
         if document.format().is_none() && !verdict::is_c(&document.path) {
             return json!([]);
@@ -438,8 +450,8 @@ impl Server {
         let Some(kept) = self.kept_for(document) else {
             return json!([lens("check".into(), "throng.check")]);
         };
-        let mut lenses = vec![lens(verdict::headline(&kept.outcome), "throng.check")];
-        match kept.outcome.status() {
+        let mut lenses = vec![lens(verdict::headline(&kept.found.outcome), "throng.check")];
+        match kept.found.outcome.status() {
             Status::Unsafe => lenses.push(lens("show run".into(), "throng.showRun")),
             Status::Safe => lenses.push(lens("show proof".into(), "throng.showProof")),
             Status::Unknown => {}
@@ -449,7 +461,12 @@ impl Server {
 
     /// The last outcome about this very text.
     fn kept_for(&self, document: &Document) -> Option<&Kept> {
-        self.kept.iter().rev().find(|k| k.uri == document.uri && k.text.text == document.text.text)
+        self.all_kept_for(document).next()
+    }
+
+    /// All outcomes about this very text, the last one first.
+    fn all_kept_for<'a>(&'a self, document: &Document) -> impl Iterator<Item = &'a Kept> {
+        self.kept.iter().rev().filter(|k| k.uri == document.uri && k.text.text == document.text.text)
     }
 
     // ── checks ──
@@ -484,15 +501,15 @@ impl Server {
                 Ok(Value::Null)
             }
             "throng.showRun" => match self.kept_for(document) {
-                Some(kept) if kept.outcome.is_unsafe() => {
-                    Ok(verdict::runs(&kept.outcome, uri, &document.text).into())
+                Some(kept) if kept.found.outcome.is_unsafe() => {
+                    Ok(verdict::runs(&kept.found.outcome, uri, &document.text).into())
                 }
                 _ => Err((REQUEST_FAILED, "no run of this text is known: check it first".into())),
             },
             "throng.showProof" => match self.kept_for(document) {
-                Some(kept) if kept.outcome.is_safe() => Ok(json!({
-                    "report": verdict::report(&kept.outcome),
-                    "html": kept.outcome.html(),
+                Some(kept) if kept.found.outcome.is_safe() => Ok(json!({
+                    "report": verdict::report(&kept.found.outcome),
+                    "html": kept.found.outcome.html(),
                 })),
                 _ => Err((REQUEST_FAILED, "no proof about this text is known: check it first".into())),
             },
@@ -506,13 +523,15 @@ impl Server {
         let same =
             |k: &&Kept| k.uri == document.uri && k.text.text == document.text.text && k.asked == *asked;
         let kept = self.kept.iter().rev().find(same).filter(|_| !verdict::is_c(&document.path))?;
-        Some(verdict::answer(&kept.outcome, &document.uri, &document.text))
+        Some(verdict::answer(&kept.found.outcome, &document.uri, &document.text))
     }
 
     fn start(&mut self, id: &Value, uri: &str, asked: Asked, token: Option<&Value>) {
         self.stop(uri, Stopped::ByChange);
         let document = &self.documents[uri];
         let (text, path) = (Arc::new(document.text.clone()), document.path.clone());
+        let earlier = self.kept.iter().rev().find(|k| k.uri == uri && k.asked == asked);
+        let earlier = earlier.map(|kept| kept.found.clone());
         let limits = Limits::none().timeout(self.config.timeout).memory(self.config.memory);
         let stopper = limits.stopper();
         let token = token.cloned().or_else(|| {
@@ -540,19 +559,19 @@ impl Server {
             uri: uri.clone(),
             text: text.clone(),
             asked: asked.clone(),
-            outcome: Err(Failed::Refused("cannot start a thread".into())),
+            found: Err(Failed::Refused("cannot start a thread".into())),
         };
         let work = move || {
             let watch = Shown::new(output, token);
             let watch = |now: &Progress| watch.progress(now);
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| verdict::check(&path, &text.text, &asked, &limits, &watch)));
-            let outcome = match outcome {
-                Ok(Ok(outcome)) => Ok(outcome),
+            let earlier = earlier.as_deref();
+            let check = || verdict::check(&path, &text.text, &asked, earlier, &limits, &watch);
+            let found = match catch_unwind(AssertUnwindSafe(check)) {
+                Ok(Ok(found)) => Ok(found),
                 Ok(Err(why)) => Err(Failed::Refused(refusal(&why))),
                 Err(_) => Err(Failed::Panicked),
             };
-            let _ = events.send(Happened::Checked(Box::new(Checked { id, uri, text, asked, outcome })));
+            let _ = events.send(Happened::Checked(Box::new(Checked { id, uri, text, asked, found })));
         };
         if thread::Builder::new().stack_size(STACK).spawn(work).is_err() {
             self.checked(failed);
@@ -585,14 +604,15 @@ impl Server {
     fn checked(&mut self, done: Checked) {
         let Some(at) = self.checks.iter().position(|check| check.id == done.id) else { return };
         let check = self.checks.remove(at);
-        let answer = match (done.outcome, check.stopped) {
+        let answer = match (done.found, check.stopped) {
             (Err(Failed::Panicked), _) => {
                 Err((INTERNAL_ERROR, "the check failed inside: please report it with the program".into()))
             }
-            (outcome, Some(stopped)) => {
+            (found, Some(stopped)) => {
                 // What was decided all the same is kept: undoing the edit brings it back.
-                if let Ok(outcome) = outcome {
-                    self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, outcome });
+                if let Ok(found) = found {
+                    let found = Arc::new(found);
+                    self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, found });
                 }
                 Err(match stopped {
                     Stopped::ByChange => (CONTENT_MODIFIED, "the text was changed meanwhile".into()),
@@ -600,9 +620,10 @@ impl Server {
                 })
             }
             (Err(Failed::Refused(why)), None) => Err((REQUEST_FAILED, why)),
-            (Ok(outcome), None) => {
-                let answer = verdict::answer(&outcome, &done.uri, &done.text);
-                self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, outcome });
+            (Ok(found), None) => {
+                let (answer, found) =
+                    (verdict::answer(&found.outcome, &done.uri, &done.text), Arc::new(found));
+                self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, found });
                 Ok(answer)
             }
         };
@@ -622,7 +643,7 @@ impl Server {
 
     /// Keeps an outcome. What a limit cut short may come out otherwise the next time.
     fn keep(&mut self, kept: Kept) {
-        if kept.outcome.status() == Status::Unknown {
+        if kept.found.outcome.status() == Status::Unknown {
             return;
         }
         if self.kept.len() >= MOST_KEPT {

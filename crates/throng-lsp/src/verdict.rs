@@ -6,8 +6,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::position::Text;
+use throng::check::{Document, Origin, document, read, write};
+use throng::engine::reuse::Reuse;
+use throng::report::facts::{LineFacts, facts};
 use throng::report::story::{Difference, Event, Story, tell};
-use throng::{Engine, Error, Input, Job, Limits, Outcome, Question, Status, TextOptions, Watch};
+use throng::report::threads_text;
+use throng::{
+    Engine, Error, Input, Job, Limits, Outcome, Prepared, Question, Settings, Status, TextOptions, Watch,
+};
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::problem::Bound;
 use throng_model::verdict::Verdict;
@@ -26,6 +32,9 @@ static FIELDS: Vocabulary = Vocabulary {
 
 /// The most steps of a run that are listed with a diagnostic; `throng.showRun` has them all.
 const MOST_RELATED: usize = 200;
+
+/// Proofs with more members than this are not tried on the next text: writing them down would take as long as searching.
+const MOST_REUSED: usize = 20_000;
 
 /// What to ask besides assertions: the second argument of the command `throng.check`.
 #[derive(Clone, Default, PartialEq, Debug, Deserialize)]
@@ -55,14 +64,48 @@ impl Asked {
     }
 }
 
-/// Checks a text as it is in an editor.
+/// What a check found out.
+pub struct Found {
+    /// The verdicts.
+    pub outcome: Outcome,
+    /// What was proved about each line.
+    facts: Vec<LineFacts>,
+    /// The question, if its answer can be tried on other texts.
+    prepared: Option<Prepared>,
+}
+
+impl Found {
+    /// What was proved about a line, from 1, in Markdown.
+    pub fn about(&self, line: u32) -> Option<String> {
+        let found = &self.facts[self.facts.binary_search_by_key(&line, |at| at.line).ok()?];
+        let threads = threads_text(&self.outcome.problem);
+        let facts: Vec<String> = found.facts.iter().map(|fact| format!("- {fact}")).collect();
+        Some(format!("Proved whenever a thread is here (threads: {threads}):\n\n{}", facts.join("\n")))
+    }
+
+    /// The proof as a certificate. Runs are not kept for other texts: there may be a shorter one now.
+    fn certificate(&self) -> Option<Document> {
+        let verdicts = &self.outcome.answer.verdicts;
+        let members: usize = verdicts.iter().filter_map(Verdict::evidence).map(|evidence| evidence.1).sum();
+        if !self.outcome.is_safe() || members > MOST_REUSED {
+            return None;
+        }
+        let origin = Origin { problem: &self.outcome.problem, ..self.prepared.as_ref()?.origin()? };
+        let mut bytes = Vec::new();
+        write(&document(&origin, verdicts).ok()?, &mut bytes).ok()?;
+        read(&bytes).ok()
+    }
+}
+
+/// Checks a text as it is in an editor. The proof of an `earlier` text is tried first.
 pub fn check(
     path: &Path,
     text: &str,
     asked: &Asked,
+    earlier: Option<&Found>,
     limits: &Limits,
     watch: &dyn Watch,
-) -> Result<Outcome, Error> {
+) -> Result<Found, Error> {
     if is_c(path) {
         let mut options = throng_c::Options::default();
         options.question.error_labels.clone_from(&asked.error_labels);
@@ -70,10 +113,19 @@ pub fn check(
         let mut problem = loaded.problem();
         problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);
         let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.source.clone()).watch(watch);
-        return job.check(Engine::Auto, limits);
+        let outcome = job.check(Engine::Auto, limits)?;
+        return Ok(Found { outcome, facts: Vec::new(), prepared: None });
     }
     let input = Input::edited(path, text)?;
-    Job::new(&input).question(asked.question()).watch(watch).check(Engine::Auto, limits)
+    let job = Job::new(&input).question(asked.question()).watch(watch);
+    let prepared = job.prepare()?.clone();
+    let search = Engine::Auto.build(&Settings::default());
+    let outcome = match (earlier.and_then(Found::certificate), prepared.loaded()) {
+        (Some(old), Some(loaded)) => job.check_by(&Reuse::new(loaded, old, search), limits)?,
+        _ => job.check_by(&*search, limits)?,
+    };
+    let facts = facts(&outcome.problem, &outcome.answer.verdicts);
+    Ok(Found { outcome, facts, prepared: Some(prepared) })
 }
 
 /// Whether a file is C, which is read from the disk because the preprocessor reads it there.

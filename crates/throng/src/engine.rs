@@ -33,6 +33,8 @@ pub mod on_quotient;
 #[doc(hidden)]
 pub mod reachability;
 #[doc(hidden)]
+pub mod reuse;
+#[doc(hidden)]
 #[cfg(feature = "symbolic")]
 pub mod symbolic;
 #[doc(hidden)]

@@ -74,22 +74,13 @@ pub struct Settings {
     pub stop_at_first: bool,
     /// Partial-order reduction, where the model allows it. A proof found with it cannot be written as a certificate.
     pub partial_order: bool,
-    /// `explicit`: count threads by local state rather than tell them apart.
-    pub counting: bool,
     /// Search a smaller quotient of the problem, where there is one.
     pub quotient: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            jobs: 1,
-            max_threads: None,
-            stop_at_first: false,
-            partial_order: true,
-            counting: true,
-            quotient: true,
-        }
+        Settings { jobs: 1, max_threads: None, stop_at_first: false, partial_order: true, quotient: true }
     }
 }
 
@@ -187,14 +178,13 @@ impl Engine {
 
     /// The engine on the problem as it is, sharing `facts` with other engines.
     pub(crate) fn build_with(self, settings: &Settings, facts: &Arc<FactStore>) -> Box<dyn Algorithm + Send> {
-        let Settings { jobs, max_threads, stop_at_first, partial_order: por, counting, .. } = *settings;
+        let Settings { jobs, max_threads, stop_at_first, partial_order: por, .. } = *settings;
         let store = facts.clone();
         match self {
             Engine::Auto => Box::new(Auto { jobs, max_threads, stop_at_first, por }),
             Engine::Reachability => Box::new(Reachability::default()),
             Engine::Explicit => {
-                let explicit =
-                    Explicit { jobs, max_threads, stop_at_first, por, counting, ..Explicit::default() };
+                let explicit = Explicit { jobs, max_threads, stop_at_first, por, ..Explicit::default() };
                 Box::new(explicit)
             }
             Engine::KarpMiller => Box::new(KarpMiller::default()),

@@ -5,6 +5,8 @@
 //! it belongs. Looking that up is up to the workers; which configurations have to be looked up is decided here, from
 //! [`semantics`] alone, whatever steps the search has compiled.
 
+use std::collections::hash_map::Entry;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -50,14 +52,15 @@ impl PartRule {
         let leaders = config.threads.entries().iter().map(|e| Some(e.0));
         for by in std::iter::once(None).chain(leaders) {
             let key = (config.shared, by);
-            if !self.known.contains_key(&key) {
-                let mut steps = Vec::new();
-                led_by(model, config, by, &mut steps)?;
-                self.known.insert(key, steps);
-            }
-            self.known[&key]
-                .iter()
-                .try_for_each(|step| semantics::fire(model, config, step, bound, successors))?;
+            let steps = match self.known.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let mut steps = Vec::new();
+                    led_by(model, config, by, &mut steps)?;
+                    unknown.insert(steps)
+                }
+            };
+            steps.iter().try_for_each(|step| semantics::fire(model, config, step, bound, successors))?;
         }
         Ok(())
     }

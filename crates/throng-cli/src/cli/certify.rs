@@ -2,24 +2,22 @@
 
 use std::fs;
 use std::io::Read;
-use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
+use throng::engine::Algorithm;
+use throng::engine::reuse::Reuse;
 use throng::report::plural;
 use throng::{Error, Input, Job, Written};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certificate::{Claim, Document, shrink};
-use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read, translate};
-use throng_check::rules::check_all;
+use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read};
 use throng_lang::load::{LARGEST, Loaded};
 use throng_model::limits::Limits;
-use throng_model::problem::Problem;
-use throng_model::verdict::{Unknown, Verdict};
+use throng_model::verdict::Verdict;
 
 /// How long smaller evidence is looked for.
 const SHRINKING: Duration = Duration::from_secs(2);
@@ -293,59 +291,14 @@ pub(super) fn save_document(
     Ok(written)
 }
 
-/// Tries old evidence first; another engine searches for what that does not show.
-pub(super) struct Reusing<'a> {
+/// Tries the certificate of an earlier version of the input first; another engine searches for what that does not show.
+pub(super) fn reusing<'a>(
+    path: &Path,
     loaded: &'a Loaded,
-    old: Document,
     then: Box<dyn Algorithm + Send + 'a>,
-}
-
-impl<'a> Reusing<'a> {
-    pub(super) fn new(
-        path: &Path,
-        loaded: &'a Loaded,
-        then: Box<dyn Algorithm + Send + 'a>,
-    ) -> Result<Reusing<'a>, Failure> {
-        let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
-        let bytes = slurp(path).map_err(unreadable)?;
-        let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
-        Ok(Reusing { loaded, old: document, then })
-    }
-}
-
-impl Algorithm for Reusing<'_> {
-    fn name(&self) -> &'static str {
-        "reuse"
-    }
-
-    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let began = Instant::now();
-        let stands = |(i, old): (usize, &Option<Verdict>)| {
-            old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
-        };
-        let old = translate(self.loaded, &self.old, problem);
-        let old: Vec<Option<Verdict>> = old.iter().enumerate().map(stands).collect();
-        let checking = began.elapsed();
-        let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
-        let mut answer = Answer::new(Vec::new(), Statistics::default());
-        answer.checked = true;
-        if !open.is_empty() {
-            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
-            answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
-        }
-        let (verdicts, by, fewest) =
-            (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
-        let mut found = verdicts.into_iter().zip(by).zip(fewest);
-        for old in old {
-            let ((verdict, who), few) = match old {
-                Some(verdict) => ((verdict, Some(self.name())), false),
-                None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
-            };
-            answer.verdicts.push(verdict);
-            answer.by.push(who.or(Some(self.then.name())));
-            answer.fewest.push(few);
-        }
-        answer.checking += checking;
-        answer
-    }
+) -> Result<Reuse<'a>, Failure> {
+    let unreadable = |why: String| Failure::Other(format!("{}: {why}", path.display()));
+    let bytes = slurp(path).map_err(unreadable)?;
+    let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
+    Ok(Reuse::new(loaded, document, then))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::CheckArgs;
-use super::certify::{self, Reusing};
+use super::certify;
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
@@ -169,7 +169,7 @@ pub(super) fn check(
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(Reusing::new(path, &loaded, engine)?);
+        engine = Box::new(certify::reusing(path, &loaded, engine)?);
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     console.has_answer();

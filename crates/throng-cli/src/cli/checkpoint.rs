@@ -318,7 +318,6 @@ fn options(args: &CheckArgs) -> String {
             args.search.engine == Engine::Explicit && !super::check::settings(args).partial_order,
             " without partial orders",
         ),
-        (args.search.no_counting, " --no-counting"),
         (args.stop_at_first, " --stop-at-first"),
     ];
     said.into_iter().filter(|(is, _)| *is).for_each(|(_, words)| options.push_str(words));

@@ -183,6 +183,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     if me > 0 {
         return follow(&control);
     }
+    console.wait_for_others();
     console.begin(&limits, last_words(args));
     let mut mine = args.clone();
     mine.search.engine = Engine::Distributed;

@@ -38,6 +38,9 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// the process to end.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// The same where several processes stop together.
+const TOGETHER: Duration = Duration::from_secs(5);
+
 /// What goes to standard output if nothing else will, and why.
 pub type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
 
@@ -51,6 +54,8 @@ pub struct Console {
     meter: Meter,
     said: Arc<Mutex<Printed>>,
     doing: Arc<Mutex<Doing>>,
+    /// Whether a stopped search has to wait for other processes.
+    patient: Arc<AtomicBool>,
     checkpoint: OnceLock<Checkpoint>,
     /// Whether it is being written; shared with the watchdog that ends the process.
     writing: Arc<OnceLock<Arc<AtomicBool>>>,
@@ -142,6 +147,7 @@ impl Console {
             meter: Meter::new(output),
             said: Arc::default(),
             doing: Arc::default(),
+            patient: Arc::default(),
             checkpoint: OnceLock::new(),
             writing: Arc::default(),
         }
@@ -167,7 +173,7 @@ impl Console {
         self.listen(limits, Some(last_words.clone()));
         self.now(Doing::Reading);
         let (said, doing, limits) = (self.said.clone(), self.doing.clone(), limits.clone());
-        let writing = self.writing.clone();
+        let (writing, patient) = (self.writing.clone(), self.patient.clone());
         let _ = thread::Builder::new().spawn(move || {
             let mut over: Option<Instant> = None;
             loop {
@@ -175,6 +181,7 @@ impl Console {
                 let patience = match doing {
                     Doing::Else => return,
                     Doing::Reading => MOMENT,
+                    Doing::Searching if patient.load(Ordering::SeqCst) => TOGETHER,
                     Doing::Searching => PATIENCE,
                 };
                 // A search that is writing down how far it has come has noticed.
@@ -196,6 +203,12 @@ impl Console {
         });
     }
 
+    /// A search that stops has to wait for other processes.
+    #[cfg(feature = "cluster")]
+    pub fn wait_for_others(&self) {
+        self.patient.store(true, Ordering::SeqCst);
+    }
+
     /// What ends the process with these last words, unless there is an answer.
     #[cfg(feature = "cluster")]
     pub fn emergency(&self, last_words: LastWords) -> Arc<dyn Fn(&str) + Send + Sync> {
@@ -215,16 +228,16 @@ impl Console {
     fn listen(&self, limits: &Limits, last_words: Option<LastWords>) {
         let stopper = limits.stopper();
         let asked = AtomicBool::new(false);
-        let (said, writing) = (self.said.clone(), self.writing.clone());
+        let (said, writing, patient) = (self.said.clone(), self.writing.clone(), self.patient.clone());
         let handled = ctrlc::set_handler(move || {
             if asked.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
             stopper.stop();
             let Some(last_words) = last_words.clone() else { return };
-            let (said, writing) = (said.clone(), writing.clone());
+            let (said, writing, patient) = (said.clone(), writing.clone(), patient.clone());
             let _ = thread::Builder::new().spawn(move || {
-                thread::sleep(GRACE);
+                thread::sleep(if patient.load(Ordering::SeqCst) { TOGETHER } else { GRACE });
                 // A search that is writing down how far it has come has heard.
                 while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
                     thread::sleep(GRACE);

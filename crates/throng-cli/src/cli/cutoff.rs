@@ -63,14 +63,13 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     Ok(if found.cutoff.is_ok() { 0 } else { 1 })
 }
 
-/// Lists of thread states are found without partial orders, and always by counting.
+/// Lists of thread states are found without partial orders.
 pub(super) fn refuse_what_does_nothing(search: &SearchArgs) -> Result<(), Failure> {
     let of = |option: &str| {
         refused(&format!("`{option}` makes no difference here: thread states are listed without it"))
     };
     match search {
         SearchArgs { no_por: true, .. } => Err(of("--no-por")),
-        SearchArgs { no_counting: true, .. } => Err(of("--no-counting")),
         _ => Ok(()),
     }
 }

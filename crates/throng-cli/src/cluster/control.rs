@@ -26,6 +26,9 @@ const GREETING: Duration = Duration::from_secs(5);
 /// How long the connections for a search may take once all processes are there.
 const MEETING: Duration = Duration::from_secs(60);
 
+/// Connections that came in, and a bell for those who wait for one.
+type Arrived = (Mutex<Vec<(Hello, TcpStream)>>, Condvar);
+
 /// This process among the others.
 pub struct Control {
     hosts: Hosts,
@@ -33,7 +36,7 @@ pub struct Control {
     token: Vec<u8>,
     fault: Fault,
     /// Connections that came in, until they are asked for.
-    arrived: Arc<(Mutex<Vec<(Hello, TcpStream)>>, Condvar)>,
+    arrived: Arc<Arrived>,
     /// Control connections: process 0 has one to each other process, the others to process 0.
     peers: Vec<Mutex<Option<TcpStream>>>,
     heard: Vec<Mutex<Instant>>,
@@ -297,8 +300,8 @@ impl Control {
         let purpose = Purpose::Data(self.searches.fetch_add(1, Ordering::SeqCst));
         let deadline = Instant::now() + MEETING;
         let mut streams: Vec<Option<TcpStream>> = (0..self.processes()).map(|_| None).collect();
-        for process in 0..self.me {
-            streams[process] = Some(self.dial(process, Hello { process: self.me, purpose }, deadline)?);
+        for (process, stream) in streams.iter_mut().enumerate().take(self.me) {
+            *stream = Some(self.dial(process, Hello { process: self.me, purpose }, deadline)?);
         }
         for _ in self.me + 1..self.processes() {
             let missing = |hello: &Hello| {

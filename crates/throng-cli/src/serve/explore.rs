@@ -76,6 +76,7 @@ fn walk(mut walk: Walk<'_>, path: &[usize], run: Option<(usize, usize)>) -> Resu
         .collect();
     Ok(json!({
         "steps": walk.len(),
+        "name": walk.name(),
         "situation": walk.situation(),
         "violated": walk.violated(),
         "choices": shown,

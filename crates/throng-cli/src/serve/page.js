@@ -159,12 +159,119 @@ function draw(now) {
   if (now.more) choices.push(el("li", `and ${now.more} more`));
   $("choices").replaceChildren(...(choices.length ? choices : [el("li", "no thread can move")]));
   numbers(new Set(now.situation.counts.map((count) => count.line)));
+  here = now.name;
+  mark();
 }
 
 function back() {
   if (route.path.length) explore({ ...route, path: route.path.slice(0, -1) });
   else if (route.run) explore({ run: route.run - 1, path: [] });
 }
+
+// ── the graph of configurations ──
+
+/** The name of the configuration that the explorer shows. */
+let here = "";
+/** The question whose graph is drawn. */
+let drawn = "";
+
+const GAP = { x: 84, y: 46 };
+
+function svg(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+/** Columns are numbers of steps; within a column, a node stands where those before it are on average. */
+function layout(nodes, edges) {
+  const before = nodes.map(() => []);
+  for (const { from, to } of edges) if (nodes[from].depth < nodes[to].depth) before[to].push(from);
+  const columns = [];
+  nodes.forEach((node, i) => (columns[node.depth] ??= []).push(i));
+  const tallest = Math.max(...columns.map((column) => column.length));
+  const places = [];
+  columns.forEach((column, x) => {
+    const mean = (i) => before[i].reduce((sum, j) => sum + places[j].y, 0) / (before[i].length || 1);
+    const order = column.map((i) => [mean(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    order.forEach(([, i], row) => {
+      places[i] = { x: 30 + x * GAP.x, y: 30 + (row + (tallest - column.length) / 2) * GAP.y };
+    });
+  });
+  return { places, width: 60 + (columns.length - 1) * GAP.x, height: 60 + (tallest - 1) * GAP.y };
+}
+
+function arrow(from, to) {
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const length = Math.hypot(dx, dy) || 1;
+  const cut = (by) => [from.x + (dx * by) / length, from.y + (dy * by) / length];
+  const [[x1, y1], [x2, y2]] = [cut(13), cut(length - 15)];
+  // Steps back and within a column are bent, so that they do not lie on others.
+  const bend = dx > 0 ? 0 : 26;
+  const [cx, cy] = [(x1 + x2) / 2 - (dy * bend) / length, (y1 + y2) / 2 + (dx * bend) / length];
+  return `M${x1} ${y1} Q${cx} ${cy} ${x2} ${y2}`;
+}
+
+function paint({ nodes, edges, complete }) {
+  const { places, width, height } = layout(nodes, edges);
+  const picture = $("drawing");
+  const head = svg("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" });
+  head.append(svg("path", { d: "M0 0 L8 4 L0 8 z" }));
+  const lines = new Map();
+  const loops = nodes.map(() => []);
+  for (const { from, to, line, statement } of edges) {
+    const what = `${line ? line + ": " : ""}${statement}`;
+    if (from === to) loops[from].push(what);
+    else if (lines.has(`${from} ${to}`)) lines.get(`${from} ${to}`).push(what);
+    else lines.set(`${from} ${to}`, [what]);
+  }
+  const titled = (shape, text) => (shape.append(svg("title", {})), (shape.lastChild.textContent = text), shape);
+  const arrows = [...lines].map(([pair, what]) => {
+    const [from, to] = pair.split(" ").map(Number);
+    return titled(svg("path", { d: arrow(places[from], places[to]), "marker-end": "url(#head)" }), what.join("\n"));
+  });
+  const circles = nodes.map((node, i) => {
+    const { x, y } = places[i];
+    const about = [node.name, ...node.violated.map((name) => `violated: ${name}`), ...loops[i].map((what) => `stays: ${what}`)].join("\n");
+    const group = titled(svg("g", { class: node.violated.length ? "node bad" : "node", tabindex: 0, role: "button", "aria-label": about }), about);
+    group.dataset.name = node.name;
+    const number = svg("text", { x, y: y + 4 });
+    number.textContent = i;
+    group.append(svg("circle", { cx: x, cy: y, r: 12 }), number);
+    group.onclick = () => explore({ run: null, path: node.path });
+    group.onkeydown = (event) => event.key === "Enter" && group.onclick();
+    group.onmouseenter = group.onfocus = () => ($("named").textContent = about);
+    return group;
+  });
+  picture.setAttribute("width", width);
+  picture.setAttribute("height", height);
+  picture.replaceChildren(head, ...arrows, ...circles);
+  const count = `${nodes.length} configuration${nodes.length === 1 ? "" : "s"}`;
+  $("extent").textContent = complete ? `${count}, all that can be reached from this start` : `the first ${count}; there are more`;
+  mark();
+}
+
+/** Marks the configuration that the explorer shows. */
+function mark() {
+  for (const group of $("drawing").querySelectorAll("g")) group.classList.toggle("here", group.dataset.name === here);
+  if ($("graph").hidden) return;
+  if (drawn === JSON.stringify(question())) $("named").textContent = here;
+  else graph();
+}
+
+async function graph() {
+  const asked = question();
+  drawn = JSON.stringify(asked);
+  const answer = await ask("graph", asked);
+  if (!answer.ok) return say(await answer.text(), "error");
+  paint(await answer.json());
+}
+
+$("draw").onclick = () => {
+  $("graph").hidden = !$("graph").hidden;
+  $("draw").setAttribute("aria-expanded", !$("graph").hidden);
+  mark();
+};
 
 $("check").onclick = check;
 $("stop").onclick = () => checking?.abort();

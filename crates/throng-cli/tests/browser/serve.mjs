@@ -45,8 +45,21 @@ try {
   await tab.waitForFunction(() => document.getElementById("where").textContent === "after 0 steps");
   assert.equal(await tab.innerText("#counts"), start);
 
-  await tab.click("#violation");
+  // The graph: every configuration of two threads; a click leads there.
+  await tab.click("#draw");
+  await tab.waitForSelector("#drawing .here");
+  assert.match(await tab.innerText("#extent"), /^\d+ configurations, all that can be reached from this start$/);
+  assert.match(await tab.locator("#drawing .here").getAttribute("aria-label"), /2 × line 10/);
+  assert.ok((await tab.locator("#drawing .bad").count()) > 0);
+  if (shots) await tab.screenshot({ path: shots + "/serve-graph.png" });
+  await tab.locator("#drawing .bad").first().press("Enter");
   await tab.waitForSelector("#violated:not([hidden])");
+  assert.match(await tab.locator("#drawing .here").getAttribute("class"), /bad/);
+  await tab.click("#draw");
+  await tab.waitForSelector("#graph", { state: "hidden" });
+
+  await tab.click("#violation");
+  await tab.waitForFunction(() => document.getElementById("where").textContent.includes("of the run"));
   assert.equal(await tab.innerText("#violated"), "violated here: assertions");
   assert.match(await tab.innerText("#where"), /after 8 steps; step 8 of 8/);
   if (shots) await tab.screenshot({ path: shots + "/serve-explore.png" });

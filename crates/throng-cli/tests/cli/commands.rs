@@ -357,9 +357,7 @@ fn options_that_make_no_difference_to_thread_states_are_refused() {
     let dir = Scratch::new("cli");
     let file = dir.file("skip.bp", "void main() begin skip; end");
     for command in ["cutoff", "reach"] {
-        for more in
-            [&["--no-por"][..], &["--no-counting"], &["--engine", "equations"], &["--engine", "guided"]]
-        {
+        for more in [&["--no-por"][..], &["--engine", "equations"], &["--engine", "guided"]] {
             let ran = run(&[&[command, name(&file)], more].concat());
             assert_eq!(ran.status, 2, "{command} {more:?}: {}{}", ran.out, ran.err);
         }

@@ -192,6 +192,56 @@ fn a_check_gives_a_run_as_locations_and_is_remembered() {
 }
 
 #[test]
+fn a_line_says_what_was_proved_about_it() {
+    let mut editor = Editor::start();
+    let text = correct();
+    editor.open(URI, &text);
+    let hover = |editor: &mut Editor, text: &str, word: &str| {
+        let found = editor.request("textDocument/hover", about(URI, at(text, word, 0)));
+        found["result"]["contents"]["value"].as_str().unwrap_or_default().to_string()
+    };
+    assert_eq!(hover(&mut editor, &text, "assert"), "", "nothing is proved yet");
+    editor.command("throng.check", json!([URI]));
+    let proved = hover(&mut editor, &text, "assert");
+    assert!(proved.starts_with("Proved whenever a thread is here (threads: any number)"), "{proved}");
+    assert!(
+        proved.contains("- lock = 1\n") && proved.contains("no other thread is at lines 13–16"),
+        "{proved}"
+    );
+    let both = hover(&mut editor, &text, "busy := 1");
+    assert!(both.contains("shared variable, line 8") && both.contains("- busy = 0\n"), "{both}");
+    assert!(!hover(&mut editor, &text, "lock := 0;").contains("Proved"), "a declaration");
+    let odd = about(URI, json!({ "line": u64::MAX, "character": 0 }));
+    assert!(editor.request("textDocument/hover", odd)["error"].is_null());
+
+    // A later proof about fewer threads, whether it says anything about the line or not, hides nothing that is known.
+    editor.command("throng.check", json!([URI, { "threads": 2 }]));
+    assert!(hover(&mut editor, &text, "assert").contains("- lock = 1\n"));
+    // A text that was not checked has no facts.
+    let edited = text.replace("busy := 0;\n    lock", "busy := F;\n    lock");
+    editor.replace(URI, 2, &edited);
+    assert_eq!(hover(&mut editor, &edited, "assert"), "");
+}
+
+#[test]
+fn the_proof_of_the_text_before_an_edit_is_tried_first() {
+    let mut editor = Editor::start();
+    editor.open(URI, &correct());
+    let mut check = |version: i64, text: &str| {
+        editor.replace(URI, version, text);
+        editor.command("throng.check", json!([URI]))["result"].take()
+    };
+    let report = |answer: &Value| answer["report"].as_str().unwrap_or_default().to_string();
+    let first = check(2, &correct());
+    assert!(first["status"] == "SAFE" && !report(&first).contains("reuse"), "{first}");
+    // The same steps: what was proved stands, and no engine searches.
+    let second = check(3, &correct().replace("while * do", "while (*) do  // for ever"));
+    assert!(second["status"] == "SAFE" && report(&second).contains("engine:  reuse"), "{second}");
+    let broken = check(4, &correct().replace(" constrain !lock", ""));
+    assert!(broken["status"] == "UNSAFE" && !report(&broken).contains("reuse"), "{broken}");
+}
+
+#[test]
 fn other_properties_can_be_asked_for() {
     let mut editor = Editor::start();
     editor.open(URI, &broken());

@@ -176,6 +176,42 @@ fn explore(served: &Served, run: Option<u32>, path: &[u32]) -> Value {
 }
 
 #[test]
+fn the_graph_has_every_configuration_of_a_small_system() {
+    let served = serve(&examples(), &[]);
+    let graph = |name: &str, threads: u32| -> Value {
+        let mut question = asked(name);
+        question["threads"] = threads.into();
+        let (status, body) = served.post("graph", &question);
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).expect("JSON")
+    };
+    let alone = graph("spinlock.bp", 1);
+    let nodes = alone["nodes"].as_array().expect("nodes");
+    // A thread alone goes round: the head of the loop and five statements; or to the end, and then there is none.
+    assert_eq!((nodes.len(), &alone["complete"]), (8, &json!(true)), "{alone}");
+    assert!(nodes.iter().any(|n| n["name"] == "lock=0 busy=0 | no thread"), "{alone}");
+    assert!(nodes.iter().all(|n| n["violated"] == json!([])));
+    assert_eq!(alone["edges"].as_array().map(Vec::len), Some(8));
+
+    let broken = graph("spinlock-broken.bp", 2);
+    assert_eq!(broken["complete"], json!(true));
+    let nodes = broken["nodes"].as_array().expect("nodes");
+    let bad: Vec<&Value> = nodes.iter().filter(|n| n["violated"] != json!([])).collect();
+    // The nearest violation is as far away as the shortest run is long, and its path leads there.
+    let nearest = bad.iter().min_by_key(|n| n["depth"].as_u64()).expect("a violation");
+    assert_eq!(nearest["depth"], 8);
+    let path: Vec<u32> = serde_json::from_value(nearest["path"].clone()).expect("numbers");
+    let there = explore(&served, None, &path);
+    assert_eq!((&there["name"], &there["violated"]), (&nearest["name"], &nearest["violated"]));
+
+    let large = graph("rockall.bp", 3);
+    assert_eq!(large["complete"], json!(false));
+    assert!(large["nodes"].as_array().is_some_and(|n| n.len() <= 150));
+    let (status, why) = served.post("graph", &json!({ "name": "a.bp", "text": "nonsense" }));
+    assert!(status == 400 && !why.is_empty());
+}
+
+#[test]
 fn the_explorer_walks_back_and_forth_and_jumps_to_the_violation() {
     let served = serve(&examples(), &[]);
     let start = explore(&served, None, &[]);

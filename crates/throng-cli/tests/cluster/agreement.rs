@@ -91,6 +91,24 @@ fn bugs_for_any_number_of_threads() {
 }
 
 #[test]
+#[ignore = "needs the public corpus, and minutes"]
+fn the_bounded_corpus() {
+    let corpus = harness::public_corpus();
+    let rows = harness::manifest(&corpus);
+    let bounded =
+        rows.iter().filter(|row| row.path.starts_with("bp/boom") || row.path.starts_with("bp/boppo"));
+    let (mut decided, mut open) = (0, 0);
+    for row in bounded {
+        let problem = harness::pose(&corpus, row, Some(3));
+        match compare(&row.path, &problem, &[1, 2, 4]) {
+            Some(_) => decided += 1,
+            None => open += 1,
+        }
+    }
+    assert!(decided > 10 * open, "{decided} compared, {open} too large");
+}
+
+#[test]
 fn random_programs() {
     let count: u64 = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
     let (mut safe, mut broken) = (0, 0);
@@ -129,7 +147,8 @@ fn random_systems() {
         let knobs =
             throng_dev::Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Default::default() };
         let model = std::sync::Arc::new(random_table(rng, &knobs));
-        let problem = random_problem(rng, &knobs, model, Bound::Threads(rng.below(5) as u32));
+        let bound = Bound::Threads(rng.below(5) as u32);
+        let problem = random_problem(rng, &knobs, model, bound);
         if let Some(safe) = compare(&format!("seed {seed}"), &problem, &[1, 3]) {
             counts[usize::from(safe)] += 1;
         }

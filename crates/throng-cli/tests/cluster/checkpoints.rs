@@ -138,10 +138,10 @@ fn processes_keep_their_parts_in_a_folder() {
     let kept = folder.argument("kept");
     let file = example("rockall.bp");
     let file = file.to_str().unwrap();
-    let question = ["check", file, "--threads", "2", "--json"];
+    let question = ["check", file, "--threads", "3", "--json"];
     let (status, alone, _) = run(&[&question[..], &["--engine", "distributed", "--workers", "1"]].concat());
     assert_eq!(status, Some(0), "{alone}");
-    let kept_so = ["--checkpoint", &kept, "--checkpoint-every", "0"];
+    let kept_so = ["--checkpoint", &kept, "--checkpoint-every", "0.1"];
     let mut stops = 0;
     let together = loop {
         // Longer from time to time, and with another number of processes.

@@ -212,7 +212,7 @@ fn threads_keep_what_is_known_about_them() {
     let text = "void main(p) begin decl a := 0; decl b := 1; p, p$ := 0, !0; if 0 then fi; ASYNC_3: _ := true constrain a$; a, a$ := 0, 0; L3: b$ := 0; end";
     let (file, certificate) = (scratch.file("overlap.bp", text), scratch.0.join("overlap.json"));
     let (file, certificate) = (file.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
-    let ask = ["--initial", "2", "--mutex", "L3", "--threads", "4", "--engine", "explicit", "--no-counting"];
+    let ask = ["--initial", "2", "--mutex", "L3", "--threads", "4", "--engine", "explicit", "--no-por"];
     let (status, out, err) = run(&[&["check", file, "--certificate", certificate], &ask[..]].concat());
     assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
 }

@@ -136,7 +136,7 @@ fn upper_bounds_are_no_violations() {
         format!("<property-set>{}</property-set>", each.collect::<String>())
     };
     let check = |formulas: &[String]| {
-        let formulas = scratch.file_argument("net.xml", &file(formulas));
+        let formulas = scratch.file_argument("net.xml", file(formulas));
         run(&["check", &net, "--prop", &formulas, "--jobs", "1"])
     };
     let (status, out, err) = check(&[place("idle"), place("in")]);

@@ -111,18 +111,10 @@ pub fn engines() -> Vec<Entry> {
         }))
     };
     let symbolic = |por| Engine::Symbolic.build(&set(&|s| (s.max_threads, s.partial_order) = (Some(4), por)));
-    let uncounted = Explicit {
-        max_threads: Some(5),
-        por: false,
-        counting: false,
-        shortest: false,
-        ..Explicit::default()
-    };
     let mut all = vec![
         Entry::of("explicit, reduced", explicit(|s| s.partial_order = true)).shortest().reduced(),
         Entry::of("explicit, 2 jobs", explicit(|s| s.jobs = 2)).shortest(),
         Entry::of("explicit", explicit(|_| {})).shortest(),
-        Entry::of("explicit, not counting", Box::new(OnCovering(Box::new(uncounted)))),
         Entry::of("symbolic, reduced", symbolic(true)).shortest().reduced(),
         Entry::of("symbolic", symbolic(false)).shortest(),
         Entry::of("backward, plain", Box::new(OnCovering(Box::new(Backward)))),

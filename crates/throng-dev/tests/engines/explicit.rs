@@ -1,7 +1,6 @@
 //! The explicit engine against a naive search, and the checker against forged evidence.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -271,48 +270,6 @@ fn bounded_answers_agree_with_a_naive_search() {
 }
 
 #[test]
-fn without_counting_answers_and_evidence_are_the_same() {
-    let mut counts = [0; 2];
-    for seed in 0..3000 {
-        let rng = &mut Rng::new(4 << 32 | seed);
-        let knobs = Knobs { shared: 1 + rng.below(4), locals: 1 + rng.below(5), ..Knobs::default() };
-        let model = random_model(rng, &knobs);
-        let bound = rng.below(5) as u32;
-        let problem = random_problem(rng, &knobs, model, Bound::Threads(bound));
-        let counted = run(&Explicit::default(), &problem);
-        let single = run(&Explicit { counting: false, ..Explicit::default() }, &problem);
-        assert_eq!(single.statistics.complete_up_to, counted.statistics.complete_up_to, "seed {seed}");
-        assert!(single.statistics.configurations >= counted.statistics.configurations, "seed {seed}");
-        for (a, b) in counted.verdicts.iter().zip(&single.verdicts) {
-            assert_eq!(summary(a), summary(b), "seed {seed}");
-            if let (Verdict::Safe(Certificate::Closed(a)), Verdict::Safe(Certificate::Closed(b))) = (a, b) {
-                let set = |c: &[Config]| c.iter().cloned().collect::<BTreeSet<Config>>();
-                assert_eq!(set(a), set(b), "seed {seed}");
-                counts[usize::from(single.statistics.configurations > a.len() as u64)] += 1;
-            }
-        }
-    }
-    assert!(counts[1] > 500, "some have several orders of the same threads: {counts:?}");
-}
-
-#[test]
-fn without_counting_the_orders_of_threads_are_told_apart() {
-    let problem = walkers(3, Bound::Threads(4), vec![target(1, &[1, 1])]);
-    let stored = |counting| {
-        let answer = run(&Explicit { counting, ..Explicit::default() }, &problem);
-        assert!(matches!(answer.verdicts[0], Verdict::Safe(_)));
-        answer.statistics.configurations
-    };
-    let (counted, single) = (stored(true), stored(false));
-    // One thread at most is in the second half, the states 1 and 2; the others are at 0. So n threads have 3 multisets and 1 + 2n sequences.
-    assert_eq!((counted, single), (1 + 4 * 3, (0..=4).map(|n| 1 + 2 * n).sum()));
-    // Tokens have no slots.
-    let tokens = Problem { bound: Bound::Tokens(3), ..problem };
-    let answer = run(&Explicit { counting: false, ..Explicit::default() }, &tokens);
-    assert!(matches!(answer.verdicts[0], Verdict::Unknown(Unknown::NotForThisModel(_))));
-}
-
-#[test]
 fn hunting_without_a_bound_agrees_with_a_naive_search() {
     let mut safe = 0;
     for seed in 0..1000 {
@@ -473,11 +430,6 @@ fn several_jobs_give_the_same_answer_to_the_letter() {
         assert!(alone.verdicts == together.verdicts);
         assert_eq!(alone.statistics, together.statistics);
     }
-    let few = walkers(12, Bound::Threads(5), vec![target(1, &[0, 1, 2, 3, 9]), target(1, &[6, 6])]);
-    let [alone_in_slots, together_in_slots] =
-        [1, 2].map(|jobs| run(&Explicit { jobs, counting: false, ..Explicit::default() }, &few));
-    assert!(alone_in_slots.verdicts == together_in_slots.verdicts);
-    assert_eq!(alone_in_slots.statistics, together_in_slots.statistics);
     assert!(alone.statistics.configurations > 100_000);
     assert!(matches!(alone.verdicts[2], Verdict::Safe(_)));
 }

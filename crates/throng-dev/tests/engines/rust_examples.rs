@@ -8,6 +8,8 @@ mod context_bound;
 mod explore;
 #[path = "../../../throng/examples/ticket_lock.rs"]
 mod ticket_lock;
+#[path = "../../../throng/examples/unit_tests.rs"]
+mod unit_tests;
 
 use throng::{Input, Job, Limits};
 use throng_model::unfold::unfold;

@@ -155,7 +155,7 @@ fn by_diagrams(
     }
     let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
     let mut ask = |configs: Vec<Config>| {
-        let asked = Problem { targets: vec![Target::covering("all", configs)], ..problem.clone() };
+        let asked = Problem { targets: vec![Target { configs, ..target.clone() }], ..problem.clone() };
         let mut answer = symbolic.run(&asked, limits, watch);
         search.statistics = answer.statistics;
         answer.verdicts.remove(0)
@@ -179,7 +179,6 @@ fn by_diagrams(
         }
     };
     let Some(found) = found else { return Ok(Verdict::Safe(Certificate::Products(products))) };
-    // Of configurations with so many threads, only this one covers it.
     let run = ask(vec![found.clone()]);
     search.found = Some(found);
     match run {

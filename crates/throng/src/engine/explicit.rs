@@ -31,8 +31,7 @@
 //! # Parts
 //!
 //! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`. `slots` distinguishes threads
-//! instead of counting them, to measure what counting brings.
+//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`.
 
 pub(super) mod batch;
 mod climb;
@@ -41,7 +40,6 @@ pub(super) mod pack;
 mod parallel;
 mod saved;
 pub(super) mod search;
-mod slots;
 pub(super) mod steps;
 pub(super) mod store;
 pub(super) mod targets;
@@ -51,7 +49,7 @@ use std::sync::Arc;
 
 use self::climb::Climb;
 use self::search::{Search, Stop};
-use super::{Algorithm, Answer, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Quiet, Watch};
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Bound, Problem};
@@ -77,21 +75,11 @@ pub struct Explicit {
     pub por: bool,
     /// Look for a shortest run even if reduction has found one.
     pub shortest: bool,
-    /// Counter abstraction; without it, each thread has a slot of its own. For comparison only.
-    pub counting: bool,
 }
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit {
-            jobs: 1,
-            first: None,
-            max_threads: None,
-            stop_at_first: false,
-            por: true,
-            shortest: true,
-            counting: true,
-        }
+        Explicit { jobs: 1, first: None, max_threads: None, stop_at_first: false, por: true, shortest: true }
     }
 }
 
@@ -101,9 +89,6 @@ impl Algorithm for Explicit {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        if let Some(why) = self.refusal(problem) {
-            return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], Statistics::default());
-        }
         let reduction = if self.por { Reduction::of(problem) } else { None };
         let reduced = reduction.is_some();
         let quiet = Quiet(watch);
@@ -119,19 +104,6 @@ impl Algorithm for Explicit {
             None if complete => Answer::ascending(verdicts, statistics),
             _ => Answer::new(verdicts, statistics),
         }
-    }
-}
-
-impl Explicit {
-    /// Why there is no answer without counting, if so.
-    fn refusal(&self, problem: &Problem) -> Option<Unknown> {
-        let starts = problem.initial.iter().map(|family| family.threads.size()).max().unwrap_or(0);
-        let steps = problem.model.listed().unwrap_or_default().iter();
-        let largest = steps.map(|step| step.take.size().max(step.put.size())).fold(starts, u32::max);
-        let fits = !matches!(problem.bound, Bound::Tokens(_)) && largest <= slots::MOST;
-        let why =
-            "without counting, every thread has a slot of its own: not for nets, nor for very many threads";
-        (!self.counting && !fits).then(|| Unknown::NotForThisModel(why.into()))
     }
 }
 

@@ -118,16 +118,18 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
         self.decide_at_start(net);
+        self.refute_by_flows(net, engine)?;
         let mut steps = FIRST_STEPS;
         let mut markings = FIRST_MARKINGS;
         for round in 0u32.. {
             self.walk(net, steps, round)?;
-            self.refute(net, engine, equation::patience(round))?;
+            let patience = equation::patience(round);
+            self.refute(net, engine, &self.not_asked(engine, patience), None, patience)?;
             self.follow(net, engine, round)?;
             if self.explore(net, markings)? || self.open().is_empty() {
                 return Ok(());
             }
-            self.aim(net, engine, markings, equation::patience(round))?;
+            self.aim(net, engine, markings, patience)?;
             steps = steps.saturating_mul(3);
             markings = markings.saturating_mul(5);
             self.limits.check()?;
@@ -200,23 +202,38 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Asks the state equation about targets for which it was given less time before, or none.
-    fn refute(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
-        let open = self.open();
-        let is_new = |i: &usize| {
-            let name = &self.problem.targets[*i].name;
-            !engine.asked.lock().is_ok_and(|all| all.get(name).is_some_and(|a| a.patience >= patience))
-        };
-        let open: Vec<usize> = open.into_iter().filter(is_new).collect();
+    /// Asks flows about targets about which nothing was asked before.
+    fn refute_by_flows(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
+        let open = self.not_asked(engine, equation::PATIENCE_FOR_FLOWS);
         if open.is_empty() {
             return Ok(());
         }
-        let flows = flows::flows(net);
-        for i in open {
+        let Some(flows) = flows::flows(net) else { return Ok(()) };
+        self.refute(net, engine, &open, Some(&flows), equation::PATIENCE_FOR_FLOWS)
+    }
+
+    /// Targets about which less than this was asked.
+    fn not_asked(&self, engine: &Reachability, patience: u32) -> Vec<usize> {
+        let asked = |i: &usize| {
+            let name = &self.problem.targets[*i].name;
+            engine.asked.lock().is_ok_and(|all| all.get(name).is_some_and(|a| a.patience >= patience))
+        };
+        self.open().into_iter().filter(|i| !asked(i)).collect()
+    }
+
+    /// Asks the state equation, or flows, about these targets.
+    fn refute(
+        &mut self,
+        net: &Net,
+        engine: &Reachability,
+        open: &[usize],
+        flows: Option<&[flows::Flow]>,
+        patience: u32,
+    ) -> Result<(), Unknown> {
+        for &i in open {
             let target = &self.problem.targets[i];
             self.progress("state equation", 0);
-            let said = equation::refute(net, flows.as_deref(), self.problem, target, patience, self.limits)?;
-            match said {
+            match equation::refute(net, flows, self.problem, target, patience, self.limits)? {
                 Said::Refuted(refutation) => {
                     let certificate = Certificate::Refutation(Arc::new(refutation));
                     self.decide(i, Verdict::Safe(certificate));

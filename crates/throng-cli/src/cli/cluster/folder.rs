@@ -65,7 +65,8 @@ impl PartFolder {
     /// What is resumed, if anything.
     pub(in crate::cli) fn earlier(&self) -> Option<String> {
         let (_, workers) = self.latest?;
-        Some(format!("going on from {}, which {workers} workers have written", self.path.display()))
+        let by = if workers == 1 { "worker" } else { "workers" };
+        Some(format!("going on from {}, written by {workers} {by}", self.path.display()))
     }
 
     /// When everything has been printed: the state is no longer needed, or this says how to resume.

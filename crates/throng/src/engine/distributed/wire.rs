@@ -17,7 +17,7 @@ pub type Link = Id;
 
 /// The worker that keeps a configuration with this link.
 pub fn owner(link: Link, workers: usize) -> usize {
-    (u64::from(link) * workers as u64 >> 32) as usize
+    ((u64::from(link) * workers as u64) >> 32) as usize
 }
 
 /// A message, or a file, is not what it should be.
@@ -165,7 +165,7 @@ impl Translation {
     /// Reads a packed configuration; its numbers are then those of this worker.
     pub fn read(&self, bytes: &[u8], at: &mut usize, config: &mut Unpacked) -> Result<(), Damaged> {
         let rest = bytes.get(*at..).ok_or(Damaged)?;
-        let length = pack::checked_length(rest, self.shared.len(), self.locals.len(), false);
+        let length = pack::checked_length(rest, self.shared.len(), self.locals.len());
         *at += length.ok_or(Damaged)?;
         config.read(rest);
         config.shared = self.shared[config.shared as usize];

@@ -69,7 +69,7 @@ impl<'p> Climb<'p> {
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.place.statistics.clone();
         statistics.steps = self.search.fired;
-        statistics.occupied = self.options.counting.then_some(self.search.occupied);
+        statistics.occupied = Some(self.search.occupied);
         statistics.shared_states = self.search.steps.shared_states() as u64;
         statistics.local_states = self.search.steps.local_states() as u64;
         statistics

@@ -9,9 +9,6 @@
 //!         count − 2                                 only if count > 1
 //! ```
 //!
-//! Where threads are not counted ([`super::slots`]), there is one entry of count 1 per thread, in the order of the threads, and an entry says its
-//! local id itself instead of a difference.
-//!
 //! Invariant: packing is a function of the configuration and prefix-free. So two configurations are equal if and only if
 //! one packed form begins with the other, and a record needs no length.
 
@@ -22,8 +19,6 @@ pub struct Unpacked {
     pub shared: u32,
     /// Dense local ids with counts, sorted by id; counts are never 0.
     pub entries: Vec<(u32, u32)>,
-    /// Whether the entries are single threads instead, in any order.
-    pub slots: bool,
 }
 
 impl Unpacked {
@@ -34,8 +29,7 @@ impl Unpacked {
 
     /// How many threads are at `l`.
     pub fn count(&self, l: u32) -> u32 {
-        let mut there = self.entries.iter().filter(|e| e.0 == l);
-        if self.slots { there.count() as u32 } else { there.next().map_or(0, |e| e.1) }
+        self.entries.iter().find(|e| e.0 == l).map_or(0, |e| e.1)
     }
 
     /// Reads the configuration at the start of `bytes` and says how many bytes it takes.
@@ -51,7 +45,7 @@ impl Unpacked {
             let l = next + (code >> 2) as u32;
             let count = if code & 2 == 0 { 1 } else { get(bytes, &mut at) as u32 + 2 };
             self.entries.push((l, count));
-            next = if self.slots { 0 } else { l.wrapping_add(1) };
+            next = l.wrapping_add(1);
         }
         at
     }
@@ -72,7 +66,7 @@ pub fn length(bytes: &[u8]) -> usize {
 }
 
 /// The same for bytes that come from elsewhere: `None` if they are no packed configuration of states below `shared` and `locals`.
-pub fn checked_length(bytes: &[u8], shared: usize, locals: usize, slots: bool) -> Option<usize> {
+pub fn checked_length(bytes: &[u8], shared: usize, locals: usize) -> Option<usize> {
     let mut at = 0;
     let header = checked_get(bytes, &mut at)?;
     if header >> 1 >= shared as u64 {
@@ -86,7 +80,7 @@ pub fn checked_length(bytes: &[u8], shared: usize, locals: usize, slots: bool) -
         if code & 2 != 0 && checked_get(bytes, &mut at)? > u64::from(u32::MAX) - 2 {
             return None;
         }
-        next = if slots { 0 } else { l + 1 };
+        next = l + 1;
     }
     Some(at)
 }
@@ -99,16 +93,9 @@ pub struct Packer {
     last: usize,
     /// The smallest local id that may follow.
     next: u32,
-    /// As in [`Unpacked`].
-    slots: bool,
 }
 
 impl Packer {
-    /// Packs single threads in order, if `slots`.
-    pub fn new(slots: bool) -> Packer {
-        Packer { slots, ..Packer::default() }
-    }
-
     /// Begins a new configuration.
     pub fn start(&mut self, shared: u32) {
         self.bytes.clear();
@@ -117,11 +104,11 @@ impl Packer {
         put(&mut self.bytes, u64::from(shared) << 1);
     }
 
-    /// Adds `count` > 0 threads at `l`, which is larger than all before unless these are single threads.
+    /// Adds `count` > 0 threads at `l`, which is larger than all before.
     pub fn entry(&mut self, l: u32, count: u32) {
         self.last = self.bytes.len();
         let gap = u64::from(l - self.next) << 2;
-        self.next = if self.slots { 0 } else { l.wrapping_add(1) };
+        self.next = l.wrapping_add(1);
         if count == 1 {
             put(&mut self.bytes, gap);
         } else {
@@ -230,11 +217,11 @@ mod tests {
         assert_eq!(length(&bytes), size);
         assert_eq!((back.shared, &back.entries[..]), (shared, entries));
         let most = u32::MAX as usize + 1;
-        assert_eq!(checked_length(&bytes, most, most, false), Some(size));
-        assert_eq!(checked_length(&bytes, shared as usize, most, false), None);
+        assert_eq!(checked_length(&bytes, most, most), Some(size));
+        assert_eq!(checked_length(&bytes, shared as usize, most), None);
         let locals = entries.last().map_or(0, |e| e.0 as usize);
-        assert!(entries.is_empty() || checked_length(&bytes, most, locals, false).is_none());
-        assert!((0..size).all(|end| checked_length(&bytes[..end], most, most, false).is_none()));
+        assert!(entries.is_empty() || checked_length(&bytes, most, locals).is_none());
+        assert!((0..size).all(|end| checked_length(&bytes[..end], most, most).is_none()));
         size
     }
 
@@ -243,17 +230,6 @@ mod tests {
         assert_eq!(round_trip(0, &[]), 1);
         assert_eq!(round_trip(63, &[(31, 1), (32, 1), (64, 129)]), 5);
         round_trip(u32::MAX, &[(0, 1), (70_000, u32::MAX), (u32::MAX, 2)]);
-    }
-
-    #[test]
-    fn single_threads_keep_their_order() {
-        let entries = vec![(7, 1), (0, 1), (7, 1), (300, 1), (1, 1)];
-        let mut packer = Packer::new(true);
-        let packed = packer.pack(3, &entries);
-        let mut back = Unpacked { slots: true, ..Unpacked::default() };
-        assert_eq!((back.read(packed), length(packed)), (packed.len(), packed.len()));
-        assert_eq!((back.shared, back.count(7), back.size()), (3, 2, 5));
-        assert_eq!(back.entries, entries);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn expand(
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        let mut scratch = steps.scratch();
+        let mut scratch = Scratch::default();
         let mut ticker = Ticker::new(limits);
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);

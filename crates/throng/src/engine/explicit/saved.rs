@@ -31,8 +31,7 @@ impl Search<'_> {
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         self.steps.read(input)?;
         let (shared, locals) = (self.steps.shared.values().len(), self.steps.locals.values().len());
-        let slots = self.scratch.config.slots;
-        let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals, slots);
+        let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals);
         self.store = Store::of_records(input.bytes()?, length).ok_or(Damaged)?;
         self.next = input.below(self.store.end() + 1)? as usize;
         self.level = input.option()?;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Explicit;
 use super::batch::{Batch, Filling};
+use super::pack::{Packer, Unpacked};
 use super::parallel;
 use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
@@ -83,13 +84,9 @@ impl<'p> Search<'p> {
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        let Explicit { jobs, stop_at_first, counting, .. } = *options;
+        let Explicit { jobs, stop_at_first, .. } = *options;
         let mut search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
         search.stop_at_first = stop_at_first;
-        if !counting {
-            search.steps.stop_counting();
-            search.scratch = search.steps.scratch();
-        }
         search
     }
 
@@ -221,7 +218,7 @@ impl<'p> Search<'p> {
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         let mut found = Vec::with_capacity(self.store.len());
         let mut ticker = Ticker::new(self.limits);
-        let mut config = self.steps.scratch().config;
+        let mut config = Unpacked::default();
         let mut at = 0;
         while at < self.store.end() {
             ticker.tick()?;
@@ -229,18 +226,13 @@ impl<'p> Search<'p> {
             found.push(self.steps.config(&config));
             at = Store::after(at as Id, length);
         }
-        if config.slots {
-            // Many orders of the same threads.
-            found.sort_unstable();
-            found.dedup();
-        }
         Ok(found)
     }
 
     /// Shows configurations in the order in which they were found, with their ids, until `see` says that this is enough.
     pub fn each(&self, mut see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(self.limits);
-        let mut config = self.steps.scratch().config;
+        let mut config = Unpacked::default();
         let mut at = 0;
         while at < self.store.end() {
             ticker.tick()?;
@@ -255,7 +247,7 @@ impl<'p> Search<'p> {
 
     /// The configuration with this id.
     pub fn config(&self, id: Id) -> Config {
-        let mut config = self.steps.scratch().config;
+        let mut config = Unpacked::default();
         config.read(self.store.packed(id));
         self.steps.config(&config)
     }
@@ -275,7 +267,7 @@ impl<'p> Search<'p> {
     /// Stores the initial configurations after level `below` and up to `level`.
     fn start(&mut self, below: Option<u32>, level: u32) -> Result<(), Unknown> {
         let Search { levels, steps, store, tracked, suspects, ticker, .. } = self;
-        let mut packer = steps.scratch().packer;
+        let mut packer = Packer::default();
         levels.starts(below, level, &mut |config| {
             ticker.tick()?;
             let config = steps.unpacked(&config);
@@ -381,7 +373,7 @@ impl<'p> Search<'p> {
     /// The run that led to `id`: its predecessors, and between them any step that fits.
     pub(super) fn trace(&self, id: Id) -> Trace {
         let mut configs = Vec::new();
-        let mut unpacked = self.steps.scratch().config;
+        let mut unpacked = Unpacked::default();
         let mut at = Some(id);
         while let Some(id) = at {
             unpacked.read(self.store.packed(id));

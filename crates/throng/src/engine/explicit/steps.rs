@@ -6,14 +6,12 @@
 //! Expanding a configuration needs no mutable access once everything it needs is compiled ([`Steps::ready`]), so
 //! several threads can expand at the same time.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::ids::Ids;
 use super::pack::{Packer, Unpacked, saturated};
-use super::slots::{self, InSlots};
 use super::targets::Targets;
 use crate::engine::levels::SizeLimit;
 use throng_model::partial_order::Reduction;
@@ -29,8 +27,6 @@ pub struct Steps {
     targets: Targets,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
-    /// Whether threads are counted, rather than distinguished by their slots.
-    counting: bool,
     /// For each local id, what threads there read and write; only with a reduction.
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
@@ -97,8 +93,6 @@ pub struct Compiled {
     moving: u32,
     /// Whether it may lead to a target.
     pub may_hit: bool,
-    /// The same for threads in slots; only if they are not counted.
-    pub in_slots: InSlots,
 }
 
 /// Receives the successors.
@@ -126,7 +120,6 @@ pub struct Scratch {
     pub(super) packer: Packer,
     changes: Vec<(u32, i64)>,
     pub(super) entries: Vec<(u32, u32)>,
-    pub(super) taken: Vec<usize>,
     footprints: Vec<(Footprint, u32)>,
 }
 
@@ -138,7 +131,6 @@ impl Steps {
             model,
             targets,
             reduction,
-            counting: true,
             footprints: Vec::new(),
             dense_bads: Vec::new(),
             shared: Ids::default(),
@@ -162,23 +154,7 @@ impl Steps {
 
     /// A configuration over dense ids.
     pub fn unpacked(&mut self, config: &Config) -> Unpacked {
-        let (shared, mut entries) = (self.shared_id(config.shared), self.dense(&config.threads));
-        if !self.counting {
-            entries = slots::one_each(&entries).map(|l| (l, 1)).collect();
-        }
-        Unpacked { shared, entries, slots: !self.counting }
-    }
-
-    /// Memory for expanding configurations.
-    pub fn scratch(&self) -> Scratch {
-        let slots = !self.counting;
-        let config = Unpacked { slots, ..Unpacked::default() };
-        Scratch { config, packer: Packer::new(slots), ..Scratch::default() }
-    }
-
-    /// Distinguishes threads by their slots from now on; nothing is compiled yet.
-    pub fn stop_counting(&mut self) {
-        self.counting = false;
+        Unpacked { shared: self.shared_id(config.shared), entries: self.dense(&config.threads) }
     }
 
     /// A configuration in the model's states.
@@ -301,11 +277,6 @@ impl Steps {
             Some(i) => i..i + 1,
             None => 0..thread_states.len(),
         };
-        if !self.counting {
-            fired += self.expand_slots(&thread_states, led, scratch, room, sink)?;
-            scratch.thread_states = thread_states;
-            return Ok(fired);
-        }
         let led = thread_states[led].iter().flat_map(|&p| &self.thread_states[p as usize].steps);
         let mut looked_at = 0;
         for step in alone.chain(led) {
@@ -317,28 +288,6 @@ impl Steps {
         }
         scratch.thread_states = thread_states;
         sink.looked_at(looked_at)?;
-        Ok(fired)
-    }
-
-    /// The same where threads are not counted: each slot of `led` leads its own steps.
-    fn expand_slots(
-        &self,
-        thread_states: &[u32],
-        led: Range<usize>,
-        scratch: &mut Scratch,
-        room: SizeLimit,
-        sink: &mut impl Sink,
-    ) -> Result<u64, Unknown> {
-        let size = scratch.config.size();
-        let alone = self.alone[scratch.config.shared as usize].iter().flatten().map(|step| (step, None));
-        let led = led.flat_map(|i| {
-            self.thread_states[thread_states[i] as usize].steps.iter().map(move |step| (step, Some(i)))
-        });
-        let mut fired = 0;
-        for (step, leader) in alone.chain(led) {
-            let creates = self.creates(step, size, room);
-            fired += slots::fire(self, step, leader, creates, scratch, room, sink)?;
-        }
         Ok(fired)
     }
 
@@ -556,9 +505,8 @@ impl Steps {
         let signed = |entries: Vec<(u32, u32)>| -> Vec<(u32, i64)> {
             entries.into_iter().map(|(l, n)| (l, i64::from(n))).collect()
         };
-        let (take, put, spawn) = (self.dense(&step.take), self.dense(&step.put), self.dense(&step.spawn));
-        let in_slots = if self.counting { InSlots::default() } else { InSlots::new(&take, &put, &spawn) };
-        let (take, put, spawn) = (signed(take), signed(put), signed(spawn));
+        let mut dense = |bag: &Bag| signed(self.dense(bag));
+        let (take, put, spawn) = (dense(&step.take), dense(&step.put), dense(&step.spawn));
         let mut change = put;
         for &(l, n) in &take {
             add(&mut change, l, -n);
@@ -590,7 +538,6 @@ impl Steps {
             wakes: self.model.transfers().map_or(0, |t| t.wakes(&step)),
             moving,
             may_hit,
-            in_slots,
         };
         if step.others == Bystanders::Transfer {
             self.moving.push(step);
@@ -642,10 +589,10 @@ fn merge(entries: &mut Vec<(u32, u32)>) {
 }
 
 /// Some bystanders in one state, and what may become of each.
-pub type Group<'a> = (u32, &'a [Option<u32>]);
+type Group<'a> = (u32, &'a [Option<u32>]);
 
 /// Every way to let the members of each group meet their fates, `option` of the first group and later ones still to be chosen.
-pub fn deal(
+fn deal(
     groups: &[Group<'_>],
     option: usize,
     chosen: &mut Vec<(Option<u32>, u32)>,

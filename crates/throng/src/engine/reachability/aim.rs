@@ -9,7 +9,7 @@ use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 
 use super::equation::columns;
 use super::explore::Store;
-use super::net::{Formula, Marking, Net};
+use super::net::{Formula, Leads, Marking, Net};
 use crate::engine::equations::lp::solve;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
@@ -23,6 +23,9 @@ const STAGNATION: usize = 64;
 
 /// A marking's number of steps counts one part in so many of what it is from the target: short runs matter less than any.
 const GREED: f64 = 4.0;
+
+/// Where all places start with fewer tokens, a byte is mostly enough for each.
+const FEW: u32 = 64;
 
 /// A distance below this is none.
 const EPSILON: f64 = 1e-6;
@@ -71,7 +74,8 @@ pub fn aim(
         formula,
         case,
         bearings: Vec::new(),
-        store: Store::new(net.places.len(), 4),
+        // Markings that do not fit are left out: nothing is concluded from what is not found.
+        store: Store::new(net.places.len(), if net.start.iter().all(|&n| n < FEW) { 1 } else { 4 }),
         came: vec![(0, 0)],
         steps: vec![0],
         open: BinaryHeap::new(),
@@ -110,7 +114,8 @@ impl Search<'_> {
         self.store.add(&now, &mut packed);
         self.open.push((Reverse(0), 0));
         let (mut closest, mut since, mut patience) = (f64::INFINITY, 0, STAGNATION);
-        let mut enabled = Vec::new();
+        let (leads, mut enabled, mut then) = (Leads::new(net), Vec::new(), Vec::new());
+        let asks_for_steps = self.formula.each_place(&mut |_| {});
         while let Some((Reverse(key), i)) = self.open.pop() {
             self.store.unpack(i as usize, &mut now);
             let mut lacks: Vec<f64> = self.bearings.iter().map(|b| b.lacks(&now)).collect();
@@ -135,9 +140,8 @@ impl Search<'_> {
                 self.open.push((Reverse(due), i));
                 continue;
             }
-            enabled.clear();
-            enabled.extend((0..net.needs.len() as u32).filter(|&t| net.enables(&now, t)));
-            ticker.ticks(1 + (net.needs.len() / 16 + enabled.len()) as u32)?;
+            leads.enabled(net, &now, &mut enabled);
+            ticker.ticks(1 + (net.places.len() / 16 + enabled.len()) as u32)?;
             for &t in &enabled {
                 after.copy_from_slice(&now);
                 if !net.fire(&mut after, t) || !self.store.add(&after, &mut packed) {
@@ -146,7 +150,10 @@ impl Search<'_> {
                 self.came.push((i, t));
                 self.steps.push(self.steps[i as usize] + 1);
                 let at = self.came.len() - 1;
-                if self.formula.holds(&after, net.enabled(&after)) {
+                if asks_for_steps {
+                    leads.enabled(net, &after, &mut then);
+                }
+                if self.formula.holds(&after, then.len()) {
                     return Ok(Some(self.fired(at)));
                 }
                 let there = lacks.iter().zip(&self.bearings).map(|(n, b)| n - b.gains[t as usize]);

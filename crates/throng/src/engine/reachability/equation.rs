@@ -23,6 +23,9 @@ const MOST_PROGRAMS: u32 = 400;
 /// So many slices of time one of them may take.
 const PATIENCE: u32 = 60;
 
+/// So many slices of time all that are about flows may take, for one target.
+pub const PATIENCE_FOR_FLOWS: u32 = 10;
+
 /// So many slices of time all for one target may take in round 0; four times as many in each later one, until there are enough.
 pub fn patience(round: u32) -> u32 {
     20 << (2 * round.min(2))
@@ -41,7 +44,7 @@ pub enum Said {
     Nothing(Vec<(Sum, i64)>),
 }
 
-/// Tries to refute a target by flows or the state equation, and traps, in so many slices of time.
+/// Tries to refute a target by traps and the state equation, or flows instead, in so many slices of time.
 pub fn refute(
     net: &Net,
     flows: Option<&[Flow]>,
@@ -63,16 +66,12 @@ pub fn refute(
         found: Refutation::default(),
         possible: None,
     };
-    if flows.is_none() || !prover.prove(&held)? {
-        // Traps that were found are still there.
-        prover.found.cases.clear();
-        (prover.flows, prover.programs, prover.patience, prover.possible) =
-            (None, MOST_PROGRAMS, patience, None);
-        if !prover.prove(&held)? {
-            let only = if held.open.is_empty() { &held.comparisons[..] } else { &[] };
-            let only = || only.iter().map(|&(sum, n)| (sum.clone(), n)).collect();
-            return Ok(prover.possible.take().map_or_else(|| Said::Nothing(only()), Said::Possible));
-        }
+    if !prover.prove(&held)? {
+        let only = if held.open.is_empty() { &held.comparisons[..] } else { &[] };
+        let only = || only.iter().map(|&(sum, n)| (sum.clone(), n)).collect();
+        // What flows allow need not be possible.
+        let possible = prover.possible.take().filter(|_| flows.is_none());
+        return Ok(possible.map_or_else(|| Said::Nothing(only()), Said::Possible));
     }
     let found = std::mem::take(&mut prover.found);
     let safe = throng_model::verdict::Verdict::Safe(throng_model::verdict::Certificate::Refutation(

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
-use super::net::{Marking, Net};
+use super::net::{Leads, Marking, Net};
 use super::walk::Wanted;
 use throng_model::Config;
 use throng_model::limits::Ticker;
@@ -130,15 +130,7 @@ fn search(
     width: usize,
     ticker: &mut Ticker,
 ) -> Result<Result<Explored, TooNarrow>, Unknown> {
-    // Each transition is looked for where it needs tokens and few others do.
-    let mut leads: Vec<Vec<u32>> = vec![Vec::new(); net.places.len()];
-    let mut always = Vec::new();
-    for (t, needs) in net.needs.iter().enumerate() {
-        match needs.iter().min_by_key(|(p, _)| net.users[*p as usize].len()) {
-            Some((p, _)) => leads[*p as usize].push(t as u32),
-            None => always.push(t as u32),
-        }
-    }
+    let leads = Leads::new(net);
     let mut store = Store::new(net.places.len(), width);
     let (mut came, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
     let mut packed = Vec::new();
@@ -153,14 +145,7 @@ fn search(
     let mut next = 0;
     while next < store.count && store.count < most {
         store.unpack(next, &mut now);
-        enabled.clear();
-        enabled.extend(&always);
-        for (p, leads) in leads.iter().enumerate() {
-            if now[p] > 0 {
-                entries += 1;
-                enabled.extend(leads.iter().filter(|&&t| net.enables(&now, t)));
-            }
-        }
+        entries += leads.enabled(net, &now, &mut enabled);
         ticker.ticks(1 + (net.places.len() / 16 + enabled.len()) as u32)?;
         for (i, one) in wanted.iter().enumerate() {
             if found.reached.iter().all(|r| r.0 != i) && one.formula.holds(&now, enabled.len()) {

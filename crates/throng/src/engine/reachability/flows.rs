@@ -132,11 +132,10 @@ mod tests {
         for column in 0..net.places.len() {
             let Some(pivot) = (rank..rows.len()).find(|&r| rows[r][column].abs() > 1e-9) else { continue };
             rows.swap(rank, pivot);
-            for r in rank + 1..rows.len() {
-                let factor = rows[r][column] / rows[rank][column];
-                for c in 0..net.places.len() {
-                    rows[r][c] -= factor * rows[rank][c];
-                }
+            let (above, below) = rows.split_at_mut(rank + 1);
+            for row in below {
+                let factor = row[column] / above[rank][column];
+                row.iter_mut().zip(&above[rank]).for_each(|(x, y)| *x -= factor * y);
             }
             rank += 1;
         }

@@ -107,11 +107,6 @@ impl<'a> Net<'a> {
         self.needs[t as usize].iter().all(|&(p, n)| marking[p as usize] >= n)
     }
 
-    /// How many transitions are enabled.
-    pub fn enabled(&self, marking: &[u32]) -> usize {
-        (0..self.needs.len() as u32).filter(|&t| self.enables(marking, t)).count()
-    }
-
     /// Fires an enabled transition; `false` if there are too many tokens to count then.
     pub fn fire(&self, marking: &mut [u32], t: u32) -> bool {
         let mut countable = true;
@@ -151,6 +146,39 @@ impl<'a> Net<'a> {
             after: self.config(&marking),
         };
         Trace { start: self.config(&self.start), steps: path.into_iter().map(taken).collect() }
+    }
+}
+
+/// Where each transition is looked for.
+pub struct Leads {
+    /// Transitions by a place that they need tokens of, and that few others do.
+    by_place: Vec<Vec<u32>>,
+    /// Transitions that need none.
+    always: Vec<u32>,
+}
+
+impl Leads {
+    pub fn new(net: &Net) -> Leads {
+        let mut leads = Leads { by_place: vec![Vec::new(); net.places.len()], always: Vec::new() };
+        for (t, needs) in net.needs.iter().enumerate() {
+            match needs.iter().min_by_key(|(p, _)| net.users[*p as usize].len()) {
+                Some((p, _)) => leads.by_place[*p as usize].push(t as u32),
+                None => leads.always.push(t as u32),
+            }
+        }
+        leads
+    }
+
+    /// Lists the transitions that are enabled; how many places have tokens.
+    pub fn enabled(&self, net: &Net, marking: &[u32], into: &mut Vec<u32>) -> usize {
+        into.clear();
+        into.extend(&self.always);
+        let mut marked = 0;
+        for (leads, _) in self.by_place.iter().zip(marking).filter(|(_, n)| **n > 0) {
+            marked += 1;
+            into.extend(leads.iter().filter(|&&t| net.enables(marking, t)));
+        }
+        marked
     }
 }
 

@@ -18,12 +18,14 @@ pub struct Targets {
     known: FxHashMap<(u32, u32, bool), Vec<usize>>,
 }
 
-/// A bad configuration that asks for no thread, or for several.
+/// A bad configuration that asks for no thread, or for several, or that there are no others.
 struct Bad {
     target: usize,
     inside: bool,
     shared: Set,
     threads: Vec<(u32, Set, u32)>,
+    /// So many threads there must be, no more; `None`: there may be others.
+    exactly: Option<u32>,
 }
 
 /// Slots that targets look at: (point, slot).
@@ -53,8 +55,9 @@ impl Targets {
                     let (point, masks) = coded.local_cube(l);
                     threads.push((point, encoder.local_set(point, &masks)?, n));
                 }
+                let exactly = t.is_about_all_threads().then(|| config.threads.size());
                 match &threads[..] {
-                    [(point, set, 1)] => {
+                    [(point, set, 1)] if exactly.is_none() => {
                         let here = all.single.entry((inside, *point)).or_default();
                         let both = shared.and(set)?;
                         match here.iter_mut().find(|h| h.0 == target) {
@@ -62,7 +65,7 @@ impl Targets {
                             None => here.push((target, both)),
                         }
                     }
-                    _ => all.bads.push(Bad { target, inside, shared, threads }),
+                    _ => all.bads.push(Bad { target, inside, shared, threads, exactly }),
                 }
             }
         }
@@ -85,7 +88,9 @@ impl Targets {
             }
             out.extend(&self.known[&key]);
         }
-        for bad in self.bads.iter().filter(|b| b.inside == inside) {
+        let size: u32 = state.threads.iter().map(|t| t.1).sum();
+        let fits = |b: &&Bad| b.inside == inside && b.exactly.is_none_or(|n| n == size);
+        for bad in self.bads.iter().filter(fits) {
             if bad.shared.meets(registry.shared(state.shared))? && bad.found_in(registry, state)? {
                 out.push(bad.target);
             }
