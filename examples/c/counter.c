@@ -1,3 +1,4 @@
+// throng check examples/c/counter.c : SAFE
 // Any number of threads add 1 to a counter of 32 bits. Each looks afterwards whether it is larger than what it had read.
 #include <assert.h>
 #include <limits.h>

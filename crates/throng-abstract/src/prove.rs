@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use throng::{Engine, Format, Input, Job, Settings, Start};
-use throng_c::goto::Program;
+use throng_c::goto::{BinOp, Expr, Int, Program};
 use throng_check::certificate::write::document;
 use throng_model::limits::Limits;
 use throng_model::thread_names::{Role, ThreadNames};
@@ -14,6 +14,8 @@ use crate::edges::{Graph, To};
 use crate::predicates::{Predicate, Predicates};
 use crate::refine::{Move, Simulated, discover, simulate};
 use crate::render::{Rendered, render};
+use crate::simplify::type_of;
+use crate::variables::Variables;
 
 /// What happened in one round, for people.
 #[derive(Clone, Debug)]
@@ -165,9 +167,12 @@ pub fn prove(
             Simulated::Infeasible(last, core) => {
                 let mut added = Vec::new();
                 for p in discover(graph, &moves, last, &core) {
-                    let text = p.text(&graph.variables);
-                    if predicates.add(p, &graph.variables, limits)? {
-                        added.push(text);
+                    let bounds = bounds(&p, &predicates.list, &graph.variables);
+                    for p in std::iter::once(p).chain(bounds) {
+                        let text = p.text(&graph.variables);
+                        if predicates.add(p, &graph.variables, limits)? {
+                            added.push(text);
+                        }
                     }
                 }
                 let place = place(program, graph, &moves[last]);
@@ -186,6 +191,26 @@ pub fn prove(
         }
     }
     Err(Unknown::Inconclusive(format!("no proof after {MOST_ROUNDS} rounds of abstraction")))
+}
+
+/// Against `x == 0`, `x == 2`, `x == 4` and so on: with the second of these, whether x is less or more than the first.
+fn bounds(p: &Predicate, list: &[Predicate], variables: &Variables) -> Vec<Predicate> {
+    let constant = |e: &Expr| match e {
+        Expr::Bin(BinOp::Eq, x, c, _) => match **c {
+            Expr::Const(c) => Some((x.clone(), c)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some((x, new)) = constant(&p.expr) else { return Vec::new() };
+    let earlier = list.iter().filter_map(|q| constant(&q.expr)).find(|(y, old)| *y == x && *old != new);
+    let Some((_, old)) = earlier else { return Vec::new() };
+    let ty = type_of(&x, &|id| variables.ty(id)).unwrap_or(Int::new(8, true));
+    // Values of smaller types are the same with a sign.
+    let at = Int::new(8, ty.signed || ty.size < 8);
+    let less = |a: Box<Expr>, b: Box<Expr>| Predicate::of(Expr::Bin(BinOp::Lt, a, b, at), variables);
+    let old = Box::new(Expr::Const(old));
+    [less(old.clone(), x.clone()), less(x, old)].into_iter().flatten().collect()
 }
 
 fn internal(why: &str) -> Unknown {

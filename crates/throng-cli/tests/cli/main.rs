@@ -1,5 +1,6 @@
 //! The program `throng` as a user meets it: every command, what it prints and writes, and with which exit status it ends.
 
+mod abstraction;
 mod bench;
 mod c;
 mod checkpoint;

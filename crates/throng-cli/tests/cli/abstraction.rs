@@ -1,0 +1,63 @@
+//! C programs that create threads without bound, proved by abstraction: certificates are written, checked and rejected, and the abstract
+//! program is one that `throng check` answers about.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use throng_dev::harness::{Scratch, throng};
+
+const COUNTER: &str = "examples/c/counter.c";
+
+fn run(args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } =
+        throng().current_dir(throng_dev::ROOT).args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// The preprocessor comes with a compiler.
+fn has_compiler() -> bool {
+    Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+#[test]
+fn a_proof_has_a_certificate_that_is_checked() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-certificate");
+    let path = scratch.0.join("counter.cert");
+    let certificate = path.to_str().unwrap();
+    let (status, said, noted) = run(&["check", COUNTER, "--timeout", "60", "--certificate", certificate]);
+    assert_eq!(status, Some(0), "{said}{noted}");
+    assert!(said.starts_with("SAFE  assertions  for any number of threads"), "{said}");
+    assert!(noted.contains("proved by predicate abstraction"), "{noted}");
+    let (status, said, noted) = run(&["certify", COUNTER, certificate]);
+    assert_eq!(status, Some(0), "{said}{noted}");
+    assert!(said.starts_with("VALID") && said.contains("threads: any number"), "{said}");
+    let (status, said, _) = run(&["certify", COUNTER, certificate, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((status, &document["result"]), (Some(0), &"valid".into()));
+    // About another program; not a certificate at all.
+    let (status, said, _) = run(&["certify", "examples/c/spinlock.c", "--entry", "worker", certificate]);
+    assert!(status == Some(10) && said.starts_with("INVALID"), "{said}");
+    fs::write(&path, "{}").unwrap();
+    let (status, said, noted) = run(&["certify", COUNTER, certificate]);
+    assert!(status == Some(2) && said.is_empty(), "{said}{noted}");
+}
+
+#[test]
+fn the_abstract_program_is_a_boolean_program_that_is_safe() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-abstract");
+    let path = scratch.0.join("counter.bp");
+    let program = path.to_str().unwrap();
+    let (status, _, noted) = run(&["translate", COUNTER, "--to", "bp", "-o", program]);
+    assert_eq!(status, Some(0), "{noted}");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("before < value"), "{text}");
+    let (status, said, noted) = run(&["check", program, "--timeout", "60"]);
+    assert_eq!(status, Some(0), "{said}{noted}");
+}
