@@ -2,7 +2,7 @@
 //! its certificate is checked by the checker of Boolean programs. No engine runs, and nothing is searched for.
 //!
 //! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths ([`crate::edges`]), how facts become a Boolean
-//! program ([`crate::render`]), the second encoder ([`crate::recheck`]), the SAT solver's "no", and the checker of Boolean programs.
+//! program ([`crate::render`]), the second encoder (`recheck`), the SAT solver's "no", and the checker of Boolean programs.
 
 use serde::{Deserialize, Serialize};
 use throng::{Format, Input, Job, Start};

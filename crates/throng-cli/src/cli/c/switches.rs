@@ -35,7 +35,7 @@ pub(super) fn hunt(
     let mut after = Vec::new();
     let mut share = FIRST;
     while !now.is_empty() {
-        let room = reached.len() + share;
+        let room = reached.len().saturating_add(share);
         share = share.saturating_mul(2);
         let mut interrupted = Vec::new();
         // The last one first: so runs come to their end.
