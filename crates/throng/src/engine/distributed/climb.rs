@@ -91,6 +91,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
     let mut found = Found { runs: vec![None; hits.len()], traffic, ..Found::default() };
     if levels.next(None, None).is_none() {
         found.statistics.complete_up_to = levels.last();
+        found.statistics.occupied = Some(Occupied::default());
     }
     let (mut below, mut pruned, mut base) = (None, None, 0);
     let mut resumed = match found.resume(worker, &mut part, setup) {
