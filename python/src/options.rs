@@ -21,6 +21,7 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     never: "never",
     race: "race",
     deadlock: "deadlock",
+    stuck: "stuck",
     invariant: "invariant",
     from: "format",
     init_free: "init_free",
@@ -48,6 +49,7 @@ pub(crate) struct Question {
     never: Vec<String>,
     race: Vec<String>,
     deadlock: bool,
+    stuck: Vec<String>,
     invariant: Vec<String>,
 }
 
@@ -64,6 +66,7 @@ impl From<Question> for throng::Question {
             never: asked.never,
             races: asked.race,
             deadlock: asked.deadlock,
+            stuck: asked.stuck,
             invariants: asked.invariant,
             may_lack_target: false,
             vocabulary: &PYTHON,

@@ -85,6 +85,7 @@ def check(
     never: Names = (),
     race: Names = (),
     deadlock: bool = False,
+    stuck: Names = (),
     invariant: Names = (),
     engine: str = "auto",
     timeout: Optional[float] = None,
@@ -110,6 +111,7 @@ def check(
         never=never,
         race=race,
         deadlock=deadlock,
+        stuck=stuck,
         invariant=invariant,
     )
     search = _search(subject, engine, timeout, memory, jobs, max_threads)
@@ -166,6 +168,7 @@ def certify(
     never: Names = (),
     race: Names = (),
     deadlock: bool = False,
+    stuck: Names = (),
     invariant: Names = (),
     timeout: Optional[float] = None,
     memory: Optional[int] = None,
@@ -183,6 +186,7 @@ def certify(
         never=never,
         race=race,
         deadlock=deadlock,
+        stuck=stuck,
         invariant=invariant,
     )
     if isinstance(certificate, Certificate):
@@ -208,6 +212,7 @@ _NOTHING: dict[str, Any] = {
     "never": (),
     "race": (),
     "deadlock": False,
+    "stuck": (),
     "invariant": (),
 }
 _LISTS = [name for name, value in _NOTHING.items() if value == ()]

@@ -17,10 +17,12 @@ impl Sat {
     /// No clauses; gives up when the limits say so.
     pub fn new(limits: &Limits) -> Sat {
         let mut solver = BasicSolver::default();
-        let (mine, calls) = (limits.clone(), Cell::new(0u32));
+        let (mine, calls, over) = (limits.clone(), Cell::new(0u32), Cell::new(false));
         solver.cb_mut().set_stop(move || {
             calls.set(calls.get().wrapping_add(1));
-            calls.get().is_multiple_of(256) && mine.check().is_err()
+            // The solver asks again before it gives up, and goes on if the answer is another one.
+            over.set(over.get() || calls.get().is_multiple_of(256) && mine.check().is_err());
+            over.get()
         });
         let truth = Lit::new(solver.new_var_default(), true);
         solver.add_clause_reuse(&mut vec![truth]);

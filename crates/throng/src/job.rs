@@ -417,6 +417,7 @@ impl<'a> Job<'a> {
             assumptions: Vec::new(),
             most_threads: None,
             certificate: None,
+            predicates: None,
             strict: self.strict,
             problem,
             subject,

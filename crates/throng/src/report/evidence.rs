@@ -288,12 +288,23 @@ fn products(products: &Products) -> Explained {
     }
 }
 
+/// What kind of proof it is, how many members it has, and what one is called.
+pub fn kind(report: &Outcome, certificate: &Certificate) -> (&'static str, usize, &'static str) {
+    match report.predicates {
+        Some(predicates) => ("predicate abstraction", predicates, "predicate"),
+        None => {
+            let Explained { kind, size, member, .. } = explain(certificate);
+            (kind, size, member)
+        }
+    }
+}
+
 /// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
 pub fn line(report: &Outcome, target: usize) -> String {
     match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {
-            let summary = explain(certificate);
-            format!("{}: {}", summary.kind, plural(summary.size as u64, summary.member))
+            let (kind, size, member) = kind(report, certificate);
+            format!("{kind}: {}", plural(size as u64, member))
         }
         Verdict::Unsafe(trace) => {
             let mut summary = format!("run: {}", plural(trace.steps.len() as u64, "step"));

@@ -130,6 +130,7 @@ impl Attempt {
         let proved = found.document.is_some() && outcome.is_safe();
         if proved {
             // Nothing is left to reach: the abstraction rules it out, and its certificate was checked.
+            outcome.predicates = found.document.as_ref().map(|d| d.predicates.len());
             for target in &mut outcome.problem.targets {
                 *target = Target::covering(target.name.clone(), Vec::new());
             }

@@ -36,7 +36,7 @@ pub(super) fn hunt(
     let mut share = FIRST;
     while !now.is_empty() {
         let room = reached.len() + share;
-        share *= 2;
+        share = share.saturating_mul(2);
         let mut interrupted = Vec::new();
         // The last one first: so runs come to their end.
         while let Some(here) = now.pop() {
