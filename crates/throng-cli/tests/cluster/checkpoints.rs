@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use super::processes::{LONG, Processes, hosts, number, wait_for_state};
 use throng::engine::distributed::{Distributed, Fill, Parts, Take};
 use throng::engine::explicit::Explicit;
 use throng::engine::{Algorithm, Answer, Silent};
 use throng_dev::harness::inputs::pose;
 use throng_dev::harness::{Scratch, example, run};
-use throng_model::limits::Limits;
+use throng_model::limits::{Limits, Stopper};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// Keeps parts in memory; it is always time to write.
+/// Keeps parts in memory; it is always time to write. Stops the search after some states.
 #[derive(Default)]
 struct Memory(Mutex<Kept>);
 
@@ -20,6 +21,16 @@ struct Memory(Mutex<Kept>);
 struct Kept {
     parts: HashMap<(u64, usize), Vec<u8>>,
     latest: Option<(u64, usize)>,
+    stop: Option<(usize, Stopper)>,
+}
+
+impl Memory {
+    /// Limits that end a search when so many states have been written.
+    fn stop_after(&self, states: usize) -> Limits {
+        let limits = Limits::none();
+        self.0.lock().unwrap().stop = Some((states, limits.stopper()));
+        limits
+    }
 }
 
 impl Parts for Memory {
@@ -30,10 +41,9 @@ impl Parts for Memory {
     fn write(&self, state: u64, worker: usize, content: &dyn Fn(Take<'_>)) -> bool {
         let mut part = Vec::new();
         content(&mut |bytes| part.extend_from_slice(bytes));
-        assert!(
-            self.0.lock().unwrap().parts.insert((state, worker), part).is_none(),
-            "nothing is written over"
-        );
+        let mut kept = self.0.lock().unwrap();
+        assert!(kept.latest.is_none_or(|latest| latest.0 < state), "no complete state is written over");
+        kept.parts.insert((state, worker), part);
         true
     }
 
@@ -42,6 +52,12 @@ impl Parts for Memory {
         assert!((0..workers).all(|worker| kept.parts.contains_key(&(state, worker))));
         kept.latest = Some((state, workers));
         kept.parts.retain(|part, _| part.0 >= state);
+        if let Some((left, stopper)) = &mut kept.stop {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                stopper.stop();
+            }
+        }
     }
 
     fn latest(&self) -> Option<(u64, usize)> {
@@ -73,41 +89,37 @@ fn numbers(answer: &Answer) -> String {
     format!("{verdicts:?} {:?}", answer.statistics)
 }
 
-/// Searches in shares of work, with one number of workers after another.
-fn in_shares(problem: &Problem, workers: &[usize], share: u64) -> (Answer, usize) {
+/// Searches and is stopped after every few states, with one number of workers after another.
+fn in_shares(problem: &Problem, workers: &[usize], states: usize) -> (Answer, usize) {
     let memory = Arc::new(Memory::default());
     for stops in 0..200 {
         let workers = workers[stops % workers.len()];
         let engine = Distributed { parts: Some(memory.clone()), ..Distributed::new(workers) };
-        // More from time to time: a layer may need more than a share.
-        let limits = Limits::none().work(share + share * stops as u64 / 4);
-        let answer = engine.run(problem, &limits, &Silent);
+        let answer = engine.run(problem, &memory.stop_after(states), &Silent);
         assert_eq!(answer.flaw, None);
-        if !answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_))) {
-            return (answer, stops);
-        }
-        let mut why = answer.verdicts.iter().filter_map(|v| match v {
-            Verdict::Unknown(why) => Some(why.clone()),
+        let mut open = answer.verdicts.iter().filter_map(|v| match v {
+            Verdict::Unknown(why) => Some(why),
             _ => None,
         });
-        let expected = |why: Unknown| {
-            why == Unknown::Work
-                || matches!(&why, Unknown::Inconclusive(text) if text.contains("not checked"))
+        let Some(first) = open.next() else { return (answer, stops) };
+        let expected = |why: &Unknown| {
+            *why == Unknown::Cancelled
+                || matches!(why, Unknown::Inconclusive(text) if text.contains("not checked"))
         };
-        assert!(why.all(expected));
+        assert!(expected(first) && open.all(expected), "{first}");
     }
     panic!("it does not come to an end");
 }
 
 #[test]
 fn a_search_in_many_shares_has_the_same_numbers() {
-    for (name, threads, share) in [("rwlock.bp", 4, 4000), ("buffer.bp", 3, 3000), ("winner.tts", 4, 300)] {
+    for (name, threads, states) in [("rwlock.bp", 4, 3), ("buffer.bp", 3, 10), ("winner.tts", 4, 1)] {
         let problem = pose(&example(name), Some(threads));
         let whole = Distributed::new(2).run(&problem, &Limits::none(), &Silent);
         let explicit = Explicit { por: false, ..Explicit::default() }.run(&problem, &Limits::none(), &Silent);
         assert_eq!(whole.statistics, explicit.statistics, "{name}");
         for workers in [&[1][..], &[2], &[3, 1, 2]] {
-            let (answer, stops) = in_shares(&problem, workers, share);
+            let (answer, stops) = in_shares(&problem, workers, states);
             assert_eq!(numbers(&answer), numbers(&whole), "{name} with {workers:?} workers");
             assert!(stops > 1, "{name} was stopped only {stops} times");
         }
@@ -119,17 +131,21 @@ fn damaged_parts_are_refused() {
     let problem = pose(&example("rwlock.bp"), Some(4));
     let memory = Arc::new(Memory::default());
     let engine = |workers| Distributed { parts: Some(memory.clone()), ..Distributed::new(workers) };
-    engine(2).run(&problem, &Limits::none().work(20_000), &Silent);
-    assert!(memory.latest().is_some(), "something was kept");
-    let whole = memory.0.lock().unwrap().parts.clone();
+    engine(2).run(&problem, &memory.stop_after(10), &Silent);
+    let (state, _) = memory.latest().expect("something was kept");
+    let mut whole = memory.0.lock().unwrap().parts.clone();
+    whole.retain(|part, _| part.0 == state);
     for (part, bytes) in &whole {
         for at in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
             memory.0.lock().unwrap().parts.insert(*part, bytes[..at].to_vec());
-            let answer = engine(3).run(&problem, &Limits::none().work(10), &Silent);
-            assert!(matches!(answer.verdicts[0], Verdict::Unknown(_)), "cut at {at}");
+            let answer = engine(3).run(&problem, &Limits::none(), &Silent);
+            let Verdict::Unknown(why) = &answer.verdicts[0] else { panic!("cut at {at}") };
+            assert!(why.to_string().contains("the checkpoint is damaged"), "cut at {at}: {why}");
         }
         memory.0.lock().unwrap().parts.insert(*part, bytes.clone());
     }
+    let answer = engine(3).run(&problem, &Limits::none(), &Silent);
+    assert!(matches!(answer.verdicts[0], Verdict::Safe(_)), "and whole again, they are not");
 }
 
 #[test]
@@ -138,29 +154,25 @@ fn processes_keep_their_parts_in_a_folder() {
     let kept = folder.argument("kept");
     let file = example("rockall.bp");
     let file = file.to_str().unwrap();
-    let question = ["check", file, "--threads", "3", "--json"];
-    let (status, alone, _) = run(&[&question[..], &["--engine", "distributed", "--workers", "1"]].concat());
+    let question = [file, "--threads", "3", "--json"];
+    let explicit = [&["check"], &question[..], &["--engine", "explicit", "--no-por"]].concat();
+    let (status, alone, _) = run(&explicit);
     assert_eq!(status, Some(0), "{alone}");
-    let kept_so = ["--checkpoint", &kept, "--checkpoint-every", "0.1"];
-    let mut stops = 0;
-    let together = loop {
-        // Longer from time to time, and with another number of processes.
-        let timeout = format!("{}", 0.4 + 0.3 * f64::from(stops));
-        let processes = ["2", "3", "1"][stops as usize % 3];
-        let args =
-            [&["cluster", "run", "-n", processes, "--"], &question[..], &kept_so, &["--timeout", &timeout]];
-        let (status, out, errors) = run(&args.concat());
-        match status {
-            Some(0) => break out,
-            Some(1) => stops += 1,
-            _ => panic!("{out}{errors}"),
-        }
-        assert!(stops < 60, "it does not come to an end: {out}{errors}");
-    };
-    let configurations = |json: &str| {
-        let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
-        json["statistics"]["configurations"].as_u64().expect("a number")
-    };
-    assert_eq!(configurations(&together), configurations(&alone));
+    // Two processes, of which one is killed once a state is complete.
+    let (hosts, _) = hosts(&folder, 2);
+    let stopped = [&question[..], &["--checkpoint", &kept, "--checkpoint-every", "0.02"]].concat();
+    let mut processes = Processes::start(&folder, &hosts, 0..2, &stopped);
+    wait_for_state(&kept, &mut processes);
+    processes.signal(1, "-KILL");
+    let (status, out, errors) = processes.end(0, LONG);
+    assert_eq!(status, Some(1), "{out}{errors}");
+    // Three resume.
+    let resumed = [&["cluster", "run", "-n", "3", "--", "check"], &question[..], &["--checkpoint", &kept]];
+    let (status, together, errors) = run(&resumed.concat());
+    assert_eq!(status, Some(0), "{together}{errors}");
+    assert!(errors.contains("written by 2 workers"), "{errors}");
+    for pointer in ["/statistics/configurations", "/statistics/steps"] {
+        assert_eq!(number(&together, pointer), number(&alone, pointer), "{pointer}");
+    }
     assert!(!folder.0.join("kept").exists(), "with the answer, it is removed");
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,18 +11,23 @@ use serde_json::Value;
 use throng_dev::harness::{Scratch, example, run, said, throng};
 
 /// Hosts with ports that are free now.
-fn hosts(folder: &Scratch, count: usize) -> (String, Vec<String>) {
+pub(super) fn hosts(folder: &Scratch, count: usize) -> (String, Vec<String>) {
     let listeners: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let addresses: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
     (folder.file_argument("hosts.txt", addresses.join("\n")), addresses)
 }
 
 /// Processes that end with the test.
-struct Processes(Vec<Option<Child>>);
+pub(super) struct Processes(Vec<Option<Child>>);
 
 impl Processes {
     /// All of them work on this command. Only the first can see the input.
-    fn start(folder: &Scratch, hosts: &str, which: impl Iterator<Item = usize>, args: &[&str]) -> Processes {
+    pub(super) fn start(
+        folder: &Scratch,
+        hosts: &str,
+        which: impl Iterator<Item = usize>,
+        args: &[&str],
+    ) -> Processes {
         let start = |i: usize| {
             let mut command = throng();
             command.arg("check").args(args).args(["--cluster", hosts, "--process", &i.to_string()]);
@@ -39,7 +45,7 @@ impl Processes {
     }
 
     /// Waits for a process, but not for longer than this.
-    fn end(&mut self, i: usize, patience: Duration) -> (Option<i32>, String, String) {
+    pub(super) fn end(&mut self, i: usize, patience: Duration) -> (Option<i32>, String, String) {
         let began = Instant::now();
         while self.child(i).try_wait().expect("it can be waited for").is_none() {
             assert!(began.elapsed() < patience, "process {i} does not end");
@@ -48,7 +54,7 @@ impl Processes {
         said(&self.0[i].take().expect("it runs").wait_with_output().expect("it ends"))
     }
 
-    fn signal(&mut self, i: usize, signal: &str) {
+    pub(super) fn signal(&mut self, i: usize, signal: &str) {
         let id = self.child(i).id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
     }
@@ -63,12 +69,13 @@ impl Drop for Processes {
     }
 }
 
-fn number(json: &str, pointer: &str) -> u64 {
+pub(super) fn number(json: &str, pointer: &str) -> u64 {
     let value: Value = serde_json::from_str(json).unwrap_or_else(|why| panic!("{why}: {json}"));
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {json}"))
 }
 
-const LONG: Duration = Duration::from_secs(100);
+/// Longer than anything takes, also on a busy machine.
+pub(super) const LONG: Duration = Duration::from_secs(100);
 
 #[test]
 fn the_same_answers_as_one_process() {
@@ -100,33 +107,22 @@ fn the_same_answers_as_one_process() {
 fn only_the_first_process_has_the_input_and_prints() {
     let folder = Scratch::new("cluster");
     let (hosts, addresses) = hosts(&folder, 3);
-    let examples = example("");
-    let mut processes = {
-        let mut first = throng();
-        first.current_dir(&examples).args([
-            "check",
-            "ticketlock-broken.bp",
-            "--cluster",
-            &hosts,
-            "--process",
-            "0",
-        ]);
-        let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut others = Processes::start(&folder, &hosts, 1..3, &["ticketlock-broken.bp", "--workers", "1"]);
-        let mut all = Processes(vec![Some(first)]);
-        all.0.append(&mut others.0);
-        all
-    };
+    let mut first = throng();
+    let command = ["check", "ticketlock-broken.bp", "--cluster", &hosts, "--process", "0"];
+    first.current_dir(example("")).args(command).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut processes = Processes(vec![Some(first.spawn().expect("it starts"))]);
     // Whoever is not part of the run is not listened to.
-    let mut stranger = TcpStream::connect(&addresses[0]);
-    for _ in 0..100 {
-        if stranger.is_ok() {
-            break;
+    let began = Instant::now();
+    let mut stranger = loop {
+        match TcpStream::connect(&addresses[0]) {
+            Ok(stream) => break stream,
+            Err(why) => assert!(began.elapsed() < LONG, "it does not listen: {why}"),
         }
         sleep(Duration::from_millis(20));
-        stranger = TcpStream::connect(&addresses[0]);
-    }
-    let _ = stranger.expect("it listens").write_all(&[0xff; 4000]);
+    };
+    let _ = stranger.write_all(&[0xff; 4000]);
+    let mut others = Processes::start(&folder, &hosts, 1..3, &["ticketlock-broken.bp", "--workers", "1"]);
+    processes.0.append(&mut others.0);
     let (status, out, errors) = processes.end(0, LONG);
     assert_eq!(status, Some(10), "{out}{errors}");
     assert!(out.starts_with("UNSAFE  assertions  5 threads, 14 steps"), "{out}");
@@ -136,36 +132,42 @@ fn only_the_first_process_has_the_input_and_prints() {
     }
 }
 
-/// A search that takes long.
-const ENDLESS: [&str; 2] = ["--threads", "9"];
-
+/// With many threads, a search that takes long.
 fn endless() -> String {
     example("rockall.bp").to_str().unwrap().to_string()
 }
 
+/// Waits until the workers have written a state: then all processes are connected and search.
+pub(super) fn wait_for_state(kept: &str, processes: &mut Processes) {
+    let began = Instant::now();
+    while !Path::new(kept).join("throng-cluster.json").exists() {
+        assert!(began.elapsed() < LONG, "nothing is written");
+        let ended = processes.child(0).try_wait().expect("it can be waited for");
+        assert_eq!(ended, None, "it ended before anything was written");
+        sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn a_process_that_dies_ends_the_run_everywhere() {
-    for (victim, signal, moment) in
-        [(2, "-KILL", 1500), (0, "-KILL", 900), (1, "-STOP", 1200), (3, "-KILL", 100)]
-    {
+    for (victim, signal) in [(2, "-KILL"), (0, "-KILL"), (1, "-STOP")] {
         let folder = Scratch::new("cluster");
         let (hosts, addresses) = hosts(&folder, 4);
-        let file = endless();
-        let mut processes = Processes::start(&folder, &hosts, 0..4, &[&[&*file], &ENDLESS[..]].concat());
-        sleep(Duration::from_millis(moment));
+        let (file, kept) = (endless(), folder.argument("kept"));
+        let args = [&*file, "--threads", "9", "--checkpoint", &kept, "--checkpoint-every", "0.05"];
+        let mut processes = Processes::start(&folder, &hosts, 0..4, &args);
+        wait_for_state(&kept, &mut processes);
         processes.signal(victim, signal);
         let died = Instant::now();
         for i in (0..4).filter(|&i| i != victim) {
-            // Who is killed before it has connected is waited for as long as anyone who does not come.
             let (status, out, errors) = processes.end(i, LONG);
             assert_eq!(status, Some(1), "{out}{errors}");
             assert!(out.starts_with("UNKNOWN"), "{out}{errors}");
-            if moment > 500 {
-                assert!(died.elapsed() < Duration::from_secs(10), "{:?}", died.elapsed());
-                let named = format!("process {victim} ({})", addresses[victim]);
-                assert!(out.contains(&named), "{named}: {out}");
-            }
+            let named = format!("process {victim} ({})", addresses[victim]);
+            assert!(out.contains(&named), "{named}: {out}");
         }
+        // Ten seconds, and what a busy machine adds.
+        assert!(died.elapsed() < Duration::from_secs(30), "{:?}", died.elapsed());
     }
 }
 
@@ -176,10 +178,10 @@ fn a_process_that_does_not_come_is_not_waited_for_long() {
     let file = endless();
     let args = [&*file, "--threads", "2", "--connect-timeout", "2"];
     let mut processes = Processes::start(&folder, &hosts, 0..2, &args);
-    let (status, out, _) = processes.end(0, Duration::from_secs(20));
+    let (status, out, _) = processes.end(0, LONG);
     assert_eq!(status, Some(1));
     assert!(out.starts_with("UNKNOWN  process 2 ") && out.contains("did not connect within 2 s"), "{out}");
-    let (status, out, _) = processes.end(1, Duration::from_secs(20));
+    let (status, out, _) = processes.end(1, LONG);
     assert_eq!(status, Some(1));
     assert!(out.starts_with("UNKNOWN  process 2 "), "{out}");
 }
@@ -213,5 +215,5 @@ fn a_limit_of_one_process_is_a_limit_of_all() {
     let (status, out, errors) = run(&args);
     assert_eq!(status, Some(1), "{out}{errors}");
     assert!(out.starts_with("UNKNOWN") && out.contains("time limit"), "{out}");
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
 }

@@ -22,8 +22,8 @@ mod verify;
 mod wire;
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -109,6 +109,8 @@ struct Setup {
     phase: Mutex<String>,
     /// How many configurations each worker of this process has stored.
     stored: Vec<AtomicU64>,
+    /// A worker of this process panicked: the others would wait for it forever.
+    broken: AtomicBool,
 }
 
 impl Setup {
@@ -173,11 +175,12 @@ impl Algorithm for Distributed {
             ),
             phase: Mutex::default(),
             stored: (0..self.workers).map(|_| AtomicU64::new(0)).collect(),
+            broken: AtomicBool::new(false),
         });
         match self.search(&setup, watch) {
             Ok(found) => {
                 *self.traffic.lock().unwrap_or_else(PoisonError::into_inner) = found.traffic.clone();
-                answer(problem, limits, found, self.workers)
+                answer(problem, limits, found)
             }
             Err(why) => unknown(Unknown::Inconclusive(why)),
         }
@@ -190,10 +193,19 @@ impl Distributed {
         let (builders, connections) = self.allocators(&setup.limits)?;
         let shared = setup.clone();
         let workers = execute_from(builders, connections, WorkerConfig::default(), move |worker| {
-            climb(worker, &shared)
+            catch_unwind(AssertUnwindSafe(|| climb(worker, &shared))).unwrap_or_else(|panic| {
+                shared.broken.store(true, Ordering::SeqCst);
+                resume_unwind(panic)
+            })
         })?;
         let (mut reported, mut pause) = (Instant::now(), Duration::from_micros(100));
         while !workers.guards().iter().all(|worker| worker.is_finished()) {
+            if setup.broken.load(Ordering::SeqCst) {
+                // Dropped, the guards would join threads that do not end.
+                std::mem::forget(workers);
+                self.mesh.iter().for_each(|mesh| mesh.lost());
+                return Err("a worker failed, or lost its connection to another process".into());
+            }
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
             if reported.elapsed() >= Duration::from_millis(250) {
@@ -222,7 +234,7 @@ impl Distributed {
 }
 
 /// One verdict per target, checked.
-fn answer(problem: &Problem, limits: &Limits, found: Found, workers: usize) -> Answer {
+fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
     let incomplete = found.incomplete.map(Unknown::Inconclusive);
     let mut flaw = None;
     let unchecked = |why: &Unknown| {
@@ -244,7 +256,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found, workers: usize) -> A
             Verdict::Unknown(Unknown::Cancelled)
         }
         (None, None) => {
-            let workers = found.traffic.len().max(workers) as u32;
+            let workers = found.traffic.len() as u32;
             Verdict::Safe(Certificate::Spread(Arc::new(Spread { members: found.members, workers })))
         }
     };

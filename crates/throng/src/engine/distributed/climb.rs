@@ -87,9 +87,11 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
     let mut part = Part::new(setup.problem.clone(), worker.index(), worker.peers(), setup.limits.clone());
     let levels = Levels::new(&setup.problem);
     let mut hits: Vec<Option<Hit>> = vec![None; setup.problem.targets.len()];
-    let mut found = Found { runs: vec![None; hits.len()], ..Found::default() };
+    let traffic = vec![Traffic::default(); worker.peers()];
+    let mut found = Found { runs: vec![None; hits.len()], traffic, ..Found::default() };
     if levels.next(None, None).is_none() {
         found.statistics.complete_up_to = levels.last();
+        found.statistics.occupied = Some(Occupied::default());
     }
     let (mut below, mut pruned, mut base) = (None, None, 0);
     let mut resumed = match found.resume(worker, &mut part, setup) {

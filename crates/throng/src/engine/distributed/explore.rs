@@ -59,8 +59,8 @@ pub struct Exploring {
     pub last: usize,
     setup: Arc<Setup>,
     place: Place,
-    /// The round at whose beginning a state is to be written, and its number.
-    save: Option<(u64, u64)>,
+    /// The rounds at whose beginning a state is to be written, and its number. Worker 0 may be a round ahead.
+    save: Vec<(u64, u64)>,
     /// How many workers have written a state, by its number; worker 0 counts. The next may be begun before the last is complete.
     saved: FxHashMap<u64, usize>,
     room: SizeLimit,
@@ -91,7 +91,7 @@ impl Exploring {
             last: base,
             setup,
             place,
-            save: None,
+            save: Vec::new(),
             saved: FxHashMap::default(),
             room,
             base,
@@ -150,16 +150,18 @@ impl Exploring {
         // Runs are collected at the end of a level; until then there is no state that has them.
         let collected =
             self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
+        let now = self.save.extract_if(.., |save| save.0 == round).last();
         let Exploring { part, place, .. } = self;
-        if let Some((_, state)) =
-            self.save.take_if(|save| save.0 == round).filter(|_| collected && self.failed.is_none())
+        if let Some((_, state)) = now.filter(|_| collected && self.failed.is_none())
             && parts.write(state, part.me, &|file| part.save(place, layer, file))
         {
             let mut message = vec![SAVED];
             put(&mut message, state);
             send(0, message);
         }
-        if self.part.me == 0 && collected && parts.is_due() {
+        // A layer with nothing in it may be the last: what is sent then would be a reason for another round, again and again.
+        let goes_on = self.part.layers[layer] < self.part.layers[layer + 1];
+        if self.part.me == 0 && goes_on && collected && parts.is_due() {
             let mut message = vec![SAVE];
             put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
             (0..self.part.workers).for_each(|to| send(to, message.clone()));
@@ -212,7 +214,7 @@ impl Task for Exploring {
                 Some(hit) => self.fresh.push((round, hit)),
                 None => self.fail(damaged()),
             },
-            Some(&SAVE) => self.save = number(message, &mut 1).ok().map(|state| (round, state)),
+            Some(&SAVE) => self.save.extend(number(message, &mut 1).ok().map(|state| (round, state))),
             Some(&SAVED) => {
                 let (Ok(state), Some(parts)) = (number(message, &mut 1), &self.setup.parts) else { return };
                 let saved = self.saved.entry(state).or_default();

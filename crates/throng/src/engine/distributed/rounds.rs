@@ -74,7 +74,8 @@ pub fn run<T: Task + 'static>(worker: &mut Worker, task: T) -> T {
                 if turn == Turn::Next && !due.iter().any(|d| *d.time() == round + 1) {
                     due.insert(0, now.delayed(&(round + 1)));
                 }
-                if !due.is_empty() {
+                // Timely calls again when the frontier moves; only for what is ready now it would not.
+                if due.first().is_some_and(|d| !frontier.less_equal(d.time())) {
                     activator.activate();
                 }
             }
