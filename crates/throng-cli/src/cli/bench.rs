@@ -25,7 +25,7 @@ const NOTES: &str = "\
 Every run is a process of its own; limits are processor time (user and system) and resident memory, and so are the numbers that are compared. Configurations \
 of throng get `--jobs 1` unless their options say otherwise.
 
-Written to the folder --out: runs.jsonl (each run as soon as it is known; a second call goes on from there), runs.csv, summary.md, index.html with all \
+Written to the folder --out: runs.jsonl (each run as soon as it is known; a second call resumes there), runs.csv, summary.md, index.html with all \
 tables and pictures, and the pictures as *.svg. The summary is also printed.
 
 A file of tools (--tools) describes configurations of throng and other programs:

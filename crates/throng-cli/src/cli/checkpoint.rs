@@ -125,7 +125,7 @@ impl Checkpoint {
     /// What is resumed, if anything.
     pub(super) fn earlier(&self) -> Option<String> {
         let Checkpoint { path, header, .. } = self;
-        self.found.then(|| format!("going on from {}, after {:.0} s", path.display(), header.seconds))
+        self.found.then(|| format!("resuming from {}, after {:.0} s", path.display(), header.seconds))
     }
 
     /// Whether the state is being written right now.
@@ -148,7 +148,7 @@ impl Checkpoint {
     pub(super) fn end(&self, unanswered: bool) -> Option<String> {
         let path = self.path.display();
         if unanswered {
-            let how = format!("the search so far is in {path}: the same command goes on from there");
+            let how = format!("the search so far is in {path}: the same command resumes there");
             return self.path.exists().then_some(how);
         }
         match fs::remove_file(&self.path) {

@@ -197,7 +197,7 @@ fn stopped(scratch: &Scratch, program: &Path, arguments: &[&str]) -> PathBuf {
         .expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(output.stdout.starts_with(b"UNKNOWN"));
-    assert!(said(&output).contains("the same command goes on from there"), "{}", said(&output));
+    assert!(said(&output).contains("the same command resumes there"), "{}", said(&output));
     assert!(kept.exists());
     kept
 }

@@ -139,7 +139,7 @@ fn survives_killing(name: &str, program: &str, arguments: &[&str]) {
         thread::sleep(Duration::from_millis(patience + rng.below(patience)));
         child.kill().expect("it can be killed");
         let mut output = child.wait_with_output().expect("it ends");
-        resumed += usize::from(stderr(&output).contains("going on from"));
+        resumed += usize::from(stderr(&output).contains("resuming from"));
         if output.status.code().is_some() {
             output.stdout = fs::read(&said_to).expect("readable");
             assert_eq!(answer(&output), answer(&whole), "{name}");

@@ -66,7 +66,7 @@ impl PartFolder {
     pub(in crate::cli) fn earlier(&self) -> Option<String> {
         let (_, workers) = self.latest?;
         let by = if workers == 1 { "worker" } else { "workers" };
-        Some(format!("going on from {}, written by {workers} {by}", self.path.display()))
+        Some(format!("resuming from {}, written by {workers} {by}", self.path.display()))
     }
 
     /// When everything has been printed: the state is no longer needed, or this says how to resume.
@@ -74,7 +74,7 @@ impl PartFolder {
         let path = self.path.display();
         if unanswered {
             let how = format!(
-                "the search up to its last complete layer is in {path}: the same command goes on from there"
+                "the search up to its last complete layer is in {path}: the same command resumes there"
             );
             return self.path.join(MANIFEST).exists().then_some(how);
         }
