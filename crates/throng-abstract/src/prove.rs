@@ -252,3 +252,6 @@ fn moves(problem: &throng_model::problem::Problem, trace: &Trace, rendered: &Ren
 pub fn is_violation(graph: &Graph, moves: &[Move]) -> bool {
     moves.last().is_some_and(|m| matches!(edge(graph, m.edge).to, To::Fail(Some(_), _)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use throng_abstract::certificate::{Document, check, document};
-use throng_abstract::prove::{Ended, attempt, is_violation};
+use crate::certificate::{Document, check, document};
+use crate::prove::{Ended, attempt, is_violation};
 use throng_c::{Loaded, Options};
 use throng_check::certify::Fault;
 use throng_lang::source::Source;
