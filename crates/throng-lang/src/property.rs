@@ -188,6 +188,9 @@ pub struct Annotation {
 
 /// The questions in the comments of a text: lines that begin with `//@`, but not inside `/* … */`.
 pub fn annotations(text: &str) -> Vec<Annotation> {
+    if !text.contains("//@") {
+        return Vec::new();
+    }
     let (mut found, mut start, mut inside) = (Vec::new(), 0, false);
     for line in text.split_inclusive('\n') {
         if !inside && let Some(rest) = line.trim_start().strip_prefix("//@") {

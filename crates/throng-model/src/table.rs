@@ -39,7 +39,7 @@ pub struct Table {
     places: Vec<Origin>,
     /// The text that [`Origin::Text`] points into.
     source: Arc<str>,
-    index: OnceLock<Index>,
+    index: Index,
 }
 
 /// Where a step is written. Large files have a line per step, so that case is kept small.
@@ -89,19 +89,31 @@ impl Names {
     }
 }
 
-/// Numbers of steps by what one looks for; built when first asked.
+/// Numbers of steps by what one looks for; each part is built when first asked.
 #[derive(Clone, Debug, Default)]
 struct Index {
+    forward: OnceLock<Forward>,
+    backward: OnceLock<Backward>,
+    /// Local states that some step takes a thread from, or moves a bystander from.
+    taken: OnceLock<Vec<Local>>,
+}
+
+/// Steps by where they begin.
+#[derive(Clone, Debug, Default)]
+struct Forward {
     /// (from, leader) of steps that take a thread.
     by_leader: Vec<(Shared, Local, u32)>,
     /// `from` of steps that take no thread.
     leaderless: Vec<(Shared, u32)>,
+}
+
+/// Steps by where they end.
+#[derive(Clone, Debug, Default)]
+struct Backward {
     /// (to, l) for every l that is put, spawned, or may be moved to.
     by_arrival: Vec<(Shared, Local, u32)>,
     /// `to` of steps that change the shared state or take no thread.
     by_shared: Vec<(Shared, u32)>,
-    /// Local states that some step takes a thread from, or moves a bystander from.
-    taken: Vec<Local>,
 }
 
 impl Default for Table {
@@ -123,7 +135,7 @@ impl Table {
             blocked: None,
             places: Vec::new(),
             source: Arc::from(""),
-            index: OnceLock::new(),
+            index: Index::default(),
         }
     }
 
@@ -167,7 +179,7 @@ impl Table {
         self.steps.push(step);
         self.fates.push(fates);
         self.places.push(place);
-        self.index = OnceLock::new();
+        self.index = Index::default();
         edge
     }
 
@@ -191,40 +203,51 @@ impl Table {
         &self.locals
     }
 
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| {
-            let mut index = Index::default();
-            for (i, step) in self.steps.iter().enumerate() {
-                let i = i as u32;
+    fn forward(&self) -> &Forward {
+        self.index.forward.get_or_init(|| {
+            let mut index = Forward::default();
+            for (i, step) in (0..).zip(&self.steps) {
                 match step.take.entries().first() {
                     Some(&(leader, _)) => index.by_leader.push((step.from, leader, i)),
                     None => index.leaderless.push((step.from, i)),
                 }
-                let moved = self.fates[i as usize].iter().filter_map(|f| match f.1 {
+            }
+            index.by_leader.sort_unstable();
+            index.leaderless.sort_unstable();
+            index
+        })
+    }
+
+    fn backward(&self) -> &Backward {
+        self.index.backward.get_or_init(|| {
+            let mut index = Backward::default();
+            for ((i, step), fates) in (0..).zip(&self.steps).zip(&self.fates) {
+                let moved = fates.iter().filter_map(|f| match f.1 {
                     Fate::To(l) => Some(l),
                     Fate::Vanish | Fate::Block => None,
                 });
                 let arrivals = step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0);
-                index.taken.extend(step.take.entries().iter().map(|e| e.0));
-                index.taken.extend(
-                    self.fates[i as usize]
-                        .iter()
-                        .filter(|f| ![Fate::To(f.0), Fate::Block].contains(&f.1))
-                        .map(|f| f.0),
-                );
                 index.by_arrival.extend(arrivals.chain(moved).map(|l| (step.to, l, i)));
                 if step.from != step.to || step.take.is_empty() {
                     index.by_shared.push((step.to, i));
                 }
             }
-            index.by_leader.sort_unstable();
-            index.leaderless.sort_unstable();
             index.by_arrival.sort_unstable();
             index.by_arrival.dedup();
             index.by_shared.sort_unstable();
-            index.taken.sort_unstable();
-            index.taken.dedup();
             index
+        })
+    }
+
+    fn taken(&self) -> &[Local] {
+        self.index.taken.get_or_init(|| {
+            let taken = self.steps.iter().flat_map(|step| step.take.entries()).map(|e| e.0);
+            let leaves = |f: &&(Local, Fate)| ![Fate::To(f.0), Fate::Block].contains(&f.1);
+            let moved = self.fates.iter().flatten().filter(leaves).map(|f| f.0);
+            let mut taken: Vec<Local> = taken.chain(moved).collect();
+            taken.sort_unstable();
+            taken.dedup();
+            taken
         })
     }
 
@@ -248,12 +271,12 @@ impl Table {
 
 impl Model for Table {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.triples(&self.index().by_leader, s, l, out);
+        self.triples(&self.forward().by_leader, s, l, out);
         Ok(())
     }
 
     fn post_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.listed_at(&self.index().leaderless, s, out);
+        self.listed_at(&self.forward().leaderless, s, out);
         Ok(())
     }
 
@@ -278,7 +301,7 @@ impl Model for Table {
 
     /// No step ever takes a thread from there.
     fn has_ended(&self, l: Local) -> bool {
-        self.index().taken.binary_search(&l).is_err()
+        self.taken().binary_search(&l).is_err()
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
@@ -314,12 +337,12 @@ impl Transfers for Table {
 
 impl Predecessors for Table {
     fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.triples(&self.index().by_arrival, s, l, out);
+        self.triples(&self.backward().by_arrival, s, l, out);
         Ok(())
     }
 
     fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.listed_at(&self.index().by_shared, s, out);
+        self.listed_at(&self.backward().by_shared, s, out);
         Ok(())
     }
 
