@@ -2,7 +2,7 @@
 //!
 //! A fact is a cube that no step of the program satisfies: literals over the predicates of the thread that moves, before and after the
 //! step, and of a bystander. Any set of facts gives an abstraction that includes the program, so facts are proved one by one,
-//! and each can be proved again by somebody else.
+//! and each can be proved again by another encoder.
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;

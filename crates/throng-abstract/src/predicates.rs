@@ -1,7 +1,7 @@
 //! Predicates, and where they matter.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_c::goto::{Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -107,26 +107,7 @@ pub fn text(e: &Expr, name: &dyn Fn(u32) -> String) -> String {
                 false => format!("({sign}{}){}", u32::from(to.size) * 8, show(e)),
             }
         }
-        Expr::Bin(op, a, b, at) => {
-            let symbol = match op {
-                BinOp::Add => "+",
-                BinOp::Sub => "-",
-                BinOp::Mul => "*",
-                BinOp::Div => "/",
-                BinOp::Rem => "%",
-                BinOp::Shl => "<<",
-                BinOp::Shr => ">>",
-                BinOp::And => "&",
-                BinOp::Or => "|",
-                BinOp::Xor => "^",
-                BinOp::Eq => "==",
-                BinOp::Ne => "!=",
-                BinOp::Lt => "<",
-                BinOp::Le => "<=",
-            };
-            _ = at;
-            format!("{} {symbol} {}", show(a), show(b))
-        }
+        Expr::Bin(op, a, b, _) => format!("{} {} {}", show(a), op.symbol(), show(b)),
         Expr::SelfId => "self".into(),
     }
 }

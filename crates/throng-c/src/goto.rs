@@ -88,7 +88,8 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    pub(crate) fn symbol(self) -> &'static str {
+    /// How it is written in C.
+    pub fn symbol(self) -> &'static str {
         match self {
             BinOp::Add => "+",
             BinOp::Sub => "-",

@@ -289,7 +289,7 @@ impl Mesh for Control {
     }
 
     fn lost(&self) {
-        // Whoever watches over the connections says who died.
+        // The thread that watches the connections reports which process died.
         thread::sleep(SILENCE + 3 * BEAT);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// What a connection begins with. Whoever says anything else is not answered.
+/// What a connection begins with. A peer that sends anything else gets no answer.
 const GREETING: &[u8; 8] = b"THRONG-1";
 
 /// No token and no frame is longer.
@@ -82,7 +82,7 @@ pub enum Kind {
     Stop,
     /// The exit status, at the end.
     Done,
-    /// Somebody died: what to say about it.
+    /// A process died: what to report about it.
     Dead,
 }
 

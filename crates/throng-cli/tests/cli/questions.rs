@@ -337,7 +337,7 @@ fn a_lost_wake_up_is_a_stuck_thread() {
 
 #[test]
 fn a_thread_that_only_waits_its_turn_is_not_stuck() {
-    // Whoever holds the lock releases it; for any number of threads, only a search with growing numbers says so.
+    // A thread that holds the lock releases it; for any number of threads, only a search with growing numbers says so.
     let lock = ORDERED.replace("a := 1", "A: a := 1");
     certified("turn", &lock, &["--stuck", "A", "--threads", "3"], 0);
     let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--max-threads", "3"]);

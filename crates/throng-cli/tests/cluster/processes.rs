@@ -111,7 +111,7 @@ fn only_the_first_process_has_the_input_and_prints() {
     let command = ["check", "ticketlock-broken.bp", "--cluster", &hosts, "--process", "0"];
     first.current_dir(example("")).args(command).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut processes = Processes(vec![Some(first.spawn().expect("it starts"))]);
-    // Whoever is not part of the run is not listened to.
+    // A connection from outside the run is ignored.
     let began = Instant::now();
     let mut stranger = loop {
         match TcpStream::connect(&addresses[0]) {

@@ -21,8 +21,8 @@ fn thin(configs: Vec<Config>, most: usize) -> Vec<Config> {
     configs.into_iter().step_by(every).collect()
 }
 
-/// Configurations to test on: some that are reached, and the targets, which backward search starts from. Nobody bothers about one
-/// with very many threads.
+/// Configurations to test on: some that are reached, and the targets, which backward search starts from. Those with very many
+/// threads are left out.
 fn samples(problem: &Problem, rng: &mut Rng, most: usize) -> Vec<Config> {
     let mut configs = thin(walk(problem, rng, 6, 25), most);
     let targets: Vec<Config> = problem.targets.iter().flat_map(|t| t.configs.iter().cloned()).collect();

@@ -178,7 +178,7 @@ impl Exploring {
         prefer(&mut self.failed, why);
     }
 
-    /// Lets everybody know that the search stops after this round.
+    /// Tells all workers that the search stops after this round.
     fn give_up(&mut self, why: Unknown, send: Send<'_>) -> Turn {
         let mut message = vec![STOP];
         write_why(&why, &mut message);

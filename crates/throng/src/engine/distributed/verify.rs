@@ -1,4 +1,4 @@
-//! A closed set is checked where it is: each worker goes through its part by the rule of [`throng_check::rules::part`], and whoever keeps a configuration that
+//! A closed set is checked where it is: each worker goes through its part by the rule of [`throng_check::rules::part`], and the worker that keeps a configuration that
 //! the rule names looks it up.
 
 use super::part::Part;
