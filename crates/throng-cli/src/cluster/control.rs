@@ -138,11 +138,7 @@ impl Control {
 
     /// Accepts connections of this run, for as long as the process lives.
     fn listen(self: &Arc<Control>) -> Result<(), String> {
-        let mine = &self.hosts.0[self.me];
-        let port = mine.rsplit_once(':').map_or(mine.as_str(), |(_, port)| port);
-        // Loopback stays loopback; elsewhere names may stand for any of a machine's addresses.
-        let local = mine.starts_with("127.") || mine.starts_with("localhost:") || mine.starts_with("[::1]:");
-        let address = if local { mine.clone() } else { format!("0.0.0.0:{port}") };
+        let address = self.hosts.listening(self.me);
         let listener = TcpListener::bind(&address)
             .map_err(|why| format!("{} cannot listen: {why}", self.hosts.describe(self.me)))?;
         self.clone().spawn("listen", move |control| {
