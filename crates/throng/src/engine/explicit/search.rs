@@ -11,8 +11,10 @@ use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
 use super::tracked::Tracked;
 use crate::engine::levels::{Levels, SizeLimit};
+use crate::engine::listing::Listing;
 use crate::engine::{Occupied, Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
+use throng_model::packed::Packed;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
@@ -212,6 +214,12 @@ impl<'p> Search<'p> {
             } else {
                 open.next().is_none()
             }
+    }
+
+    /// Every configuration stored, as it is stored.
+    pub fn into_packed(self, reduced: bool) -> Packed {
+        let Listing { shared, locals, .. } = self.steps.listing;
+        Packed::new(self.store, shared.into_values(), locals.into_values(), reduced)
     }
 
     /// Every configuration stored.
