@@ -1,15 +1,15 @@
 (* One function and one theorem: what an accepted piece of evidence means. *)
 Require Import List Bool NArith PArith.
 Require Import FMapPositive MSetPositive.
-Require Import System Multiset Firing Index Trace Closed Downward Views Basis Invariants Quotient.
+Require Import System Multiset Firing Index Packed Trace Closed Downward Views Basis Invariants Quotient.
 Import ListNotations.
 
 Inductive proof :=
-| Closed_ (D : list counted)
+| Closed_ (D : list packed_config)
 | Downward_ (D : downward)
 | Invariants_ (V : option views) (vs : list vector) (B : basis).
 Inductive evidence :=
-| Trace_ (start : counted) (later : list (option positive * counted))
+| Trace_ (start : counted) (later : taken_steps)
 | Proof_ (e : proof)
 | Through_ (m : merging) (kept : PS.t) (fuel : nat) (e : proof).
 Inductive verdict := Safe | Unsafe | Invalid.

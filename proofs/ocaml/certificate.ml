@@ -38,10 +38,13 @@ let version = 2
 
 (* ---- shapes ---- *)
 let no_part what = unreadable "this is no certificate: expected %s" what
-let integer = function Json.Number digits -> (match Int64.of_string_opt digits with Some n -> n | None -> no_part "a smaller number") | _ -> no_part "a number"
-let natural value =
-  let n = integer value in
-  if n >= 0L && n < 0x1_0000_0000L then Int64.to_int n else no_part "a number below 2^32"
+let integer = function
+  | Json.Number n -> Int64.of_int n
+  | Json.Large digits -> (match Int64.of_string_opt digits with Some n -> n | None -> no_part "a smaller number")
+  | _ -> no_part "a number"
+let natural = function
+  | Json.Number n when n >= 0 && n < 0x1_0000_0000 -> n
+  | _ -> no_part "a number below 2^32"
 let text = function Json.String s -> s | _ -> no_part "a text"
 let flag = function Json.Bool b -> b | _ -> no_part "true or false"
 let maybe shape = function Json.Null -> None | value -> Some (shape value)
@@ -125,8 +128,8 @@ let read bytes =
    | Json.Object fields ->
      if List.assoc_opt "format" fields <> Some (Json.String "throng-certificate") then unreadable "this is no certificate: its format is not `throng-certificate`";
      (match List.assoc_opt "version" fields with
-      | Some (Json.Number ("1" | "2")) -> ()
-      | Some (Json.Number v) -> unreadable "the certificate has version %s, but this checker knows versions 1 to %d" v version
+      | Some (Json.Number (1 | 2)) -> ()
+      | Some (Json.Number v) -> unreadable "the certificate has version %d, but this checker knows versions 1 to %d" v version
       | _ -> no_part "a version")
    | _ -> ());
   let get = record keys ["undecided"; "cutoff"] document in

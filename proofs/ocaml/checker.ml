@@ -1496,15 +1496,6 @@ type rule_index = rule list PM.t PM.t
 let index_rules rs =
   PM.map (group leads_key) (group (fun r -> r.src) rs)
 
-(** val rules_from : rule_index -> positive -> bag -> rule list **)
-
-let rules_from ix s c =
-  match PM.find s ix with
-  | Some m ->
-    app (lookup m XH)
-      (flat_map (fun l -> lookup m (Coq_Pos.succ l)) (support c))
-  | None -> []
-
 (** val rules_led : rule_index -> positive -> positive option -> rule list **)
 
 let rules_led ix s by_ =
@@ -1521,18 +1512,198 @@ let bag_key b =
     | Npos n0 -> Coq_Pos.add k (Coq_Pos.mul (Coq_Pos.mul (fst e) (fst e)) n0))
     (entries b) XH
 
-type config_index = bag list PM.t PM.t
+type packed = (positive * n) list
 
-(** val index_configs : counted list -> config_index **)
+type packed_config = positive * packed
 
-let index_configs d =
-  PM.map (fun l -> group bag_key (map snd l)) (group fst d)
+(** val drop : positive -> n -> packed -> packed option **)
 
-(** val holds : config_index -> counted -> bool **)
+let rec drop x n0 = function
+| [] -> (match n0 with
+         | N0 -> Some []
+         | Npos _ -> None)
+| p :: t0 ->
+  let (y, m) = p in
+  if Coq_Pos.eqb x y
+  then (match N.compare n0 m with
+        | Eq -> Some t0
+        | Lt -> Some ((y, (N.sub m n0)) :: t0)
+        | Gt -> drop x (N.sub n0 m) t0)
+  else (match drop x n0 t0 with
+        | Some rest0 -> Some ((y, m) :: rest0)
+        | None -> None)
 
-let holds ix c =
+(** val drops : packed -> packed -> packed option **)
+
+let rec drops b e =
+  match b with
+  | [] -> Some e
+  | p :: t0 ->
+    let (x, n0) = p in
+    (match drop x n0 e with
+     | Some rest0 -> drops t0 rest0
+     | None -> None)
+
+(** val order : positive -> positive -> comparison **)
+
+let rec order x y =
+  match x with
+  | XI x0 -> (match y with
+              | XI y0 -> order x0 y0
+              | _ -> Gt)
+  | XO x0 -> (match y with
+              | XO y0 -> order x0 y0
+              | _ -> Lt)
+  | XH -> (match y with
+           | XI _ -> Lt
+           | XO _ -> Gt
+           | XH -> Eq)
+
+(** val insert : positive -> n -> packed -> packed **)
+
+let rec insert x n0 e = match e with
+| [] -> (x, n0) :: []
+| p :: t0 ->
+  let (y, m) = p in
+  (match order x y with
+   | Eq -> (y, (N.add m n0)) :: t0
+   | Lt -> (x, n0) :: e
+   | Gt -> (y, m) :: (insert x n0 t0))
+
+(** val inserts : packed -> packed -> packed **)
+
+let rec inserts b e =
+  match b with
+  | [] -> e
+  | p :: t0 -> let (x, n0) = p in inserts t0 (insert x n0 e)
+
+(** val packed_total : packed -> n **)
+
+let packed_total e =
+  fold_right (fun e0 n0 -> N.add (snd e0) n0) N0 e
+
+type packed_rule = { whole : rule; takes : packed; puts : packed;
+                     puts_all : packed; grows : n }
+
+(** val pack : rule -> packed_rule **)
+
+let pack r =
+  let put_spawn = plus r.put r.spawn in
+  { whole = r; takes = (entries r.take); puts = (entries r.put); puts_all =
+  (entries put_spawn); grows = (total put_spawn) }
+
+(** val packed_after : rule -> packed -> packed list **)
+
+let packed_after r rest0 =
+  if stays r then rest0 :: [] else map entries (ways (fates r) rest0)
+
+(** val packed_fire : bound -> packed_rule -> packed -> packed list **)
+
+let packed_fire bd r c =
+  match drops r.takes c with
+  | Some rest0 ->
+    (match bd with
+     | Threads most0 ->
+       let arrived =
+         if N.leb (N.add (packed_total rest0) r.grows) most0
+         then r.puts_all
+         else r.puts
+       in
+       filter (fun d -> N.leb (packed_total d) most0)
+         (map (inserts arrived) (packed_after r.whole rest0))
+     | _ -> map (inserts r.puts_all) (packed_after r.whole rest0))
+  | None -> []
+
+type packed_index = packed_rule list PM.t PM.t
+
+(** val pack_rules : rule list -> packed_index **)
+
+let pack_rules rs =
+  PM.map (PM.map (map pack)) (index_rules rs)
+
+(** val all_rules :
+    packed_index -> (packed_rule -> bool) -> packed_config -> bool **)
+
+let all_rules ix f c =
   match PM.find (fst c) ix with
-  | Some m -> existsb (eqb0 (snd c)) (lookup m (bag_key (snd c)))
+  | Some m ->
+    (&&) (forallb f (lookup m XH))
+      (forallb (fun e -> forallb f (lookup m (Coq_Pos.succ (fst e)))) (snd c))
+  | None -> true
+
+type packed_set =
+| Packed_set of bool * packed_set PM.t PM.t
+
+(** val no_packed : packed_set **)
+
+let no_packed =
+  Packed_set (false, PM.empty)
+
+(** val holds_packed : packed_set -> packed -> bool **)
+
+let rec holds_packed t0 e =
+  let Packed_set (ends0, next) = t0 in
+  (match e with
+   | [] -> ends0
+   | p :: e0 ->
+     let (x, n0) = p in
+     (match n0 with
+      | N0 -> false
+      | Npos n1 ->
+        (match PM.find x next with
+         | Some m ->
+           (match PM.find n1 m with
+            | Some t1 -> holds_packed t1 e0
+            | None -> false)
+         | None -> false)))
+
+(** val branch : 'a1 PM.t option -> 'a1 PM.t **)
+
+let branch = function
+| Some m0 -> m0
+| None -> PM.empty
+
+(** val add_packed : packed -> packed_set -> packed_set **)
+
+let rec add_packed e t0 = match t0 with
+| Packed_set (ends0, next) ->
+  (match e with
+   | [] -> Packed_set (true, next)
+   | p :: e0 ->
+     let (x, n0) = p in
+     (match n0 with
+      | N0 -> t0
+      | Npos n1 ->
+        let m = branch (PM.find x next) in
+        Packed_set (ends0,
+        (PM.add x
+          (PM.add n1
+            (add_packed e0
+              (match PM.find n1 m with
+               | Some t1 -> t1
+               | None -> no_packed)) m) next))))
+
+type packed_sets = packed_set PM.t
+
+(** val add_config : packed_sets -> packed_config -> packed_sets **)
+
+let add_config m c =
+  PM.add (fst c)
+    (add_packed (snd c)
+      (match PM.find (fst c) m with
+       | Some t0 -> t0
+       | None -> no_packed)) m
+
+(** val pack_set : packed_config list -> packed_sets **)
+
+let pack_set d =
+  fold_left add_config d PM.empty
+
+(** val holds : packed_sets -> positive -> packed -> bool **)
+
+let holds m s e =
+  match PM.find s m with
+  | Some t0 -> holds_packed t0 e
   | None -> false
 
 (** val mem0 : positive -> positive list -> bool **)
@@ -1569,23 +1740,43 @@ let leads bd ix c by_ d =
 let coversb c t0 =
   (&&) (Coq_Pos.eqb (fst c) (fst t0)) (leb0 (snd t0) (snd c))
 
-(** val check_steps :
-    bound -> rule_index -> counted list -> counted -> (positive
-    option * counted) list -> bool **)
+type taken_steps = (positive option * counted) list
 
-let rec check_steps bd ix targets now = function
-| [] -> existsb (coversb now) targets
+(** val check_steps :
+    bound -> rule_index -> counted -> taken_steps -> bool **)
+
+let rec check_steps bd ix now = function
+| [] -> true
 | p :: t0 ->
-  let (by_, d) = p in
-  (&&) (leads bd ix now by_ d) (check_steps bd ix targets d t0)
+  let (by_, d) = p in (&&) (leads bd ix now by_ d) (check_steps bd ix d t0)
+
+(** val ends : counted -> taken_steps -> counted **)
+
+let rec ends now = function
+| [] -> now
+| p :: t0 -> let (_, d) = p in ends d t0
+
+(** val visited : counted -> taken_steps -> PS.t **)
+
+let visited start later =
+  fold_right (fun e -> PS.add (fst (snd e))) (PS.add (fst start) PS.empty)
+    later
+
+(** val check_run : bound -> system -> counted -> taken_steps -> bool **)
+
+let check_run bd sys start later =
+  let there = visited start later in
+  (&&) (initialb bd sys start)
+    (check_steps bd
+      (index_rules (filter (fun r -> PS.mem r.src there) sys.rules)) start
+      later)
 
 (** val check_trace :
-    bound -> system -> counted list -> counted -> (positive option * counted)
-    list -> bool **)
+    bound -> system -> counted list -> counted -> taken_steps -> bool **)
 
 let check_trace bd sys targets start later =
-  (&&) (initialb bd sys start)
-    (check_steps bd (index_rules sys.rules) targets start later)
+  (&&) (check_run bd sys start later)
+    (existsb (coversb (ends start later)) targets)
 
 (** val extras : positive list -> (positive -> n) -> n option -> bag list **)
 
@@ -1635,7 +1826,7 @@ let too_many bd known f =
     | Threads n0 -> N.ltb known (N.sub n0 (total f.fixed))
     | Tokens n0 -> N.ltb known (N.sub n0 (many f.fixed l))) f.any
 
-(** val check_starts : bound -> n -> config_index -> family -> bool **)
+(** val check_starts : bound -> n -> packed_sets -> family -> bool **)
 
 let check_starts bd known ix f =
   if too_many bd known f
@@ -1643,27 +1834,48 @@ let check_starts bd known ix f =
   else (match starts bd f with
         | Some l ->
           forallb (fun c ->
-            (||) (negb (within bd (total c))) (holds ix (f.at_shared, c))) l
+            (||) (negb (within bd (total c)))
+              (holds ix f.at_shared (entries c))) l
         | None -> false)
 
 (** val check_forward :
-    bound -> (bag -> bool) -> system -> counted list -> counted list -> bool **)
+    bound -> (packed -> bool) -> system -> (packed_config -> bool) ->
+    packed_config list -> packed_sets -> bool **)
 
-let check_forward bd counts sys targets d =
-  let ix = index_configs d in
-  let rx = index_rules sys.rules in
+let check_forward bd counts sys bad d ix =
+  let rx = pack_rules (filter (fun r -> PM.mem r.src ix) sys.rules) in
   forallb (fun c ->
-    (&&) (negb (existsb (coversb c) targets))
-      (forallb (fun r ->
-        forallb (fun d0 -> (||) (negb (counts d0)) (holds ix (r.dst, d0)))
-          (fire bd r (snd c))) (rules_from rx (fst c) (snd c)))) d
+    (&&) (negb (bad c))
+      (all_rules rx (fun r ->
+        forallb (fun d0 -> (||) (negb (counts d0)) (holds ix r.whole.dst d0))
+          (packed_fire bd r (snd c))) c)) d
+
+(** val check_set :
+    bound -> system -> (packed_config -> bool) -> packed_config list -> bool **)
+
+let check_set bd sys bad d =
+  let ix = pack_set d in
+  (&&) (forallb (check_starts bd (number d) ix) sys.families)
+    (check_forward bd (fun _ -> true) sys bad d ix)
+
+(** val index_targets : counted list -> packed list PM.t **)
+
+let index_targets targets =
+  PM.map (map (fun t0 -> entries (snd t0))) (group fst targets)
+
+(** val covers_one : packed list PM.t -> packed_config -> bool **)
+
+let covers_one tx c =
+  existsb (fun t0 ->
+    match drops t0 (snd c) with
+    | Some _ -> true
+    | None -> false) (lookup tx (fst c))
 
 (** val check_closed :
-    bound -> system -> counted list -> counted list -> bool **)
+    bound -> system -> counted list -> packed_config list -> bool **)
 
 let check_closed bd sys targets d =
-  (&&) (forallb (check_starts bd (number d) (index_configs d)) sys.families)
-    (check_forward bd (fun _ -> true) sys targets d)
+  let tx = index_targets targets in check_set bd sys (covers_one tx) d
 
 type ideal = bag * PS.t
 
@@ -2150,12 +2362,12 @@ let check_quotient sys targets m kept fuel inner =
      | None -> false)
 
 type proof =
-| Closed_ of counted list
+| Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
 
 type evidence =
-| Trace_ of counted * (positive option * counted) list
+| Trace_ of counted * taken_steps
 | Proof_ of proof
 | Through_ of merging * PS.t * nat * proof
 
@@ -2276,7 +2488,7 @@ type cutoff = { most : n;
                 reached : ((positive * positive) * positive) list;
                 rest : proof;
                 excepted : ((positive * positive) list * evidence) list;
-                needed : ((positive * positive) * counted list) option }
+                needed : ((positive * positive) * packed_config list) option }
 
 (** val is_safe : verdict -> bool **)
 
@@ -2285,18 +2497,18 @@ let is_safe = function
 | _ -> false
 
 (** val check_needed :
-    cutoff -> system -> pairs -> ((positive * positive) * counted list) ->
-    bool **)
+    cutoff -> system -> pairs -> ((positive * positive) * packed_config list)
+    -> bool **)
 
 let check_needed k sys m w =
   let few = N.pred k.most in
+  let ix = pack_set (snd w) in
+  let tx = index_targets ((one (fst (fst w)) (snd (fst w))) :: []) in
   (&&)
     ((&&) (has_pair m (fst (fst w)) (snd (fst w)))
-      (forallb
-        (check_starts (Threads few) (number (snd w)) (index_configs (snd w)))
-        sys.families))
-    (check_forward Any (fun d -> N.leb (total d) few) sys
-      ((one (fst (fst w)) (snd (fst w))) :: []) (snd w))
+      (forallb (check_starts (Threads few) (number (snd w)) ix) sys.families))
+    (check_forward Any (fun d -> N.leb (packed_total d) few) sys
+      (covers_one tx) (snd w) ix)
 
 (** val check_cutoff : system -> cutoff -> bool option **)
 

@@ -703,17 +703,59 @@ type rule_index = rule list PM.t PM.t
 
 val index_rules : rule list -> rule_index
 
-val rules_from : rule_index -> positive -> bag -> rule list
-
 val rules_led : rule_index -> positive -> positive option -> rule list
 
 val bag_key : bag -> positive
 
-type config_index = bag list PM.t PM.t
+type packed = (positive * n) list
 
-val index_configs : counted list -> config_index
+type packed_config = positive * packed
 
-val holds : config_index -> counted -> bool
+val drop : positive -> n -> packed -> packed option
+
+val drops : packed -> packed -> packed option
+
+val order : positive -> positive -> comparison
+
+val insert : positive -> n -> packed -> packed
+
+val inserts : packed -> packed -> packed
+
+val packed_total : packed -> n
+
+type packed_rule = { whole : rule; takes : packed; puts : packed;
+                     puts_all : packed; grows : n }
+
+val pack : rule -> packed_rule
+
+val packed_after : rule -> packed -> packed list
+
+val packed_fire : bound -> packed_rule -> packed -> packed list
+
+type packed_index = packed_rule list PM.t PM.t
+
+val pack_rules : rule list -> packed_index
+
+val all_rules : packed_index -> (packed_rule -> bool) -> packed_config -> bool
+
+type packed_set =
+| Packed_set of bool * packed_set PM.t PM.t
+
+val no_packed : packed_set
+
+val holds_packed : packed_set -> packed -> bool
+
+val branch : 'a1 PM.t option -> 'a1 PM.t
+
+val add_packed : packed -> packed_set -> packed_set
+
+type packed_sets = packed_set PM.t
+
+val add_config : packed_sets -> packed_config -> packed_sets
+
+val pack_set : packed_config list -> packed_sets
+
+val holds : packed_sets -> positive -> packed -> bool
 
 val mem0 : positive -> positive list -> bool
 
@@ -726,13 +768,18 @@ val leads :
 
 val coversb : counted -> counted -> bool
 
-val check_steps :
-  bound -> rule_index -> counted list -> counted -> (positive
-  option * counted) list -> bool
+type taken_steps = (positive option * counted) list
+
+val check_steps : bound -> rule_index -> counted -> taken_steps -> bool
+
+val ends : counted -> taken_steps -> counted
+
+val visited : counted -> taken_steps -> PS.t
+
+val check_run : bound -> system -> counted -> taken_steps -> bool
 
 val check_trace :
-  bound -> system -> counted list -> counted -> (positive option * counted)
-  list -> bool
+  bound -> system -> counted list -> counted -> taken_steps -> bool
 
 val extras : positive list -> (positive -> n) -> n option -> bag list
 
@@ -742,12 +789,21 @@ val number : 'a1 list -> n
 
 val too_many : bound -> n -> family -> bool
 
-val check_starts : bound -> n -> config_index -> family -> bool
+val check_starts : bound -> n -> packed_sets -> family -> bool
 
 val check_forward :
-  bound -> (bag -> bool) -> system -> counted list -> counted list -> bool
+  bound -> (packed -> bool) -> system -> (packed_config -> bool) ->
+  packed_config list -> packed_sets -> bool
 
-val check_closed : bound -> system -> counted list -> counted list -> bool
+val check_set :
+  bound -> system -> (packed_config -> bool) -> packed_config list -> bool
+
+val index_targets : counted list -> packed list PM.t
+
+val covers_one : packed list PM.t -> packed_config -> bool
+
+val check_closed :
+  bound -> system -> counted list -> packed_config list -> bool
 
 type ideal = bag * PS.t
 
@@ -886,12 +942,12 @@ val check_quotient :
   -> bool) -> bool
 
 type proof =
-| Closed_ of counted list
+| Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
 
 type evidence =
-| Trace_ of counted * (positive option * counted) list
+| Trace_ of counted * taken_steps
 | Proof_ of proof
 | Through_ of merging * PS.t * nat * proof
 
@@ -929,11 +985,12 @@ type cutoff = { most : n;
                 reached : ((positive * positive) * positive) list;
                 rest : proof;
                 excepted : ((positive * positive) list * evidence) list;
-                needed : ((positive * positive) * counted list) option }
+                needed : ((positive * positive) * packed_config list) option }
 
 val is_safe : verdict -> bool
 
 val check_needed :
-  cutoff -> system -> pairs -> ((positive * positive) * counted list) -> bool
+  cutoff -> system -> pairs -> ((positive * positive) * packed_config list)
+  -> bool
 
 val check_cutoff : system -> cutoff -> bool option

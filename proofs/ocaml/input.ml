@@ -34,6 +34,7 @@ let find names word = match names with
 let is_blank c = c = ' ' || c = '\t' || c = '\r' || c = '\n' || c = '\012' || c = '\011'
 let without_comment line = match String.index_opt line '#' with Some i -> String.sub line 0 i | None -> line
 let is_arrow word = word = "->" || word = "+>" || word = "~>"
+let arrow_at line i = i + 1 < String.length line && line.[i + 1] = '>' && (match line.[i] with '-' | '+' | '~' -> true | _ -> false)
 (* Arrows are words of their own. *)
 let words line =
   let n = String.length line in
@@ -42,7 +43,7 @@ let words line =
   let rec go i =
     if i >= n then push n
     else if is_blank line.[i] then (push i; from := i + 1; go (i + 1))
-    else if i + 1 < n && is_arrow (String.sub line i 2) then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
+    else if arrow_at line i then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
     else go (i + 1) in
   go 0;
   List.rev !found

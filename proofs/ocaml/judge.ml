@@ -5,7 +5,14 @@ module K = Checker
 
 (* ---- numbers ---- *)
 let rec positive n = if n = 1 then K.XH else if n land 1 = 1 then K.XI (positive (n lsr 1)) else K.XO (positive (n lsr 1))
-let state i = positive (i + 1)
+(* States occur often: the first ones are made once. *)
+let made = Array.make 0x10000 K.XH
+let state i =
+  if i >= Array.length made then positive (i + 1)
+  else begin
+    if i > 0 && made.(i) == K.XH then made.(i) <- positive (i + 1);
+    made.(i)
+  end
 let natural n = if n = 0 then K.N0 else K.Npos (positive n)
 let nat n = let rec go n found = if n = 0 then found else go (n - 1) (K.S found) in go n K.O
 let integer n =
@@ -15,7 +22,13 @@ let integer n =
   if n = 0L then K.Z0 else if Int64.compare n 0L > 0 then K.Zpos (bits n) else K.Zneg (bits (Int64.neg n))
 
 (* ---- inputs ---- *)
-let bag (b : Input.bag) = List.fold_left (fun m (l, n) -> K.PM.add (state l) (natural n) m) K.no_threads b
+let ones = Hashtbl.create 64
+let bag : Input.bag -> K.bag = function
+  | [(l, 1)] ->
+    (match Hashtbl.find_opt ones l with
+     | Some b -> b
+     | None -> let b = K.PM.add (state l) (natural 1) K.no_threads in Hashtbl.add ones l b; b)
+  | b -> List.fold_left (fun m (l, n) -> K.PM.add (state l) (natural n) m) K.no_threads b
 let counted ((s, b) : Input.config) : K.counted = (state s, bag b)
 let rule (r : Input.rule) : K.rule =
   let moves = List.fold_left (fun m (p, os) -> K.PM.add (state p) (List.map (Option.map state) os) m) K.PM.empty r.moves in
@@ -47,6 +60,18 @@ let config d ((s, entries) : C.configuration) : Input.config = match threads d e
   | b, [] -> (shared d s, b)
   | _ -> invalid "`any` counts only in downward sets"
 let configs d = C.map (fun c -> counted (config d c))
+(* Members of closed sets are lists, in the order of the keys of a map: lowest bits first. *)
+let rec order a b =
+  if a = b then 0
+  else match a land 1, b land 1 with
+    | 0, 1 -> -1
+    | 1, 0 -> 1
+    | 1, 1 when a = 1 -> -1
+    | 1, 1 when b = 1 -> 1
+    | _ -> order (a lsr 1) (b lsr 1)
+let packed d = C.map (fun c ->
+  let s, b = config d c in
+  (state s, List.map (fun (l, n) -> (state l, natural n)) (List.sort (fun (a, _) (b, _) -> order (a + 1) (b + 1)) b)))
 
 (* The sides of blocks that a state may be there with decide its class: states that face the same sides have the same partners. *)
 let group d blocks : K.partners =
@@ -80,7 +105,7 @@ let vector d (w : C.weights) : K.vector =
   { of_shared = all shared w.shared; of_local = all local w.local }
 let group_by_shared pairs = List.fold_left (fun m (s, x) -> K.push s x m) K.PM.empty (List.rev pairs)
 let proof d : C.evidence -> K.proof = function
-  | Closed members -> K.Closed_ (configs d members)
+  | Closed members -> K.Closed_ (packed d members)
   | Downward members ->
     K.Downward_ (group_by_shared (C.map (fun (s, entries) ->
       let b, any = threads d entries in
@@ -189,7 +214,7 @@ let check_cutoff d sys (c : C.cutoff) =
   let runs = C.map (fun (before, by, config_) ->
     ((Option.map state before, Option.map (fun l -> state (local d l)) by), counted (config d config_))) c.runs in
   let reached = C.map (fun (s, l, i) -> (pair s l, state i)) c.reachable in
-  let needed = Option.map (fun ((s, l), members) -> (pair s l, configs d members)) c.needed in
+  let needed = Option.map (fun ((s, l), members) -> (pair s l, packed d members)) c.needed in
   match K.check_cutoff sys { most = natural c.most; runs; reached; rest; excepted; needed } with
   | None -> invalid "the cutoff is not shown"
   | Some smallest -> smallest

@@ -117,6 +117,7 @@ let certify o path certificate =
   if o.own then print_endline "question: stated by the certificate; whether the input asks it was not checked"
 
 let () =
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 }; (* most of what is made is soon forgotten *)
   let status = try
       let o = options (List.tl (Array.to_list Sys.argv)) in
       match o.files with
