@@ -138,6 +138,33 @@ Proof.
   - exists (inserts (puts_all (pack r)) b). repeat (split; [auto; fail|]). split; [apply in_map, I|]. rewrite Pd, inserts_perm, All, C. reflexivity.
 Qed.
 
+Lemma packed_after_sound r rest b : In b (packed_after r rest) -> exists os, moved r (listed rest) os /\ Permutation (listed b) (present os).
+Proof.
+  unfold packed_after. destruct (stays r) eqn:E.
+  - intros [<-|[]]. exists (map Some (listed rest)). split; [apply stays_moved; auto | rewrite present_Some; auto].
+  - intros I. apply in_map_iff in I as (b' & <- & I). rewrite threads_entries. exact (ways_sound (fates r) rest b' I).
+Qed.
+Lemma packed_fire_sound bd sys r c c' d' : In r (rules sys) -> fst c = src r -> Permutation (snd c) (listed c') ->
+  In d' (packed_fire bd (pack r) c') -> step bd sys c (dst r, listed d').
+Proof.
+  intros R F Pc I. pose proof (drops_spec (entries (take r)) c') as Dr. unfold packed_fire in I. simpl takes in I.
+  destruct (drops (entries (take r)) c') as [rest|]; [|destruct I]. rewrite threads_entries, <- Pc in Dr.
+  set (all := size (listed rest ++ threads (put r) ++ threads (spawn r))).
+  assert (Gr : (packed_total rest + grows (pack r))%N = all).
+  { unfold all. simpl. rewrite packed_total_size, total_size, <- size_app. apply size_perm. rewrite threads_plus. reflexivity. }
+  assert (All : Permutation (listed (puts_all (pack r))) (threads (put r) ++ threads (spawn r))) by (simpl; rewrite threads_entries; apply threads_plus).
+  assert (K : exists b, In b (packed_after r rest) /\ within bd (size (listed d')) = true /\
+    Permutation (listed d') (threads (put r) ++ (if within bd all then threads (spawn r) else []) ++ listed b)).
+  { destruct bd as [|most|most]; simpl within.
+    - apply in_map_iff in I as (b & <- & I). exists b. rewrite inserts_perm, All, <- app_assoc. auto.
+    - rewrite Gr in I. apply filter_In in I as [I W]. rewrite packed_total_size in W. apply in_map_iff in I as (b & <- & I). exists b.
+      split; [exact I|]. split; [exact W|]. rewrite inserts_perm. destruct (N.leb all most); [rewrite All, <- app_assoc; reflexivity|].
+      simpl puts. rewrite threads_entries. reflexivity.
+    - apply in_map_iff in I as (b & <- & I). exists b. rewrite inserts_perm, All, <- app_assoc. auto. }
+  destruct K as (b & Ib & W & Pd). destruct (packed_after_sound _ _ _ Ib) as (os & M & Pb).
+  apply a_step with r (listed rest) os (if within bd all then threads (spawn r) else []); auto. simpl. rewrite Pd, Pb. reflexivity.
+Qed.
+
 (* Rules as in [rule_index]. *)
 Definition packed_index := PM.t (PM.t (list packed_rule)).
 Definition pack_rules (rs : list rule) : packed_index := PM.map (PM.map (map pack)) (index_rules rs).
@@ -161,6 +188,28 @@ Proof.
     specialize (H2 _ Iy). rewrite lookup_map, forallb_forall in H2. apply H2, in_map, group_iff. split; [exact J|].
     unfold leads_key. rewrite E. reflexivity.
   - apply H1, in_map, group_iff. split; [exact J|]. unfold leads_key. rewrite E. reflexivity.
+Qed.
+Lemma all_rules_intro rs f s c : (forall r, In r rs -> src r = s -> f (pack r) = true) -> all_rules (pack_rules rs) f (s, c) = true.
+Proof.
+  intros H. unfold all_rules, pack_rules, index_rules. simpl fst. simpl snd. rewrite !find_map.
+  destruct (PM.find s (group src rs)) as [l|] eqn:F; [|reflexivity]. simpl.
+  assert (K : forall k, forallb f (lookup (PM.map (map pack) (group leads_key l)) k) = true).
+  { intros k. rewrite lookup_map. apply forallb_forall. intros p I. apply in_map_iff in I as (r & <- & I). apply group_iff in I as [I _].
+    assert (J : In r (lookup (group src rs) s)) by (unfold lookup; rewrite F; exact I). apply group_iff in J as [J E]. auto. }
+  rewrite K. apply forallb_forall. intros e _. apply K.
+Qed.
+(* Whether no step is possible. *)
+Definition nothing {A} (l : list A) : bool := match l with [] => true | _ => false end.
+Definition stuck (bd : bound) (ix : packed_index) (c : packed_config) : bool := all_rules ix (fun r => nothing (packed_fire bd r (snd c))) c.
+Lemma stuck_spec bd sys c c' : Permutation (snd c) (listed c') ->
+  stuck bd (pack_rules (rules sys)) (fst c, c') = true <-> forall d, ~ step bd sys c d.
+Proof.
+  intros P. split.
+  - intros H d S. destruct (packed_fire_complete bd sys c c' d P S) as (r & d' & Ir & F & _ & Su & Id & _).
+    unfold stuck in H. rewrite F in H. apply all_rules_In with (r := r) in H; [|exact Ir | exact Su]. simpl snd in H.
+    destruct (packed_fire bd (pack r) c'); [destruct Id | discriminate].
+  - intros H. apply all_rules_intro. intros r Ir E. simpl snd. destruct (packed_fire bd (pack r) c') as [|d' l] eqn:F; [reflexivity|].
+    exfalso. apply (H (dst r, listed d')). apply (packed_fire_sound bd sys r c c' d'); auto. rewrite F. left; reflexivity.
 Qed.
 
 (* ---- sets: a tree with a branch for each entry ---- *)

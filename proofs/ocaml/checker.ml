@@ -69,6 +69,13 @@ module type EqLtLe =
   type t
  end
 
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
 module MakeOrderTac =
  functor (O:EqLtLe) ->
  functor (P:sig
@@ -516,6 +523,18 @@ module Z =
        | Z0 -> x
        | Zpos y' -> pos_sub y' x'
        | Zneg y' -> Zneg (Coq_Pos.add x' y'))
+
+  (** val opp : z -> z **)
+
+  let opp = function
+  | Z0 -> Z0
+  | Zpos x0 -> Zneg x0
+  | Zneg x0 -> Zpos x0
+
+  (** val sub : z -> z -> z **)
+
+  let sub m n0 =
+    add m (opp n0)
 
   (** val mul : z -> z -> z **)
 
@@ -1274,6 +1293,13 @@ let within bd n0 =
   | Threads most0 -> N.leb n0 most0
   | _ -> true
 
+type condition =
+| At_least of (positive * z) list * z
+| Dead
+| Live
+| All_of of condition list
+| Any_of of condition list
+
 (** val turn : positive -> positive -> positive **)
 
 let rec turn k j =
@@ -1631,6 +1657,17 @@ let all_rules ix f c =
       (forallb (fun e -> forallb f (lookup m (Coq_Pos.succ (fst e)))) (snd c))
   | None -> true
 
+(** val nothing : 'a1 list -> bool **)
+
+let nothing = function
+| [] -> true
+| _ :: _ -> false
+
+(** val stuck : bound -> packed_index -> packed_config -> bool **)
+
+let stuck bd ix c =
+  all_rules ix (fun r -> nothing (packed_fire bd r (snd c))) c
+
 type packed_set =
 | Packed_set of bool * packed_set PM.t PM.t
 
@@ -1819,17 +1856,17 @@ let number l =
 
 (** val too_many : bound -> n -> family -> bool **)
 
-let too_many bd known f =
+let too_many bd known0 f =
   existsb (fun l ->
     match bd with
     | Any -> true
-    | Threads n0 -> N.ltb known (N.sub n0 (total f.fixed))
-    | Tokens n0 -> N.ltb known (N.sub n0 (many f.fixed l))) f.any
+    | Threads n0 -> N.ltb known0 (N.sub n0 (total f.fixed))
+    | Tokens n0 -> N.ltb known0 (N.sub n0 (many f.fixed l))) f.any
 
 (** val check_starts : bound -> n -> packed_sets -> family -> bool **)
 
-let check_starts bd known ix f =
-  if too_many bd known f
+let check_starts bd known0 ix f =
+  if too_many bd known0 f
   then false
   else (match starts bd f with
         | Some l ->
@@ -2361,10 +2398,600 @@ let check_quotient sys targets m kept fuel inner =
            (map (merge_counted m) targets))
      | None -> false)
 
+(** val packed_many : packed -> positive -> n **)
+
+let rec packed_many c x =
+  match c with
+  | [] -> N0
+  | p :: t0 ->
+    let (y, n0) = p in
+    if Coq_Pos.eqb x y then N.add n0 (packed_many t0 x) else packed_many t0 x
+
+(** val packed_value : (positive * z) list -> packed -> z **)
+
+let packed_value terms c =
+  fold_right (fun e n0 ->
+    Z.add (Z.mul (snd e) (Z.of_N (packed_many c (fst e)))) n0) Z0 terms
+
+(** val satisfied : packed_index -> packed_config -> condition -> bool **)
+
+let rec satisfied ix c = function
+| At_least (terms, least0) -> Z.leb least0 (packed_value terms (snd c))
+| Dead -> stuck Any ix c
+| Live -> negb (stuck Any ix c)
+| All_of parts -> forallb (satisfied ix c) parts
+| Any_of parts -> existsb (satisfied ix c) parts
+
+(** val check_condition_run :
+    bound -> system -> condition -> counted -> taken_steps -> bool **)
+
+let check_condition_run bd sys k start later =
+  let last = ends start later in
+  (&&) (check_run bd sys start later)
+    (satisfied (pack_rules sys.rules) ((fst last), (entries (snd last))) k)
+
+(** val check_condition_set :
+    bound -> system -> condition -> packed_config list -> bool **)
+
+let check_condition_set bd sys k d =
+  let ix = pack_rules sys.rules in
+  check_set bd sys (fun c -> satisfied ix c k) d
+
+(** val keeps : positive -> positive option -> bool **)
+
+let keeps p = function
+| Some x -> Coq_Pos.eqb x p
+| None -> false
+
+(** val movers : rule -> positive list **)
+
+let movers r =
+  app (support r.take)
+    (flat_map (fun e ->
+      if forallb (keeps (fst e)) (snd e) then [] else (fst e) :: [])
+      (PM.elements r.moves))
+
+(** val moving : system -> PS.t **)
+
+let moving sys =
+  fold_right PS.add PS.empty (flat_map movers sys.rules)
+
+(** val deadlocked :
+    bound -> packed_index -> PS.t -> packed_config -> bool **)
+
+let deadlocked bd ix m c =
+  (&&)
+    (existsb (fun e -> (&&) (negb (N.eqb (snd e) N0)) (PS.mem (fst e) m))
+      (snd c)) (stuck bd ix c)
+
+(** val check_deadlock_run :
+    bound -> system -> counted -> taken_steps -> bool **)
+
+let check_deadlock_run bd sys start later =
+  let last = ends start later in
+  (&&) (check_run bd sys start later)
+    (deadlocked bd (pack_rules sys.rules) (moving sys) ((fst last),
+      (entries (snd last))))
+
+(** val check_deadlock_set : bound -> system -> packed_config list -> bool **)
+
+let check_deadlock_set bd sys d =
+  let ix = pack_rules sys.rules in
+  let m = moving sys in check_set bd sys (deadlocked bd ix m) d
+
+(** val no_vanishing : views -> rule -> bool **)
+
+let no_vanishing v r =
+  match PM.find r.src v with
+  | Some g ->
+    (||) ((||) (negb (together g r.take)) (stays r))
+      (forallb (fun b ->
+        forallb (fun o -> match o with
+                          | Some _ -> true
+                          | None -> false) (fates r b))
+        (PS.elements (states g)))
+  | None -> true
+
+(** val check_signed : system -> views -> vector -> bool **)
+
+let check_signed sys v v0 =
+  (&&)
+    ((&&)
+      (forallb (fun f ->
+        forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
+        sys.families) (forallb (check_vector_step v v0) sys.rules))
+    ((||) (nonnegative v0) (forallb (no_vanishing v) sys.rules))
+
+(** val alone : rule list -> PS.t option **)
+
+let alone from =
+  fold_right (fun r found ->
+    match found with
+    | Some s ->
+      (match entries r.take with
+       | [] -> None
+       | p :: l0 ->
+         let (l, n0) = p in
+         (match l0 with
+          | [] -> if N.eqb n0 (Npos XH) then Some (PS.add l s) else found
+          | _ :: _ -> found))
+    | None -> None) (Some PS.empty) from
+
+(** val check_stuck :
+    system -> PS.t -> vector list -> rule list -> positive -> partners -> bool **)
+
+let check_stuck sys m vs from s g =
+  match alone from with
+  | Some free ->
+    let waiting =
+      filter (fun l -> negb (PS.mem l free)) (PS.elements (states g))
+    in
+    forallb (fun l ->
+      (||) (negb (PS.mem l m))
+        (existsb (fun v ->
+          (&&) (exceeds sys v (s, (some l (Npos XH))))
+            (forallb (fun o ->
+              (||) (negb (pair g l o)) (Z.leb Z0 (weight v.of_local o)))
+              waiting)) vs)) waiting
+  | None -> true
+
+(** val check_deadlock_invariants : system -> views -> vector list -> bool **)
+
+let check_deadlock_invariants sys v vs =
+  let leaving = group (fun r -> r.src) sys.rules in
+  let m = moving sys in
+  (&&)
+    ((&&) ((&&) (forallb nonblocking sys.rules) (check_views sys v))
+      (forallb (check_signed sys v) vs))
+    (forallb (fun e ->
+      check_stuck sys m vs (lookup leaving (fst e)) (fst e) (snd e))
+      (PM.elements v))
+
+module Sort =
+ functor (X:TotalLeBool') ->
+ struct
+  (** val merge : X.t list -> X.t list -> X.t list **)
+
+  let rec merge l1 l2 =
+    let rec merge_aux l3 =
+      match l1 with
+      | [] -> l3
+      | a1 :: l1' ->
+        (match l3 with
+         | [] -> l1
+         | a2 :: l2' ->
+           if X.leb a1 a2 then a1 :: (merge l1' l3) else a2 :: (merge_aux l2'))
+    in merge_aux l2
+
+  (** val merge_list_to_stack :
+      X.t list option list -> X.t list -> X.t list option list **)
+
+  let rec merge_list_to_stack stack l =
+    match stack with
+    | [] -> (Some l) :: []
+    | y :: stack' ->
+      (match y with
+       | Some l' -> None :: (merge_list_to_stack stack' (merge l' l))
+       | None -> (Some l) :: stack')
+
+  (** val merge_stack : X.t list option list -> X.t list **)
+
+  let rec merge_stack = function
+  | [] -> []
+  | y :: stack' ->
+    (match y with
+     | Some l -> merge l (merge_stack stack')
+     | None -> merge_stack stack')
+
+  (** val iter_merge : X.t list option list -> X.t list -> X.t list **)
+
+  let rec iter_merge stack = function
+  | [] -> merge_stack stack
+  | a :: l' -> iter_merge (merge_list_to_stack stack (a :: [])) l'
+
+  (** val sort : X.t list -> X.t list **)
+
+  let sort =
+    iter_merge []
+
+  (** val flatten_stack : X.t list option list -> X.t list **)
+
+  let rec flatten_stack = function
+  | [] -> []
+  | o :: stack' ->
+    (match o with
+     | Some l -> app l (flatten_stack stack')
+     | None -> flatten_stack stack')
+ end
+
+type terms_type = (positive * z) list
+
+(** val then_ : comparison -> comparison -> comparison **)
+
+let then_ c d =
+  match c with
+  | Eq -> d
+  | _ -> c
+
+(** val compare_terms : terms_type -> terms_type -> comparison **)
+
+let rec compare_terms s t0 =
+  match s with
+  | [] -> (match t0 with
+           | [] -> Eq
+           | _ :: _ -> Lt)
+  | p :: s0 ->
+    let (x, k) = p in
+    (match t0 with
+     | [] -> Gt
+     | p0 :: t1 ->
+       let (y, m) = p0 in
+       then_ (Coq_Pos.compare x y)
+         (then_ (Z.compare k m) (compare_terms s0 t1)))
+
+(** val rank : condition -> n **)
+
+let rank = function
+| At_least (_, _) -> N0
+| Dead -> Npos XH
+| Live -> Npos (XO XH)
+| All_of _ -> Npos (XI XH)
+| Any_of _ -> Npos (XO (XO XH))
+
+(** val compare_conditions : condition -> condition -> comparison **)
+
+let rec compare_conditions a b =
+  let each =
+    let rec each p q =
+      match p with
+      | [] -> (match q with
+               | [] -> Eq
+               | _ :: _ -> Lt)
+      | x :: p0 ->
+        (match q with
+         | [] -> Gt
+         | y :: q0 -> then_ (compare_conditions x y) (each p0 q0))
+    in each
+  in
+  (match a with
+   | At_least (s, n0) ->
+     (match b with
+      | At_least (t0, m) -> then_ (compare_terms s t0) (Z.compare n0 m)
+      | _ -> N.compare (rank a) (rank b))
+   | All_of p ->
+     (match b with
+      | All_of q -> each p q
+      | _ -> N.compare (rank a) (rank b))
+   | Any_of p ->
+     (match b with
+      | Any_of q -> each p q
+      | _ -> N.compare (rank a) (rank b))
+   | _ -> N.compare (rank a) (rank b))
+
+module Order =
+ struct
+  type t = condition
+
+  (** val below : condition -> condition -> bool **)
+
+  let below a b =
+    match compare_conditions a b with
+    | Gt -> false
+    | _ -> true
+
+  (** val leb : condition -> condition -> bool **)
+
+  let leb a b =
+    (||) (below a b) (negb (below b a))
+ end
+
+module Sorted = Sort(Order)
+
+(** val once : condition list -> condition list **)
+
+let rec once = function
+| [] -> []
+| x :: t0 ->
+  (match once t0 with
+   | [] -> x :: []
+   | y :: t1 ->
+     (match compare_conditions x y with
+      | Eq -> y :: t1
+      | _ -> x :: (y :: t1)))
+
+(** val tidy : condition list -> condition list **)
+
+let tidy parts =
+  once (Sorted.sort parts)
+
+(** val single0 :
+    (condition list -> condition) -> condition list -> condition **)
+
+let single0 make parts = match parts with
+| [] -> make parts
+| p :: l -> (match l with
+             | [] -> p
+             | _ :: _ -> make parts)
+
+(** val is_none : condition -> bool **)
+
+let is_none = function
+| Any_of parts -> (match parts with
+                   | [] -> true
+                   | _ :: _ -> false)
+| _ -> false
+
+(** val is_all : condition -> bool **)
+
+let is_all = function
+| All_of parts -> (match parts with
+                   | [] -> true
+                   | _ :: _ -> false)
+| _ -> false
+
+(** val join_all : condition list -> condition **)
+
+let join_all parts =
+  if existsb is_none parts
+  then Any_of []
+  else single0 (fun x -> All_of x)
+         (tidy
+           (flat_map (fun p ->
+             match p with
+             | All_of inner -> inner
+             | _ -> p :: []) parts))
+
+(** val join_any : condition list -> condition **)
+
+let join_any parts =
+  if existsb is_all parts
+  then All_of []
+  else single0 (fun x -> Any_of x)
+         (tidy
+           (flat_map (fun p ->
+             match p with
+             | Any_of inner -> inner
+             | _ -> p :: []) parts))
+
+(** val at_least : terms_type -> z -> condition **)
+
+let at_least terms least0 =
+  if (&&) (Z.leb least0 Z0) (forallb (fun e -> Z.leb Z0 (snd e)) terms)
+  then All_of []
+  else if (&&) (Z.ltb Z0 least0) (forallb (fun e -> Z.leb (snd e) Z0) terms)
+       then Any_of []
+       else At_least (terms, least0)
+
+(** val negate : condition -> condition **)
+
+let rec negate = function
+| At_least (terms, least0) ->
+  At_least ((map (fun e -> ((fst e), (Z.opp (snd e)))) terms),
+    (Z.sub (Zpos XH) least0))
+| Dead -> Live
+| Live -> Dead
+| All_of parts -> join_any (map negate parts)
+| Any_of parts -> join_all (map negate parts)
+
+(** val covering : bag -> condition **)
+
+let covering b =
+  join_all
+    (map (fun e -> At_least ((((fst e), (Zpos XH)) :: []), (Z.of_N (snd e))))
+      (entries b))
+
+(** val live : rule list -> condition **)
+
+let live rs =
+  join_any (map (fun r -> covering r.take) rs)
+
+(** val in_numbers : rule list -> condition -> condition **)
+
+let rec in_numbers rs = function
+| At_least (terms, least0) -> at_least terms least0
+| Dead -> negate (live rs)
+| Live -> live rs
+| All_of parts -> join_all (map (in_numbers rs) parts)
+| Any_of parts -> join_any (map (in_numbers rs) parts)
+
+(** val one_state : positive -> system -> bool **)
+
+let one_state s sys =
+  (&&)
+    (forallb (fun r ->
+      (&&) (stays r) ((&&) (Coq_Pos.eqb r.src s) (Coq_Pos.eqb r.dst s)))
+      sys.rules) (forallb (fun f -> Coq_Pos.eqb f.at_shared s) sys.families)
+
+type comparison_type = terms_type * z
+
+type held = { known : comparison_type PM.t; next_place : positive;
+              undecided : condition list list }
+
+(** val nothing_held : held **)
+
+let nothing_held =
+  { known = PM.empty; next_place = XH; undecided = [] }
+
+(** val assume : held -> condition -> held option **)
+
+let rec assume h = function
+| At_least (terms, least0) ->
+  Some { known = (PM.add h.next_place (terms, least0) h.known); next_place =
+    (Coq_Pos.succ h.next_place); undecided = h.undecided }
+| All_of parts ->
+  fold_left (fun found p ->
+    match found with
+    | Some h0 -> assume h0 p
+    | None -> None) parts (Some h)
+| Any_of parts ->
+  Some { known = h.known; next_place = h.next_place; undecided =
+    (app h.undecided (parts :: [])) }
+| _ -> None
+
+type linear = { weights : z PM.t; compared : (positive * n) list;
+                trapped : (positive * n) list }
+
+type case =
+| Split of n
+| Linear of linear
+
+(** val pick : n -> 'a1 list -> ('a1 * 'a1 list) option **)
+
+let rec pick i = function
+| [] -> None
+| x :: t0 ->
+  if N.eqb i N0
+  then Some (x, t0)
+  else (match pick (N.pred i) t0 with
+        | Some p -> let (y, rest0) = p in Some (y, (x :: rest0))
+        | None -> None)
+
+(** val add_terms : z -> terms_type -> z PM.t -> z PM.t **)
+
+let add_terms k terms m =
+  fold_right (fun e m0 ->
+    PM.add (fst e) (Z.add (weight m0 (fst e)) (Z.mul k (snd e))) m0) m terms
+
+(** val use :
+    comparison_type PM.t -> (positive * n) list -> (z PM.t * z) -> (z
+    PM.t * z) option **)
+
+let rec use available l sum0 =
+  match l with
+  | [] -> Some sum0
+  | p :: t0 ->
+    let (i, times) = p in
+    (match PM.find i available with
+     | Some c ->
+       let (terms, least0) = c in
+       use available t0 ((add_terms (Z.of_N times) terms (fst sum0)),
+         (Z.add (snd sum0) (Z.mul (Z.of_N times) least0)))
+     | None -> None)
+
+(** val as_vector : z PM.t -> vector **)
+
+let as_vector m =
+  { of_shared = PM.empty; of_local = m }
+
+(** val never_grows : system -> z PM.t -> bool **)
+
+let never_grows sys w =
+  (&&)
+    (forallb (fun r ->
+      Z.leb (Z.add (sum (as_vector w) r.put) (sum (as_vector w) r.spawn))
+        (sum (as_vector w) r.take)) sys.rules)
+    (forallb (fun f -> forallb (fun l -> Z.leb (weight w l) Z0) f.any)
+      sys.families)
+
+(** val contradicts :
+    system -> comparison_type PM.t -> held -> linear -> bool **)
+
+let contradicts sys traps0 h x =
+  (&&) (never_grows sys x.weights)
+    (match use h.known x.compared (PM.empty, Z0) with
+     | Some found ->
+       (match use traps0 x.trapped found with
+        | Some p ->
+          let (used, asked) = p in
+          (&&)
+            ((&&)
+              (forallb (fun e -> Z.leb (snd e) (weight x.weights (fst e)))
+                (PM.elements used))
+              (forallb (fun e -> Z.leb (weight used (fst e)) (snd e))
+                (PM.elements x.weights)))
+            (forallb (fun f ->
+              Z.ltb (sum (as_vector x.weights) f.fixed) asked) sys.families)
+        | None -> false)
+     | None -> false)
+
+(** val assume_each : held -> condition list -> held list option **)
+
+let rec assume_each h = function
+| [] -> Some []
+| p :: t0 ->
+  (match assume h p with
+   | Some h' ->
+     (match assume_each h t0 with
+      | Some rest0 -> Some (h' :: rest0)
+      | None -> None)
+   | None -> None)
+
+(** val check_cases :
+    system -> comparison_type PM.t -> case list -> held list -> bool **)
+
+let rec check_cases sys traps0 cases0 waiting =
+  match cases0 with
+  | [] -> (match waiting with
+           | [] -> true
+           | _ :: _ -> false)
+  | c :: t0 ->
+    (match c with
+     | Split i ->
+       (match waiting with
+        | [] -> false
+        | h :: ws ->
+          (match pick i h.undecided with
+           | Some p ->
+             let (parts, rest0) = p in
+             (match assume_each { known = h.known; next_place = h.next_place;
+                      undecided = rest0 } parts with
+              | Some hs -> check_cases sys traps0 t0 (app hs ws)
+              | None -> false)
+           | None -> false))
+     | Linear x ->
+       (match waiting with
+        | [] -> false
+        | h :: ws ->
+          (&&) (contradicts sys traps0 h x) (check_cases sys traps0 t0 ws)))
+
+(** val in_trap : PS.t -> bag -> bool **)
+
+let in_trap trap b =
+  existsb (fun l -> PS.mem l trap) (support b)
+
+(** val check_trap : system -> PS.t -> bool **)
+
+let check_trap sys trap =
+  (&&) (forallb (fun f -> in_trap trap f.fixed) sys.families)
+    (forallb (fun r ->
+      (||) ((||) (negb (in_trap trap r.take)) (in_trap trap r.put))
+        (in_trap trap r.spawn)) sys.rules)
+
+(** val number_traps : PS.t list -> positive -> comparison_type PM.t **)
+
+let rec number_traps traps0 i =
+  match traps0 with
+  | [] -> PM.empty
+  | t0 :: more ->
+    PM.add i ((map (fun l -> (l, (Zpos XH))) (PS.elements t0)), (Zpos XH))
+      (number_traps more (Coq_Pos.succ i))
+
+type refutation = { only_state : positive; traps : PS.t list;
+                    cases : case list }
+
+(** val check_refutation :
+    bound -> system -> condition -> refutation -> bool **)
+
+let check_refutation bd sys k x =
+  match bd with
+  | Threads _ -> false
+  | _ ->
+    (&&)
+      ((&&) (one_state x.only_state sys) (forallb (check_trap sys) x.traps))
+      (match assume nothing_held (in_numbers sys.rules k) with
+       | Some h -> check_cases sys (number_traps x.traps XH) x.cases (h :: [])
+       | None -> false)
+
+(** val covering_one : counted list -> condition **)
+
+let covering_one targets =
+  join_any (map (fun t0 -> covering (snd t0)) targets)
+
 type proof =
 | Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
+| Refutation_ of refutation
 
 type evidence =
 | Trace_ of counted * taken_steps
@@ -2383,6 +3010,7 @@ let check_proof bd e sys targets =
   | Closed_ d -> check_closed bd sys targets d
   | Downward_ d -> check_downward sys targets d
   | Invariants_ (v, vs, b) -> check_invariants sys targets v vs b
+  | Refutation_ x -> check_refutation bd sys (covering_one targets) x
 
 (** val check : bound -> system -> counted list -> evidence -> verdict **)
 
@@ -2396,6 +3024,39 @@ let check bd sys targets = function
      then Safe
      else Invalid
    | _ -> Invalid)
+
+(** val check_condition :
+    bound -> system -> condition -> evidence -> verdict **)
+
+let check_condition bd sys k = function
+| Trace_ (s, l) ->
+  if check_condition_run bd sys k s l then Unsafe else Invalid
+| Proof_ e0 ->
+  (match e0 with
+   | Closed_ d -> if check_condition_set bd sys k d then Safe else Invalid
+   | Refutation_ x -> if check_refutation bd sys k x then Safe else Invalid
+   | _ -> Invalid)
+| Through_ (_, _, _, _) -> Invalid
+
+(** val check_deadlock : bound -> system -> evidence -> verdict **)
+
+let check_deadlock bd sys = function
+| Trace_ (s, l) -> if check_deadlock_run bd sys s l then Unsafe else Invalid
+| Proof_ e0 ->
+  (match e0 with
+   | Closed_ d -> if check_deadlock_set bd sys d then Safe else Invalid
+   | Invariants_ (v0, vs, b) ->
+     (match v0 with
+      | Some v ->
+        (match bd with
+         | Any ->
+           if (&&) (PM.is_empty b) (check_deadlock_invariants sys v vs)
+           then Safe
+           else Invalid
+         | _ -> Invalid)
+      | None -> Invalid)
+   | _ -> Invalid)
+| Through_ (_, _, _, _) -> Invalid
 
 type pairs = PS.t PM.t
 
@@ -2463,7 +3124,6 @@ let add_all l m =
 
 let rest_listed sys rest0 listed =
   match rest0 with
-  | Closed_ _ -> false
   | Downward_ d ->
     (&&) (check_downward sys [] d)
       (forallb (fun e ->
@@ -2482,6 +3142,7 @@ let rest_listed sys rest0 listed =
               (PM.elements v))
         | _ :: _ -> false)
      | None -> false)
+  | _ -> false
 
 type cutoff = { most : n;
                 runs : ((positive option * positive option) * counted) list;

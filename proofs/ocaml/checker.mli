@@ -31,6 +31,13 @@ module type EqLtLe =
   type t
  end
 
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
 module MakeOrderTac :
  functor (O:EqLtLe) ->
  functor (P:sig
@@ -162,6 +169,10 @@ module Z :
   val pos_sub : positive -> positive -> z
 
   val add : z -> z -> z
+
+  val opp : z -> z
+
+  val sub : z -> z -> z
 
   val mul : z -> z -> z
 
@@ -631,6 +642,13 @@ type bound =
 
 val within : bound -> n -> bool
 
+type condition =
+| At_least of (positive * z) list * z
+| Dead
+| Live
+| All_of of condition list
+| Any_of of condition list
+
 val turn : positive -> positive -> positive
 
 val gather :
@@ -737,6 +755,10 @@ type packed_index = packed_rule list PM.t PM.t
 val pack_rules : rule list -> packed_index
 
 val all_rules : packed_index -> (packed_rule -> bool) -> packed_config -> bool
+
+val nothing : 'a1 list -> bool
+
+val stuck : bound -> packed_index -> packed_config -> bool
 
 type packed_set =
 | Packed_set of bool * packed_set PM.t PM.t
@@ -941,10 +963,173 @@ val check_quotient :
   system -> counted list -> merging -> PS.t -> nat -> (system -> counted list
   -> bool) -> bool
 
+val packed_many : packed -> positive -> n
+
+val packed_value : (positive * z) list -> packed -> z
+
+val satisfied : packed_index -> packed_config -> condition -> bool
+
+val check_condition_run :
+  bound -> system -> condition -> counted -> taken_steps -> bool
+
+val check_condition_set :
+  bound -> system -> condition -> packed_config list -> bool
+
+val keeps : positive -> positive option -> bool
+
+val movers : rule -> positive list
+
+val moving : system -> PS.t
+
+val deadlocked : bound -> packed_index -> PS.t -> packed_config -> bool
+
+val check_deadlock_run : bound -> system -> counted -> taken_steps -> bool
+
+val check_deadlock_set : bound -> system -> packed_config list -> bool
+
+val no_vanishing : views -> rule -> bool
+
+val check_signed : system -> views -> vector -> bool
+
+val alone : rule list -> PS.t option
+
+val check_stuck :
+  system -> PS.t -> vector list -> rule list -> positive -> partners -> bool
+
+val check_deadlock_invariants : system -> views -> vector list -> bool
+
+module Sort :
+ functor (X:TotalLeBool') ->
+ sig
+  val merge : X.t list -> X.t list -> X.t list
+
+  val merge_list_to_stack :
+    X.t list option list -> X.t list -> X.t list option list
+
+  val merge_stack : X.t list option list -> X.t list
+
+  val iter_merge : X.t list option list -> X.t list -> X.t list
+
+  val sort : X.t list -> X.t list
+
+  val flatten_stack : X.t list option list -> X.t list
+ end
+
+type terms_type = (positive * z) list
+
+val then_ : comparison -> comparison -> comparison
+
+val compare_terms : terms_type -> terms_type -> comparison
+
+val rank : condition -> n
+
+val compare_conditions : condition -> condition -> comparison
+
+module Order :
+ sig
+  type t = condition
+
+  val below : condition -> condition -> bool
+
+  val leb : condition -> condition -> bool
+ end
+
+module Sorted :
+ sig
+  val merge : condition list -> condition list -> condition list
+
+  val merge_list_to_stack :
+    condition list option list -> condition list -> condition list option list
+
+  val merge_stack : condition list option list -> condition list
+
+  val iter_merge :
+    condition list option list -> condition list -> condition list
+
+  val sort : condition list -> condition list
+
+  val flatten_stack : condition list option list -> condition list
+ end
+
+val once : condition list -> condition list
+
+val tidy : condition list -> condition list
+
+val single0 : (condition list -> condition) -> condition list -> condition
+
+val is_none : condition -> bool
+
+val is_all : condition -> bool
+
+val join_all : condition list -> condition
+
+val join_any : condition list -> condition
+
+val at_least : terms_type -> z -> condition
+
+val negate : condition -> condition
+
+val covering : bag -> condition
+
+val live : rule list -> condition
+
+val in_numbers : rule list -> condition -> condition
+
+val one_state : positive -> system -> bool
+
+type comparison_type = terms_type * z
+
+type held = { known : comparison_type PM.t; next_place : positive;
+              undecided : condition list list }
+
+val nothing_held : held
+
+val assume : held -> condition -> held option
+
+type linear = { weights : z PM.t; compared : (positive * n) list;
+                trapped : (positive * n) list }
+
+type case =
+| Split of n
+| Linear of linear
+
+val pick : n -> 'a1 list -> ('a1 * 'a1 list) option
+
+val add_terms : z -> terms_type -> z PM.t -> z PM.t
+
+val use :
+  comparison_type PM.t -> (positive * n) list -> (z PM.t * z) -> (z PM.t * z)
+  option
+
+val as_vector : z PM.t -> vector
+
+val never_grows : system -> z PM.t -> bool
+
+val contradicts : system -> comparison_type PM.t -> held -> linear -> bool
+
+val assume_each : held -> condition list -> held list option
+
+val check_cases :
+  system -> comparison_type PM.t -> case list -> held list -> bool
+
+val in_trap : PS.t -> bag -> bool
+
+val check_trap : system -> PS.t -> bool
+
+val number_traps : PS.t list -> positive -> comparison_type PM.t
+
+type refutation = { only_state : positive; traps : PS.t list;
+                    cases : case list }
+
+val check_refutation : bound -> system -> condition -> refutation -> bool
+
+val covering_one : counted list -> condition
+
 type proof =
 | Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
+| Refutation_ of refutation
 
 type evidence =
 | Trace_ of counted * taken_steps
@@ -959,6 +1144,10 @@ type verdict =
 val check_proof : bound -> proof -> system -> counted list -> bool
 
 val check : bound -> system -> counted list -> evidence -> verdict
+
+val check_condition : bound -> system -> condition -> evidence -> verdict
+
+val check_deadlock : bound -> system -> evidence -> verdict
 
 type pairs = PS.t PM.t
 
