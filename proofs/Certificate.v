@@ -51,22 +51,44 @@ Proof.
 Qed.
 Print Assumptions check_sound.
 
-(* Conditions: runs, closed sets and refutations. *)
+(* Conditions: runs, closed sets and refutations, also of a quotient that changes nothing that the condition is about. *)
+Definition check_condition_proof (bd : bound) (k : condition) (e : proof) (sys : system) : bool :=
+  match e with
+  | Closed_ D => check_condition_set bd sys k D
+  | Refutation_ x => check_refutation bd sys k x
+  | _ => false
+  end.
+Definition one_kept_state (sys : system) (kept : PS.t) : bool :=
+  match families sys with [] => false | f :: _ => one_state (at_shared f) sys && PS.mem (at_shared f) kept end.
+Lemma check_condition_proof_sound bd k e sys : check_condition_proof bd k e sys = true -> ~ meets bd sys (fun c => satisfies sys c k).
+Proof. destruct e as [D|D|V vs B|x]; simpl; try discriminate; [apply check_condition_set_sound | apply check_refutation_sound]. Qed.
+Lemma check_condition_quotient_sound sys k m kept fuel e : keeps_condition m k = true -> one_kept_state sys kept = true ->
+  check_quotient sys [] m kept fuel (fun q _ => check_condition_proof Any k e q) = true -> ~ meets Any sys (fun c => satisfies sys c k).
+Proof.
+  intros K O H (c & R & S). unfold one_kept_state in O. destruct (families sys) as [|f fs]; [discriminate|]. apply andb_true_iff in O as [O1 O2].
+  destruct (check_quotient_reachable sys [] m kept fuel _ c H R) as (q & Hq & Rq); [rewrite (one_state_reachable Any _ sys c O1 R); exact O2|].
+  apply (check_condition_proof_sound _ _ _ _ Hq). exists (merge_config m c). split; [exact Rq | exact (satisfies_merge m sys q c k K S)].
+Qed.
 Definition check_condition (bd : bound) (sys : system) (k : condition) (e : evidence) : verdict :=
   match e with
   | Trace_ s l => if check_condition_run bd sys k s l then Unsafe else Invalid
-  | Proof_ (Closed_ D) => if check_condition_set bd sys k D then Safe else Invalid
-  | Proof_ (Refutation_ x) => if check_refutation bd sys k x then Safe else Invalid
-  | _ => Invalid
+  | Proof_ e => if check_condition_proof bd k e sys then Safe else Invalid
+  | Through_ m kept fuel e =>
+    match bd with
+    | Any => if keeps_condition m k && one_kept_state sys kept && check_quotient sys [] m kept fuel (fun q _ => check_condition_proof Any k e q)
+             then Safe else Invalid
+    | _ => Invalid
+    end
   end.
 Theorem check_condition_sound bd sys k e :
   (check_condition bd sys k e = Safe -> ~ meets bd sys (fun c => satisfies sys c k)) /\
   (check_condition bd sys k e = Unsafe -> meets bd sys (fun c => satisfies sys c k)).
 Proof.
-  destruct e as [s l | [D|D|V vs B|x] | m kept fuel e]; simpl; try (split; discriminate).
+  destruct e as [s l | e | m kept fuel e]; simpl.
   - destruct check_condition_run eqn:E; split; try discriminate. intros _. eapply check_condition_run_sound; eauto.
-  - destruct check_condition_set eqn:E; split; try discriminate. intros _. eapply check_condition_set_sound; eauto.
-  - destruct check_refutation eqn:E; split; try discriminate. intros _. eapply check_refutation_sound; eauto.
+  - destruct check_condition_proof eqn:E; split; try discriminate. intros _. eapply check_condition_proof_sound; eauto.
+  - destruct bd; [| split; discriminate | split; discriminate]. destruct (_ && _ && _) eqn:E; split; try discriminate. intros _.
+    apply andb_true_iff in E as [E E3]. apply andb_true_iff in E as [E1 E2]. exact (check_condition_quotient_sound sys k m kept fuel e E1 E2 E3).
 Qed.
 Print Assumptions check_condition_sound.
 

@@ -136,15 +136,16 @@ Proof.
   intros E. unfold no_spawn in E. apply PM.is_empty_2 in E. unfold threads. destruct (PM.elements (spawn r)) as [|[x n] es] eqn:L; [reflexivity|].
   destruct (E x n). apply PM.find_2, PM.elements_complete. rewrite L. left; auto.
 Qed.
-Theorem check_quotient_sound sys targets m kept fuel inner :
-  (forall q ts, inner q ts = true -> ~ reaches Any q ts) ->
-  check_quotient sys targets m kept fuel inner = true -> ~ reaches Any sys targets.
+(* What the system reaches, the quotient reaches, if the shared state is kept. *)
+Lemma check_quotient_reachable sys targets m kept fuel inner c : check_quotient sys targets m kept fuel inner = true ->
+  reachable Any sys c -> PS.mem (fst c) kept = true ->
+  exists q, inner q (map (merge_counted m) targets) = true /\ reachable Any q (merge_config m c).
 Proof.
-  intros Inner H (c & t & R & It & C). unfold check_quotient in H.
+  intros H R Kc. unfold check_quotient in H.
   apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
   destruct (paths _ _ _ _) as [out|] eqn:W; [|discriminate].
   apply andb_true_iff in H4 as [H4 H6]. apply andb_true_iff in H4 as [H4 H5].
-  rewrite forallb_forall in H2, H3, H4, H5.
+  rewrite forallb_forall in H2, H4, H5.
   set (q := {| rules := out; families := map (merge_family m) (families sys) |}) in *.
   assert (Run : run (initial Any q) (map (merge_rule m) (rules sys)) (merge_config m c)).
   { clear - R H1. induction R as [c I | c d R IH S].
@@ -156,14 +157,22 @@ Proof.
   { intros c' (f & extra & If & E & _). apply in_map_iff in If as (f' & <- & If'). rewrite E. simpl. auto. }
   assert (All : forall r, In r (map (merge_rule m) (rules sys)) -> In r (lookup (group src (map (merge_rule m) (rules sys))) (src r))).
   { intros r I. apply group_iff. auto. }
-  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)].
-  - assert (Rq' : reachable Any q (merge_config m c)).
-    { clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
-      apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
-      - apply stays_moved; auto.
-      - simpl. rewrite no_spawn_threads by auto. reflexivity.
-      - simpl. rewrite present_Some. exact D. }
-    apply (Inner q _ H6). exists (merge_config m c), (merge_counted m t). split; [exact Rq'|]. split; [apply in_map, It|].
-    destruct C as [C1 [e C2]]. split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
-  - simpl in K. destruct C as [C1 _]. rewrite C1, (H3 t It) in K. discriminate.
+  exists q. split; [exact H6|].
+  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)]; [|simpl in K; congruence].
+  clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
+  apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
+  - apply stays_moved; auto.
+  - simpl. rewrite no_spawn_threads by auto. reflexivity.
+  - simpl. rewrite present_Some. exact D.
+Qed.
+Theorem check_quotient_sound sys targets m kept fuel inner :
+  (forall q ts, inner q ts = true -> ~ reaches Any q ts) ->
+  check_quotient sys targets m kept fuel inner = true -> ~ reaches Any sys targets.
+Proof.
+  intros Inner H (c & t & R & It & C). assert (C' := C). destruct C' as [C1 [e C2]].
+  destruct (check_quotient_reachable sys targets m kept fuel inner c H R) as (q & Hq & Rq).
+  - unfold check_quotient in H. apply andb_true_iff in H as [H _]. apply andb_true_iff in H as [_ H]. rewrite forallb_forall in H.
+    rewrite C1. exact (H t It).
+  - apply (Inner q _ Hq). exists (merge_config m c), (merge_counted m t). split; [exact Rq|]. split; [apply in_map, It|].
+    split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
 Qed.

@@ -2437,6 +2437,42 @@ let check_condition_set bd sys k d =
   let ix = pack_rules sys.rules in
   check_set bd sys (fun c -> satisfied ix c k) d
 
+(** val about : condition -> positive list option **)
+
+let rec about = function
+| At_least (terms, _) -> Some (map fst terms)
+| All_of parts ->
+  fold_right (fun p found ->
+    match about p with
+    | Some a -> (match found with
+                 | Some b -> Some (app a b)
+                 | None -> None)
+    | None -> None) (Some []) parts
+| Any_of parts ->
+  fold_right (fun p found ->
+    match about p with
+    | Some a -> (match found with
+                 | Some b -> Some (app a b)
+                 | None -> None)
+    | None -> None) (Some []) parts
+| _ -> None
+
+(** val unchanged : merging -> positive -> bool **)
+
+let unchanged m l =
+  forallb (fun e ->
+    (&&) (negb (Coq_Pos.eqb (fst e) l))
+      (match snd e with
+       | Some x -> negb (Coq_Pos.eqb x l)
+       | None -> true)) (PM.elements m)
+
+(** val keeps_condition : merging -> condition -> bool **)
+
+let keeps_condition m k =
+  match about k with
+  | Some ls -> forallb (unchanged m) ls
+  | None -> false
+
 (** val keeps : positive -> positive option -> bool **)
 
 let keeps p = function
@@ -3025,18 +3061,38 @@ let check bd sys targets = function
      else Invalid
    | _ -> Invalid)
 
+(** val check_condition_proof :
+    bound -> condition -> proof -> system -> bool **)
+
+let check_condition_proof bd k e sys =
+  match e with
+  | Closed_ d -> check_condition_set bd sys k d
+  | Refutation_ x -> check_refutation bd sys k x
+  | _ -> false
+
+(** val one_kept_state : system -> PS.t -> bool **)
+
+let one_kept_state sys kept =
+  match sys.families with
+  | [] -> false
+  | f :: _ -> (&&) (one_state f.at_shared sys) (PS.mem f.at_shared kept)
+
 (** val check_condition :
     bound -> system -> condition -> evidence -> verdict **)
 
 let check_condition bd sys k = function
 | Trace_ (s, l) ->
   if check_condition_run bd sys k s l then Unsafe else Invalid
-| Proof_ e0 ->
-  (match e0 with
-   | Closed_ d -> if check_condition_set bd sys k d then Safe else Invalid
-   | Refutation_ x -> if check_refutation bd sys k x then Safe else Invalid
+| Proof_ e0 -> if check_condition_proof bd k e0 sys then Safe else Invalid
+| Through_ (m, kept, fuel, e0) ->
+  (match bd with
+   | Any ->
+     if (&&) ((&&) (keeps_condition m k) (one_kept_state sys kept))
+          (check_quotient sys [] m kept fuel (fun q _ ->
+            check_condition_proof Any k e0 q))
+     then Safe
+     else Invalid
    | _ -> Invalid)
-| Through_ (_, _, _, _) -> Invalid
 
 (** val check_deadlock : bound -> system -> evidence -> verdict **)
 

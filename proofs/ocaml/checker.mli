@@ -975,6 +975,12 @@ val check_condition_run :
 val check_condition_set :
   bound -> system -> condition -> packed_config list -> bool
 
+val about : condition -> positive list option
+
+val unchanged : merging -> positive -> bool
+
+val keeps_condition : merging -> condition -> bool
+
 val keeps : positive -> positive option -> bool
 
 val movers : rule -> positive list
@@ -1144,6 +1150,10 @@ type verdict =
 val check_proof : bound -> proof -> system -> counted list -> bool
 
 val check : bound -> system -> counted list -> evidence -> verdict
+
+val check_condition_proof : bound -> condition -> proof -> system -> bool
+
+val one_kept_state : system -> PS.t -> bool
 
 val check_condition : bound -> system -> condition -> evidence -> verdict
 

@@ -222,7 +222,6 @@ let check_targets d sys =
     | Contest.Deadlock, _ -> expect_whole (K.check_deadlock bd sys) verdict bd sys t.by (evidence d given)
     | Contest.Covers bad, (Trace _ | Refutation _) -> expect verdict bd sys (List.map counted bad) t.by (evidence d given)
     | Contest.Covers bad, _ -> push covering t.by (List.map counted bad)
-    | Contest.Satisfies _, Through _ -> unreadable "a condition of which a quotient is the proof is not covered by this checker"
     | Contest.Satisfies k, Closed _ -> push conditions t.by [k]
     | Contest.Satisfies k, _ -> expect_whole (K.check_condition bd sys k) verdict bd sys t.by (evidence d given)
     | Contest.Largest _, _ -> assert false (* nothing in a certificate says that *)) d.document.targets;
