@@ -176,18 +176,23 @@ Definition all_rules (ix : packed_index) (f : packed_rule -> bool) (c : packed_c
   end.
 Lemma lookup_map {A B} (f : A -> B) m k : lookup (PM.map (map f) m) k = map f (lookup m k).
 Proof. unfold lookup. rewrite find_map. destruct (PM.find k m); reflexivity. Qed.
-Lemma all_rules_In rs f r c : all_rules (pack_rules rs) f (src r, c) = true -> In r rs -> sub (threads (take r)) (listed c) -> f (pack r) = true.
+Lemma all_rules_leader rs f r c : all_rules (pack_rules rs) f (src r, c) = true -> In r rs -> (forall x, leader r = Some x -> In x (map fst c)) -> f (pack r) = true.
 Proof.
-  intros H I S. unfold all_rules, pack_rules, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
+  intros H I L. unfold all_rules, pack_rules, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
   assert (J : In r (lookup (group src rs) (src r))) by (apply group_iff; auto).
   unfold lookup in J. destruct (PM.find (src r) (group src rs)) as [l|]; [|destruct J]. simpl in H.
   apply andb_true_iff in H as [H1 H2]. rewrite lookup_map in H1. rewrite forallb_forall in H1, H2.
   destruct (leader r) as [x|] eqn:E.
-  - assert (X : In x (listed c)) by (apply (sub_In _ _ _ S), support_In, least_In, E).
-    apply in_flat_map in X as ([y n] & Iy & X). apply repeat_spec in X. simpl in X. subst y.
+  - specialize (L x eq_refl). apply in_map_iff in L as ([y n] & Ey & Iy). simpl in Ey. subst y.
     specialize (H2 _ Iy). rewrite lookup_map, forallb_forall in H2. apply H2, in_map, group_iff. split; [exact J|].
     unfold leads_key. rewrite E. reflexivity.
   - apply H1, in_map, group_iff. split; [exact J|]. unfold leads_key. rewrite E. reflexivity.
+Qed.
+Lemma all_rules_In rs f r c : all_rules (pack_rules rs) f (src r, c) = true -> In r rs -> sub (threads (take r)) (listed c) -> f (pack r) = true.
+Proof.
+  intros H I S. apply (all_rules_leader _ _ _ _ H I). intros x E.
+  assert (X : In x (listed c)) by (apply (sub_In _ _ _ S), support_In, least_In, E).
+  apply in_flat_map in X as ([y n] & Iy & X). apply repeat_spec in X. simpl in X. subst y. exact (in_map fst _ _ Iy).
 Qed.
 Lemma all_rules_intro rs f s c : (forall r, In r rs -> src r = s -> f (pack r) = true) -> all_rules (pack_rules rs) f (s, c) = true.
 Proof.

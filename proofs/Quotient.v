@@ -9,14 +9,14 @@ Definition merging := PM.t (option positive).
 Definition merged_to (m : merging) (l : positive) : option positive := match PM.find l m with Some o => o | None => Some l end.
 Definition merge_threads (m : merging) (ls : list positive) : list positive := present (map (merged_to m) ls).
 Definition merge (m : merging) (b : bag) : bag :=
-  fold_right (fun e acc => plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (PM.elements b).
+  fold_right (fun e acc => plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (entries b).
 Lemma merge_app m a b : merge_threads m (a ++ b) = merge_threads m a ++ merge_threads m b.
 Proof. unfold merge_threads. rewrite map_app. apply present_app. Qed.
 Lemma merge_perm m a b : Permutation a b -> Permutation (merge_threads m a) (merge_threads m b).
 Proof. intros P. apply present_perm, Permutation_map, P. Qed.
 Lemma merge_spec m b : Permutation (threads (merge m b)) (merge_threads m (threads b)).
 Proof.
-  unfold merge, threads at 2. induction (PM.elements b) as [|[x n] es IH]; [reflexivity|].
+  unfold merge, threads at 2. rewrite entries_elements. induction (PM.elements b) as [|[x n] es IH]; [reflexivity|].
   change (listed ((x, n) :: es)) with (repeat x (N.to_nat n) ++ listed es).
   simpl fold_right. rewrite threads_plus, merge_app, IH, at_option_present. apply Permutation_app_tail.
   unfold merge_threads. replace (map (merged_to m) (repeat x (N.to_nat n))) with (repeat (merged_to m x) (N.to_nat n)); [auto|].

@@ -1339,26 +1339,51 @@ let nonzero n0 = match n0 with
 | N0 -> None
 | Npos _ -> Some n0
 
-(** val of_option : n option -> n **)
-
-let of_option = function
-| Some n0 -> n0
-| None -> N0
-
-(** val combine : (n -> n -> n) -> bag -> bag -> bag **)
-
-let combine f a b =
-  PM._map2 (fun x y -> nonzero (f (of_option x) (of_option y))) a b
-
 (** val plus : bag -> bag -> bag **)
 
-let plus =
-  combine N.add
+let rec plus a b =
+  match a with
+  | PM.Leaf -> b
+  | PM.Node (l, o, r) ->
+    (match b with
+     | PM.Leaf -> a
+     | PM.Node (l', o', r') ->
+       PM.Node ((plus l l'),
+         (match o with
+          | Some n0 -> (match o' with
+                        | Some m -> Some (N.add n0 m)
+                        | None -> o)
+          | None -> o'), (plus r r')))
+
+(** val node0 : bag -> n option -> bag -> bag **)
+
+let node0 l o r =
+  match l with
+  | PM.Leaf ->
+    (match o with
+     | Some _ -> PM.Node (l, o, r)
+     | None ->
+       (match r with
+        | PM.Leaf -> PM.Leaf
+        | PM.Node (_, _, _) -> PM.Node (l, o, r)))
+  | PM.Node (_, _, _) -> PM.Node (l, o, r)
 
 (** val minus : bag -> bag -> bag **)
 
-let minus =
-  combine N.sub
+let rec minus a b =
+  match a with
+  | PM.Leaf -> a
+  | PM.Node (l, o, r) ->
+    (match b with
+     | PM.Leaf -> a
+     | PM.Node (l', o', r') ->
+       node0 (minus l l')
+         (match o with
+          | Some n0 ->
+            (match o' with
+             | Some m -> nonzero (N.sub n0 m)
+             | None -> o)
+          | None -> o) (minus r r'))
 
 (** val no_threads : bag **)
 
@@ -1927,12 +1952,16 @@ let only keep b =
 let counts_out m l =
   negb (PS.mem l (snd m))
 
+(** val holds_entries : ideal -> (positive * n) list -> bool **)
+
+let holds_entries m es =
+  forallb (fun e ->
+    (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e)))) es
+
 (** val belowb : ideal -> bag -> bool **)
 
 let belowb m c =
-  forallb (fun e ->
-    (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e))))
-    (entries c)
+  holds_entries m (entries c)
 
 (** val ideal_leb : ideal -> ideal -> bool **)
 
@@ -1949,10 +1978,10 @@ let image r s =
   else fold_right (fun l acc -> fold_right PS.add acc (present (fates r l)))
          PS.empty (PS.elements s)
 
-(** val post : rule -> ideal -> ideal list **)
+(** val post_of : (positive * n) list -> rule -> ideal -> ideal list **)
 
-let post r m =
-  if belowb m r.take
+let post_of taken r m =
+  if holds_entries m taken
   then let rest0 = only (counts_out m) (minus (fst m) r.take) in
        map (fun b -> ((plus (plus r.put r.spawn) b), (image r (snd m))))
          (after r rest0)
@@ -2005,28 +2034,42 @@ let candidates ix n0 =
 let has x s n0 =
   match PM.find s x with
   | Some ix ->
-    (||) (existsb (ideal_leb n0) (lookup ix.same (bag_key (fst n0))))
-      (existsb (ideal_leb n0) (candidates ix n0))
+    let es = entries (fst n0) in
+    let holds0 = fun m ->
+      (&&) (holds_entries m es) (PS.subset (snd n0) (snd m))
+    in
+    (||) (existsb holds0 (lookup ix.same (bag_key (fst n0))))
+      (existsb holds0 (candidates ix n0))
   | None -> false
+
+(** val locals_of : ideal -> packed **)
+
+let locals_of m =
+  app (entries (fst m)) (map (fun l -> (l, (Npos XH))) (PS.elements (snd m)))
 
 (** val check_downward : system -> counted list -> downward -> bool **)
 
 let check_downward sys targets d =
   let x = PM.map index_ideals d in
+  let rx = pack_rules (filter (fun r -> PM.mem r.src d) sys.rules) in
   (&&)
     ((&&)
       ((&&) (forallb nonblocking sys.rules)
         (forallb (fun t0 ->
-          negb (existsb (fun m -> belowb m (snd t0)) (lookup d (fst t0))))
-          targets))
+          let (s, b) = t0 in
+          let es = entries b in
+          negb (existsb (fun m -> holds_entries m es) (lookup d s))) targets))
       (forallb (fun f ->
         has x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
         sys.families))
-    (forallb (fun r ->
+    (forallb (fun e ->
       forallb (fun m ->
-        forallb (fun n0 ->
-          (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
-            (has x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
+        all_rules rx (fun r ->
+          let d0 = r.whole.dst in
+          forallb (fun n0 ->
+            (||) ((&&) (Coq_Pos.eqb (fst e) d0) (ideal_leb n0 m))
+              (has x d0 n0)) (post_of r.takes r.whole m)) ((fst e),
+          (locals_of m))) (snd e)) (PM.elements d))
 
 type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
@@ -2132,7 +2175,8 @@ let check_views_step v r =
             (&&)
               ((&&)
                 ((&&) (together h arrived)
-                  (forallb (single h) (PS.elements others)))
+                  ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
+                    (forallb (single h) (PS.elements others))))
                 (forallb (fun a -> PS.subset others (row h a))
                   (support arrived)))
               ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
@@ -2312,8 +2356,7 @@ let merge_threads m ls =
 
 let merge m b =
   fold_right (fun e acc ->
-    plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads
-    (PM.elements b)
+    plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (entries b)
 
 (** val merge_counted : merging -> counted -> counted **)
 

@@ -660,11 +660,9 @@ val many : bag -> positive -> n
 
 val nonzero : n -> n option
 
-val of_option : n option -> n
-
-val combine : (n -> n -> n) -> bag -> bag -> bag
-
 val plus : bag -> bag -> bag
+
+val node0 : bag -> n option -> bag -> bag
 
 val minus : bag -> bag -> bag
 
@@ -833,6 +831,8 @@ val only : (positive -> bool) -> bag -> bag
 
 val counts_out : ideal -> positive -> bool
 
+val holds_entries : ideal -> (positive * n) list -> bool
+
 val belowb : ideal -> bag -> bool
 
 val ideal_leb : ideal -> ideal -> bool
@@ -841,7 +841,7 @@ type downward = ideal list PM.t
 
 val image : rule -> PS.t -> PS.t
 
-val post : rule -> ideal -> ideal list
+val post_of : (positive * n) list -> rule -> ideal -> ideal list
 
 val nonblocking : rule -> bool
 
@@ -859,6 +859,8 @@ val index_ideals : ideal list -> ideals
 val candidates : ideals -> ideal -> ideal list
 
 val has : ideals PM.t -> positive -> ideal -> bool
+
+val locals_of : ideal -> packed
 
 val check_downward : system -> counted list -> downward -> bool
 
