@@ -60,7 +60,7 @@ Proof.
 Qed.
 Lemma stuck_false sys c c' : Permutation (snd c) (listed c') -> stuck Any (pack_rules (rules sys)) (fst c, c') = false -> exists d, step Any sys c d.
 Proof.
-  intros P H. unfold stuck, all_rules, pack_rules, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
+  intros P H. unfold stuck, all_rules, pack_rules, index_with, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
   destruct (PM.find (fst c) (group src (rules sys))) as [l|] eqn:F; [|discriminate]. simpl in H.
   assert (K : forall k, forallb (fun r => nothing (packed_fire Any r c')) (lookup (PM.map (map pack) (group leads_key l)) k) = false ->
     exists d, step Any sys c d).

@@ -100,12 +100,12 @@ Definition has (X : PM.t ideals) (s : positive) (n : ideal) : bool :=
 Definition locals_of (m : ideal) : packed := entries (fst m) ++ map (fun l => (l, 1%N)) (PS.elements (snd m)).
 Definition check_downward (sys : system) (targets : list counted) (D : downward) : bool :=
   let X := PM.map index_ideals D in
-  let rx := pack_rules (filter (fun r => PM.mem (src r) D) (rules sys)) in
+  let rx := index_with (fun r => (entries (take r), r)) (filter (fun r => PM.mem (src r) D) (rules sys)) in
   forallb nonblocking (rules sys)
   && forallb (fun t : counted => let (s, b) := t in let es := entries b in negb (existsb (fun m => holds_entries m es) (lookup D s))) targets
   && forallb (fun f => has X (at_shared f) (fixed f, fold_right PS.add PS.empty (any f))) (families sys)
-  && forallb (fun e : positive * list ideal => forallb (fun m => all_rules rx (fun r => let d := dst (whole r) in
-       forallb (fun n => (Pos.eqb (fst e) d && ideal_leb n m) || has X d n) (post_of (takes r) (whole r) m)) (fst e, locals_of m)) (snd e)) (PM.elements D).
+  && forallb (fun e : positive * list ideal => forallb (fun m => all_rules rx (fun r => let d := dst (snd r) in
+       forallb (fun n => (Pos.eqb (fst e) d && ideal_leb n m) || has X d n) (post_of (fst r) (snd r) m)) (fst e, locals_of m)) (snd e)) (PM.elements D).
 
 Lemma candidates_In ms n m : In m (candidates (index_ideals ms) n) -> In m ms.
 Proof.
@@ -210,7 +210,7 @@ Proof.
     assert (Es := PM.elements_correct _ _ Fs). specialize (H4 _ Es). simpl snd in H4. rewrite forallb_forall in H4. specialize (H4 m Im). simpl fst in H4.
     apply all_rules_leader with (r := r) in H4; [|apply filter_In; split; assumption|].
     2: { intros x. apply locals_of_leader. unfold post, post_of in In_. destruct (holds_entries m (entries (take r))); [reflexivity | destruct In_]. }
-    simpl whole in H4. rewrite forallb_forall in H4. specialize (H4 n In_). assert (Is : In m (lookup D (src r))) by (unfold lookup; rewrite Fs; exact Im).
+    simpl snd in H4. simpl fst in H4. rewrite forallb_forall in H4. specialize (H4 n In_). assert (Is : In m (lookup D (src r))) by (unfold lookup; rewrite Fs; exact Im).
     assert (K : exists m', In m' (lookup D (dst r)) /\ ideal_leb n m' = true).
     { apply orb_true_iff in H4 as [H4|H4]; [|apply has_In, H4]. apply andb_true_iff in H4 as [E L]. apply Pos.eqb_eq in E. exists m. rewrite <- E. auto. }
     destruct K as (m' & Im' & L').

@@ -88,10 +88,8 @@ Lemma threads_entries b : listed (entries b) = threads b.
 Proof. rewrite entries_elements. reflexivity. Qed.
 
 (* ---- steps ---- *)
-Record packed_rule := { whole : rule; takes : packed; puts : packed; puts_all : packed; grows : N }.
-Definition pack (r : rule) : packed_rule :=
-  let put_spawn := plus (put r) (spawn r) in
-  {| whole := r; takes := entries (take r); puts := entries (put r); puts_all := entries put_spawn; grows := total put_spawn |}.
+Record packed_rule := { whole : rule; takes : packed; puts : packed }.
+Definition pack (r : rule) : packed_rule := {| whole := r; takes := entries (take r); puts := entries (plus (put r) (spawn r)) |}.
 Definition packed_after (r : rule) (rest : packed) : list packed := if stays r then [rest] else map entries (ways (fates r) rest).
 Definition packed_fire (bd : bound) (r : packed_rule) (c : packed) : list packed :=
   match drops (takes r) c with
@@ -99,9 +97,9 @@ Definition packed_fire (bd : bound) (r : packed_rule) (c : packed) : list packed
   | Some rest =>
     match bd with
     | Threads most =>
-      let arrived := if N.leb (packed_total rest + grows r)%N most then puts_all r else puts r in
+      let arrived := if N.leb (packed_total rest + packed_total (puts r))%N most then puts r else entries (put (whole r)) in
       filter (fun d => N.leb (packed_total d) most) (map (inserts arrived) (packed_after (whole r) rest))
-    | _ => map (inserts (puts_all r)) (packed_after (whole r) rest)
+    | _ => map (inserts (puts r)) (packed_after (whole r) rest)
     end
   end.
 Lemma packed_after_complete r rest os : moved r (listed rest) os -> exists b, In b (packed_after r rest) /\ Permutation (listed b) (present os).
@@ -124,18 +122,18 @@ Proof.
   destruct (packed_after_complete _ _ _ M') as (b & I & Pb).
   assert (Pd : Permutation (snd d) ((threads (put r) ++ created) ++ listed b)).
   { rewrite D, (present_perm _ _ P'), Pb, <- app_assoc. reflexivity. }
-  assert (All : Permutation (listed (puts_all (pack r))) (threads (put r) ++ threads (spawn r))) by (simpl; rewrite threads_entries; apply threads_plus).
-  assert (Gr : (packed_total rest' + grows (pack r))%N = size (rest ++ threads (put r) ++ threads (spawn r))).
-  { simpl. rewrite packed_total_size, total_size, <- size_app. apply size_perm. rewrite Pr, threads_plus. reflexivity. }
+  assert (All : Permutation (listed (puts (pack r))) (threads (put r) ++ threads (spawn r))) by (simpl; rewrite threads_entries; apply threads_plus).
+  assert (Gr : (packed_total rest' + packed_total (puts (pack r)))%N = size (rest ++ threads (put r) ++ threads (spawn r))).
+  { rewrite !packed_total_size, <- size_app. apply size_perm. rewrite Pr, All. reflexivity. }
   destruct bd as [|most|most]; simpl in C, W.
-  - exists (inserts (puts_all (pack r)) b). repeat (split; [auto; fail|]). split; [apply in_map, I|]. rewrite Pd, inserts_perm, All, C. reflexivity.
-  - rewrite <- Gr in C. set (arrived := if N.leb _ most then puts_all (pack r) else puts (pack r)).
+  - exists (inserts (puts (pack r)) b). repeat (split; [auto; fail|]). split; [apply in_map, I|]. rewrite Pd, inserts_perm, All, C. reflexivity.
+  - rewrite <- Gr in C. set (arrived := if N.leb (packed_total rest' + packed_total (puts (pack r)))%N most then puts (pack r) else entries (put r)).
     assert (Pd' : Permutation (snd d) (listed (inserts arrived b))).
     { rewrite Pd, inserts_perm. apply Permutation_app_tail. subst created. unfold arrived. destruct (N.leb _ most); [rewrite All; reflexivity|].
-      simpl puts. rewrite threads_entries, app_nil_r. reflexivity. }
+      rewrite threads_entries, app_nil_r. reflexivity. }
     exists (inserts arrived b). repeat (split; [auto; fail|]). split; [|exact Pd'].
     apply filter_In. split; [apply in_map, I|]. rewrite packed_total_size, <- (size_perm _ _ Pd'). exact W.
-  - exists (inserts (puts_all (pack r)) b). repeat (split; [auto; fail|]). split; [apply in_map, I|]. rewrite Pd, inserts_perm, All, C. reflexivity.
+  - exists (inserts (puts (pack r)) b). repeat (split; [auto; fail|]). split; [apply in_map, I|]. rewrite Pd, inserts_perm, All, C. reflexivity.
 Qed.
 
 Lemma packed_after_sound r rest b : In b (packed_after r rest) -> exists os, moved r (listed rest) os /\ Permutation (listed b) (present os).
@@ -150,35 +148,38 @@ Proof.
   intros R F Pc I. pose proof (drops_spec (entries (take r)) c') as Dr. unfold packed_fire in I. simpl takes in I.
   destruct (drops (entries (take r)) c') as [rest|]; [|destruct I]. rewrite threads_entries, <- Pc in Dr.
   set (all := size (listed rest ++ threads (put r) ++ threads (spawn r))).
-  assert (Gr : (packed_total rest + grows (pack r))%N = all).
-  { unfold all. simpl. rewrite packed_total_size, total_size, <- size_app. apply size_perm. rewrite threads_plus. reflexivity. }
-  assert (All : Permutation (listed (puts_all (pack r))) (threads (put r) ++ threads (spawn r))) by (simpl; rewrite threads_entries; apply threads_plus).
+  assert (All : Permutation (listed (puts (pack r))) (threads (put r) ++ threads (spawn r))) by (simpl; rewrite threads_entries; apply threads_plus).
+  assert (Gr : (packed_total rest + packed_total (puts (pack r)))%N = all).
+  { unfold all. rewrite !packed_total_size, <- size_app. apply size_perm. rewrite All. reflexivity. }
   assert (K : exists b, In b (packed_after r rest) /\ within bd (size (listed d')) = true /\
     Permutation (listed d') (threads (put r) ++ (if within bd all then threads (spawn r) else []) ++ listed b)).
   { destruct bd as [|most|most]; simpl within.
     - apply in_map_iff in I as (b & <- & I). exists b. rewrite inserts_perm, All, <- app_assoc. auto.
     - rewrite Gr in I. apply filter_In in I as [I W]. rewrite packed_total_size in W. apply in_map_iff in I as (b & <- & I). exists b.
       split; [exact I|]. split; [exact W|]. rewrite inserts_perm. destruct (N.leb all most); [rewrite All, <- app_assoc; reflexivity|].
-      simpl puts. rewrite threads_entries. reflexivity.
+      simpl whole. rewrite threads_entries. reflexivity.
     - apply in_map_iff in I as (b & <- & I). exists b. rewrite inserts_perm, All, <- app_assoc. auto. }
   destruct K as (b & Ib & W & Pd). destruct (packed_after_sound _ _ _ Ib) as (os & M & Pb).
   apply a_step with r (listed rest) os (if within bd all then threads (spawn r) else []); auto. simpl. rewrite Pd, Pb. reflexivity.
 Qed.
 
 (* Rules as in [rule_index]. *)
-Definition packed_index := PM.t (PM.t (list packed_rule)).
-Definition pack_rules (rs : list rule) : packed_index := PM.map (PM.map (map pack)) (index_rules rs).
+Definition index_of (A : Type) := PM.t (PM.t (list A)).
+Definition index_with {A} (make : rule -> A) (rs : list rule) : index_of A := PM.map (PM.map (map make)) (index_rules rs).
+Definition packed_index := index_of packed_rule.
+Definition pack_rules (rs : list rule) : packed_index := index_with pack rs.
 (* Whether f holds for all rules that may be possible in a configuration. *)
-Definition all_rules (ix : packed_index) (f : packed_rule -> bool) (c : packed_config) : bool :=
+Definition all_rules {A} (ix : index_of A) (f : A -> bool) (c : packed_config) : bool :=
   match PM.find (fst c) ix with
   | None => true
   | Some m => forallb f (lookup m 1%positive) && forallb (fun e => forallb f (lookup m (Pos.succ (fst e)))) (snd c)
   end.
 Lemma lookup_map {A B} (f : A -> B) m k : lookup (PM.map (map f) m) k = map f (lookup m k).
 Proof. unfold lookup. rewrite find_map. destruct (PM.find k m); reflexivity. Qed.
-Lemma all_rules_leader rs f r c : all_rules (pack_rules rs) f (src r, c) = true -> In r rs -> (forall x, leader r = Some x -> In x (map fst c)) -> f (pack r) = true.
+Lemma all_rules_leader {A} (make : rule -> A) rs f r c : all_rules (index_with make rs) f (src r, c) = true -> In r rs ->
+  (forall x, leader r = Some x -> In x (map fst c)) -> f (make r) = true.
 Proof.
-  intros H I L. unfold all_rules, pack_rules, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
+  intros H I L. unfold all_rules, index_with, index_rules in H. simpl fst in H. simpl snd in H. rewrite !find_map in H.
   assert (J : In r (lookup (group src rs) (src r))) by (apply group_iff; auto).
   unfold lookup in J. destruct (PM.find (src r) (group src rs)) as [l|]; [|destruct J]. simpl in H.
   apply andb_true_iff in H as [H1 H2]. rewrite lookup_map in H1. rewrite forallb_forall in H1, H2.
@@ -190,13 +191,13 @@ Proof.
 Qed.
 Lemma all_rules_In rs f r c : all_rules (pack_rules rs) f (src r, c) = true -> In r rs -> sub (threads (take r)) (listed c) -> f (pack r) = true.
 Proof.
-  intros H I S. apply (all_rules_leader _ _ _ _ H I). intros x E.
+  intros H I S. apply (all_rules_leader pack _ _ _ _ H I). intros x E.
   assert (X : In x (listed c)) by (apply (sub_In _ _ _ S), support_In, least_In, E).
   apply in_flat_map in X as ([y n] & Iy & X). apply repeat_spec in X. simpl in X. subst y. exact (in_map fst _ _ Iy).
 Qed.
 Lemma all_rules_intro rs f s c : (forall r, In r rs -> src r = s -> f (pack r) = true) -> all_rules (pack_rules rs) f (s, c) = true.
 Proof.
-  intros H. unfold all_rules, pack_rules, index_rules. simpl fst. simpl snd. rewrite !find_map.
+  intros H. unfold all_rules, pack_rules, index_with, index_rules. simpl fst. simpl snd. rewrite !find_map.
   destruct (PM.find s (group src rs)) as [l|] eqn:F; [|reflexivity]. simpl.
   assert (K : forall k, forallb f (lookup (PM.map (map pack) (group leads_key l)) k) = true).
   { intros k. rewrite lookup_map. apply forallb_forall. intros p I. apply in_map_iff in I as (r & <- & I). apply group_iff in I as [I _].

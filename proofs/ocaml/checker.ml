@@ -1633,15 +1633,13 @@ let rec inserts b e =
 let packed_total e =
   fold_right (fun e0 n0 -> N.add (snd e0) n0) N0 e
 
-type packed_rule = { whole : rule; takes : packed; puts : packed;
-                     puts_all : packed; grows : n }
+type packed_rule = { whole : rule; takes : packed; puts : packed }
 
 (** val pack : rule -> packed_rule **)
 
 let pack r =
-  let put_spawn = plus r.put r.spawn in
-  { whole = r; takes = (entries r.take); puts = (entries r.put); puts_all =
-  (entries put_spawn); grows = (total put_spawn) }
+  { whole = r; takes = (entries r.take); puts =
+    (entries (plus r.put r.spawn)) }
 
 (** val packed_after : rule -> packed -> packed list **)
 
@@ -1656,24 +1654,30 @@ let packed_fire bd r c =
     (match bd with
      | Threads most0 ->
        let arrived =
-         if N.leb (N.add (packed_total rest0) r.grows) most0
-         then r.puts_all
-         else r.puts
+         if N.leb (N.add (packed_total rest0) (packed_total r.puts)) most0
+         then r.puts
+         else entries r.whole.put
        in
        filter (fun d -> N.leb (packed_total d) most0)
          (map (inserts arrived) (packed_after r.whole rest0))
-     | _ -> map (inserts r.puts_all) (packed_after r.whole rest0))
+     | _ -> map (inserts r.puts) (packed_after r.whole rest0))
   | None -> []
 
-type packed_index = packed_rule list PM.t PM.t
+type 'a index_of = 'a list PM.t PM.t
+
+(** val index_with : (rule -> 'a1) -> rule list -> 'a1 index_of **)
+
+let index_with make rs =
+  PM.map (PM.map (map make)) (index_rules rs)
+
+type packed_index = packed_rule index_of
 
 (** val pack_rules : rule list -> packed_index **)
 
 let pack_rules rs =
-  PM.map (PM.map (map pack)) (index_rules rs)
+  index_with pack rs
 
-(** val all_rules :
-    packed_index -> (packed_rule -> bool) -> packed_config -> bool **)
+(** val all_rules : 'a1 index_of -> ('a1 -> bool) -> packed_config -> bool **)
 
 let all_rules ix f c =
   match PM.find (fst c) ix with
@@ -2051,7 +2055,10 @@ let locals_of m =
 
 let check_downward sys targets d =
   let x = PM.map index_ideals d in
-  let rx = pack_rules (filter (fun r -> PM.mem r.src d) sys.rules) in
+  let rx =
+    index_with (fun r -> ((entries r.take), r))
+      (filter (fun r -> PM.mem r.src d) sys.rules)
+  in
   (&&)
     ((&&)
       ((&&) (forallb nonblocking sys.rules)
@@ -2065,10 +2072,10 @@ let check_downward sys targets d =
     (forallb (fun e ->
       forallb (fun m ->
         all_rules rx (fun r ->
-          let d0 = r.whole.dst in
+          let d0 = (snd r).dst in
           forallb (fun n0 ->
             (||) ((&&) (Coq_Pos.eqb (fst e) d0) (ideal_leb n0 m))
-              (has x d0 n0)) (post_of r.takes r.whole m)) ((fst e),
+              (has x d0 n0)) (post_of (fst r) (snd r) m)) ((fst e),
           (locals_of m))) (snd e)) (PM.elements d))
 
 type partners = { class_of : positive PM.t; rows : PS.t PM.t }

@@ -739,8 +739,7 @@ val inserts : packed -> packed -> packed
 
 val packed_total : packed -> n
 
-type packed_rule = { whole : rule; takes : packed; puts : packed;
-                     puts_all : packed; grows : n }
+type packed_rule = { whole : rule; takes : packed; puts : packed }
 
 val pack : rule -> packed_rule
 
@@ -748,11 +747,15 @@ val packed_after : rule -> packed -> packed list
 
 val packed_fire : bound -> packed_rule -> packed -> packed list
 
-type packed_index = packed_rule list PM.t PM.t
+type 'a index_of = 'a list PM.t PM.t
+
+val index_with : (rule -> 'a1) -> rule list -> 'a1 index_of
+
+type packed_index = packed_rule index_of
 
 val pack_rules : rule list -> packed_index
 
-val all_rules : packed_index -> (packed_rule -> bool) -> packed_config -> bool
+val all_rules : 'a1 index_of -> ('a1 -> bool) -> packed_config -> bool
 
 val nothing : 'a1 list -> bool
 
