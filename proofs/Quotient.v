@@ -1,7 +1,7 @@
 (* Quotients: local states are taken for others, and shared states that are only passed through are left out. *)
-Require Import List Bool Arith NArith PArith Lia Permutation.
+Require Import List Bool Arith NArith ZArith PArith Lia Permutation.
 Require Import FMapPositive MSetPositive.
-Require Import System Multiset Firing Index Trace.
+Require Import System Property Multiset Firing Index Trace Condition.
 Import ListNotations.
 
 (* ---- merging local states ---- *)
@@ -175,4 +175,48 @@ Proof.
     rewrite C1. exact (H t It).
   - apply (Inner q _ Hq). exists (merge_config m c), (merge_counted m t). split; [exact Rq|]. split; [apply in_map, It|].
     split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
+Qed.
+
+(* ---- quotients that change no local state that a condition is about ---- *)
+Fixpoint about (k : condition) : option (list positive) :=
+  match k with
+  | At_least terms _ => Some (map fst terms)
+  | Dead | Live => None
+  | All_of parts | Any_of parts => fold_right (fun p found => match about p, found with Some a, Some b => Some (a ++ b) | _, _ => None end) (Some []) parts
+  end.
+Definition unchanged (m : merging) (l : positive) : bool :=
+  forallb (fun e => negb (Pos.eqb (fst e) l) && match snd e with Some x => negb (Pos.eqb x l) | None => true end) (PM.elements m).
+Definition keeps_condition (m : merging) (k : condition) : bool := match about k with Some ls => forallb (unchanged m) ls | None => false end.
+
+Lemma cnt_merge m l ls : unchanged m l = true -> cnt (merge_threads m ls) l = cnt ls l.
+Proof.
+  intros H. unfold unchanged in H. rewrite forallb_forall in H. unfold merge_threads, cnt. induction ls as [|x ls IH]; [reflexivity|]. simpl map.
+  assert (K : merged_to m x = Some l <-> x = l).
+  { unfold merged_to. destruct (PM.find x m) as [o|] eqn:F; [|split; congruence]. apply PM.elements_correct in F. specialize (H _ F). simpl in H.
+    apply andb_true_iff in H as [A B]. apply negb_true_iff, Pos.eqb_neq in A. split; [|congruence]. intros ->.
+    apply negb_true_iff, Pos.eqb_neq in B. congruence. }
+  simpl count_occ. destruct (merged_to m x) as [y|]; simpl; [|destruct (Pos.eq_dec x l) as [E|]; [apply K in E; discriminate | exact IH]].
+  destruct (Pos.eq_dec y l) as [->|N], (Pos.eq_dec x l) as [E|NE]; rewrite IH; auto; exfalso.
+  - apply NE, K. reflexivity.
+  - apply K in E. congruence.
+Qed.
+Lemma about_part parts ls p : fold_right (fun p found => match about p, found with Some a, Some b => Some (a ++ b) | _, _ => None end) (Some []) parts = Some ls ->
+  In p parts -> exists a, about p = Some a /\ incl a ls.
+Proof.
+  revert ls. induction parts as [|q parts IH]; simpl; intros ls E I; [destruct I|]. destruct (about q) as [a|] eqn:A; [|discriminate].
+  destruct (fold_right _ _ parts) as [b|]; [|discriminate]. injection E as <-. destruct I as [->|I].
+  - exists a. split; [exact A | apply incl_appl, incl_refl].
+  - destruct (IH b eq_refl I) as (a' & A' & J). exists a'. split; [exact A' | apply incl_appr, J].
+Qed.
+Lemma satisfies_merge m sys q c k : keeps_condition m k = true -> satisfies sys c k -> satisfies q (merge_config m c) k.
+Proof.
+  unfold keeps_condition. destruct (about k) as [ls|] eqn:A; [|discriminate]. rewrite forallb_forall. intros H. revert ls A H.
+  induction k as [terms least | | | parts IH | parts IH] using condition_parts; intros ls A H S; try discriminate.
+  - injection A as <-. cbn [satisfies merge_config snd] in *. replace (value_of terms (merge_threads m (snd c))) with (value_of terms (snd c)); [exact S|].
+    clear S. unfold value_of. induction terms as [|[x k] terms IH]; [reflexivity|]. cbn [fold_right fst snd]. rewrite IH by (intros y I; apply H; right; exact I).
+    pose proof (cnt_merge m x (snd c) (H x (or_introl eq_refl))) as E. unfold cnt in E. rewrite E. reflexivity.
+  - rewrite satisfies_all in *. rewrite Forall_forall in *. intros p I. destruct (about_part _ _ _ A I) as (a & Ap & J).
+    apply (IH p I a Ap); [intros x X; apply H, J, X | apply S, I].
+  - rewrite satisfies_any in *. rewrite Exists_exists in *. rewrite Forall_forall in IH. destruct S as (p & I & S). exists p. split; [exact I|].
+    destruct (about_part _ _ _ A I) as (a & Ap & J). apply (IH p I a Ap); [intros x X; apply H, J, X | exact S].
 Qed.

@@ -2345,6 +2345,45 @@ let check_invariants sys targets v vs b =
                 | _ :: _ -> false))
     (check_basis sys targets b (ruled_out sys v vs))
 
+(** val packed_many : packed -> positive -> n **)
+
+let rec packed_many c x =
+  match c with
+  | [] -> N0
+  | p :: t0 ->
+    let (y, n0) = p in
+    if Coq_Pos.eqb x y then N.add n0 (packed_many t0 x) else packed_many t0 x
+
+(** val packed_value : (positive * z) list -> packed -> z **)
+
+let packed_value terms c =
+  fold_right (fun e n0 ->
+    Z.add (Z.mul (snd e) (Z.of_N (packed_many c (fst e)))) n0) Z0 terms
+
+(** val satisfied : packed_index -> packed_config -> condition -> bool **)
+
+let rec satisfied ix c = function
+| At_least (terms, least0) -> Z.leb least0 (packed_value terms (snd c))
+| Dead -> stuck Any ix c
+| Live -> negb (stuck Any ix c)
+| All_of parts -> forallb (satisfied ix c) parts
+| Any_of parts -> existsb (satisfied ix c) parts
+
+(** val check_condition_run :
+    bound -> system -> condition -> counted -> taken_steps -> bool **)
+
+let check_condition_run bd sys k start later =
+  let last = ends start later in
+  (&&) (check_run bd sys start later)
+    (satisfied (pack_rules sys.rules) ((fst last), (entries (snd last))) k)
+
+(** val check_condition_set :
+    bound -> system -> condition -> packed_config list -> bool **)
+
+let check_condition_set bd sys k d =
+  let ix = pack_rules sys.rules in
+  check_set bd sys (fun c -> satisfied ix c k) d
+
 type merging = positive option PM.t
 
 (** val merged_to : merging -> positive -> positive option **)
@@ -2447,45 +2486,6 @@ let check_quotient sys targets m kept fuel inner =
            (map (merge_family m) sys.families) }
            (map (merge_counted m) targets))
      | None -> false)
-
-(** val packed_many : packed -> positive -> n **)
-
-let rec packed_many c x =
-  match c with
-  | [] -> N0
-  | p :: t0 ->
-    let (y, n0) = p in
-    if Coq_Pos.eqb x y then N.add n0 (packed_many t0 x) else packed_many t0 x
-
-(** val packed_value : (positive * z) list -> packed -> z **)
-
-let packed_value terms c =
-  fold_right (fun e n0 ->
-    Z.add (Z.mul (snd e) (Z.of_N (packed_many c (fst e)))) n0) Z0 terms
-
-(** val satisfied : packed_index -> packed_config -> condition -> bool **)
-
-let rec satisfied ix c = function
-| At_least (terms, least0) -> Z.leb least0 (packed_value terms (snd c))
-| Dead -> stuck Any ix c
-| Live -> negb (stuck Any ix c)
-| All_of parts -> forallb (satisfied ix c) parts
-| Any_of parts -> existsb (satisfied ix c) parts
-
-(** val check_condition_run :
-    bound -> system -> condition -> counted -> taken_steps -> bool **)
-
-let check_condition_run bd sys k start later =
-  let last = ends start later in
-  (&&) (check_run bd sys start later)
-    (satisfied (pack_rules sys.rules) ((fst last), (entries (snd last))) k)
-
-(** val check_condition_set :
-    bound -> system -> condition -> packed_config list -> bool **)
-
-let check_condition_set bd sys k d =
-  let ix = pack_rules sys.rules in
-  check_set bd sys (fun c -> satisfied ix c k) d
 
 (** val about : condition -> positive list option **)
 

@@ -936,6 +936,18 @@ val ruled_out : system -> views option -> vector list -> counted -> bool
 val check_invariants :
   system -> counted list -> views option -> vector list -> basis -> bool
 
+val packed_many : packed -> positive -> n
+
+val packed_value : (positive * z) list -> packed -> z
+
+val satisfied : packed_index -> packed_config -> condition -> bool
+
+val check_condition_run :
+  bound -> system -> condition -> counted -> taken_steps -> bool
+
+val check_condition_set :
+  bound -> system -> condition -> packed_config list -> bool
+
 type merging = positive option PM.t
 
 val merged_to : merging -> positive -> positive option
@@ -967,18 +979,6 @@ val no_spawn : rule -> bool
 val check_quotient :
   system -> counted list -> merging -> PS.t -> nat -> (system -> counted list
   -> bool) -> bool
-
-val packed_many : packed -> positive -> n
-
-val packed_value : (positive * z) list -> packed -> z
-
-val satisfied : packed_index -> packed_config -> condition -> bool
-
-val check_condition_run :
-  bound -> system -> condition -> counted -> taken_steps -> bool
-
-val check_condition_set :
-  bound -> system -> condition -> packed_config list -> bool
 
 val about : condition -> positive list option
 
