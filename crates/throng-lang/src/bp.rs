@@ -10,6 +10,7 @@ pub mod jit;
 pub mod lexer;
 pub mod lint;
 pub mod lower;
+pub mod mutants;
 mod narrow;
 pub mod parser;
 mod passive;
