@@ -87,6 +87,8 @@ impl Control {
                     let missing: Vec<String> = missing.map(|i| control.hosts.describe(i)).collect();
                     let why =
                         format!("{} did not connect within {} s", missing.join(", "), patience.as_secs_f64());
+                    // Who hears it goes, and that is not to be reported instead.
+                    control.end();
                     control.announce(Kind::Dead, why.as_bytes());
                     return Err(why);
                 };

@@ -70,6 +70,11 @@ impl Store {
         self.len
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The id that the next configuration will get.
     pub fn end(&self) -> usize {
         self.arena.len() / UNIT
@@ -102,6 +107,12 @@ impl Store {
     /// Whether a configuration is there.
     pub fn contains(&self, packed: &[u8], hash: u64) -> bool {
         !self.slots.is_empty() && self.find(packed, hash).is_none()
+    }
+
+    /// How many bytes more the table will take if it has to grow for so many configurations; 0 if not.
+    pub fn growth(&self, more: usize) -> usize {
+        let grows = self.len + more >= self.slots.len() / 5 * 4;
+        if grows { self.slots.len() / 2 * size_of::<Slot>() } else { 0 }
     }
 
     /// Adds a configuration, unless it is there, and returns its id if it is new.
