@@ -158,7 +158,7 @@ fn sections(function: &Function, leaves: &[Option<Section>]) -> Vec<Seen> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{program::program_of, read, resolved};
+    use super::super::{read, resolved};
     use super::*;
 
     /// The sites of the calls of `main` with this body, as numbers of calls in text order.
@@ -171,7 +171,7 @@ mod tests {
         let mut calls: Vec<(usize, usize, u32)> = Vec::new();
         for (n, node) in nodes.iter().enumerate() {
             if let Kind::Call { site, .. } = node.kind {
-                calls.push((n, site, node.span.map_or(0, |span| span.start)));
+                calls.push((n, site, node.span.start));
             }
         }
         calls.sort_by_key(|call| call.2);
@@ -205,6 +205,6 @@ mod tests {
         }
         let (jit, diagnostics) = read(&(text + "void main() begin f60(); end"), &Default::default());
         assert!(diagnostics.iter().all(|d| !d.is_error()));
-        assert!(program_of(&jit.unwrap()).unwrap().points.len() < 400);
+        assert!(jit.unwrap().program().points.len() < 400);
     }
 }
