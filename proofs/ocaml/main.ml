@@ -54,7 +54,7 @@ let question o kind path (input : Input.t) about_cutoff =
       let text = Input.without_mark (slurp file) in
       if not (is_contest text) then List.map covering (Input.read_prop shared local text)
       else if kind = "pnml" then List.map (fun (a : Contest.asked) -> { a with property = Contest.sought a.property }) (Contest.read input text)
-      else unreadable "property files of the model-checking contest are about Petri nets in PNML, for this checker" in
+      else unreadable "property files of the model-checking contest, about inputs that are not PNML, are not covered by this checker" in
     let asked = List.map (fun text -> covering (Input.read_target shared local text)) o.targets
                 @ (match file with Some file -> of_file file | None -> []) in
     let asked = if asked = [] then List.map covering input.targets else asked in
