@@ -400,9 +400,10 @@ let read_pnml text =
     initial = [((0, bag (List.mapi (fun i e -> (i, tokens e "initialMarking" 0)) places)), [])]; targets = [] }
 
 (* ---- any of them ---- *)
+let without_mark text = (* of the order of bytes *)
+  if String.length text >= 3 && String.sub text 0 3 = "\xef\xbb\xbf" then String.sub text 3 (String.length text - 3) else text
 let read kind init_free text =
-  let bom = "\xef\xbb\xbf" in
-  let text = if String.length text >= 3 && String.sub text 0 3 = bom then String.sub text 3 (String.length text - 3) else text in
+  let text = without_mark text in
   match kind with
   | "tts" -> read_tts text
   | "ntts" -> read_ntts text
