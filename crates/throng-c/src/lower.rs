@@ -188,6 +188,9 @@ pub fn lower(
         notes: Vec::new(),
     };
     l.program.asked = question.violations();
+    if question.ilp32 {
+        l.note("pointers take 8 bytes, though `long` takes 4".into());
+    }
     for unit in units {
         l.unit(unit);
     }
