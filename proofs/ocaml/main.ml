@@ -37,7 +37,7 @@ let is_contest text = let text = String.trim text in text <> "" && text.[0] = '<
 (* What `throng check` asks: families, bound, and the targets; None for what `throng cutoff` asks. *)
 let question o kind path (input : Input.t) about_cutoff =
   let shared = input.shared and local = input.local in
-  let initial = match o.initial with None -> input.initial | Some text -> [Input.read_initial shared local text] in
+  let initial = match o.initial with None -> input.initial | Some text -> [Input.complete input.complements (Input.read_initial shared local text)] in
   let least = List.fold_left (fun n ((_, b), _) -> min n (Input.size b)) max_int initial in
   (match o.threads with
    | Some 0 -> unreadable "a system without threads does nothing"
