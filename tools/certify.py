@@ -1226,7 +1226,7 @@ class Decoder:
             used, asked = Counter(), 0
             for chosen, available in ((body["comparisons"], comparisons), (body["traps"], traps)):
                 for which, times in chosen:
-                    need(which < len(available) and times >= 0, "what is used is not there")
+                    need(which < len(available) and 0 <= times <= 2**40, "what is used is not there")
                     comparison = available[which]
                     if isinstance(comparison, set):
                         comparison = (AT_LEAST, [(p, 1) for p in comparison], 1)
@@ -1292,7 +1292,9 @@ class Decoder:
             return DEAD if c == "dead" else LIVE
         ((kind, body),) = c.items()
         if kind == "at-least":
-            return at_least([(self.index(self.local(l)), n) for l, n in body[0]], body[1])
+            found = at_least([(self.index(self.local(l)), n) for l, n in body[0]], body[1])
+            need(found[0] == AT_LEAST, "a comparison is decided without a configuration")
+            return found
         return join(ALL if kind == "all" else ANY, [self.condition(part) for part in body])
 
     def bad(self, target):

@@ -7,7 +7,9 @@ type config = int * bag
 type rule = { src : int; dst : int; take : bag; put : bag; spawn : bag; moves : (int * int option list) list }
 type family = config * int list  (* exactly these threads, and any number of further ones in these states; sorted *)
 type target = { name : string; bad : config list }
-type t = { shared : names; local : names; rules : rule list; is_net : bool; initial : family list; targets : target list }
+type t = {
+  shared : names; local : names; rules : rule list; is_net : bool; initial : family list; targets : target list;
+  transitions : (string, bag) Hashtbl.t  (* what those of a net in PNML take, by id *) }
 
 (* ---- bags, names ---- *)
 let bag entries : bag =
@@ -34,6 +36,7 @@ let find names word = match names with
 let is_blank c = c = ' ' || c = '\t' || c = '\r' || c = '\n' || c = '\012' || c = '\011'
 let without_comment line = match String.index_opt line '#' with Some i -> String.sub line 0 i | None -> line
 let is_arrow word = word = "->" || word = "+>" || word = "~>"
+let arrow_at line i = i + 1 < String.length line && line.[i + 1] = '>' && (match line.[i] with '-' | '+' | '~' -> true | _ -> false)
 (* Arrows are words of their own. *)
 let words line =
   let n = String.length line in
@@ -42,7 +45,7 @@ let words line =
   let rec go i =
     if i >= n then push n
     else if is_blank line.[i] then (push i; from := i + 1; go (i + 1))
-    else if i + 1 < n && is_arrow (String.sub line i 2) then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
+    else if arrow_at line i then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
     else go (i + 1) in
   go 0;
   List.rev !found
@@ -97,7 +100,6 @@ let in_range shared local text =
   | Numbers s, Numbers l, first :: others -> number first < s && List.for_all (fun d -> number d < l) others
   | _ -> true
 let read_prop shared local text =
-  if String.length (String.trim text) > 0 && (String.trim text).[0] = '<' then unreadable "property files of the model-checking contest are not covered by this checker";
   let targets = List.filter_map (fun line ->
     let line = without_comment line in
     if String.trim line = "" then None
@@ -141,7 +143,7 @@ let read_tts text =
   let shared = Numbers s and local = Numbers l in
   let edges, others = List.partition is_edge (List.filter (( <> ) []) lines) in
   { shared; local; rules = List.concat_map (edge shared local) edges; is_net = false; initial = [((0, []), [0])];
-    targets = List.map (fun line -> read_target shared local (String.concat " " line)) others }
+    targets = List.map (fun line -> read_target shared local (String.concat " " line)) others; transitions = Hashtbl.create 1 }
 
 let read_ntts text =
   let lines = lines text in
@@ -152,7 +154,7 @@ let read_ntts text =
   let text_of = String.concat " " in
   { shared; local; rules = List.concat_map (edge shared local) (List.filter is_edge lines); is_net = false;
     initial = (match about "init" with [] -> [((0, []), [0])] | inits -> List.map (fun l -> read_initial shared local (text_of l)) inits);
-    targets = List.map (fun l -> read_target shared local (text_of l)) (about "target") }
+    targets = List.map (fun l -> read_target shared local (text_of l)) (about "target"); transitions = Hashtbl.create 1 }
 
 (* ---- .spec ---- *)
 type token = Name of string | Number of int | Section of string | Symbol of string | End
@@ -324,7 +326,7 @@ let read_spec init_free text =
             @ (if init_free then List.filter (fun x -> not (List.mem x mentioned)) (List.init (List.length vars) Fun.id) else []) in
   let initial = List.map (fun case -> ((0, bag (List.map (fun (x, n, _) -> (x, n)) case)), List.sort_uniq compare any)) (cases init) in
   if initial = [] then unreadable "there is no initial marking";
-  { shared = Numbers 1; local = names_of (vars @ !fresh); rules = rules @ List.rev !extra; is_net = true; initial; targets }
+  { shared = Numbers 1; local = names_of (vars @ !fresh); rules = rules @ List.rev !extra; is_net = true; initial; targets; transitions = Hashtbl.create 1 }
 
 (* ---- .pnml ---- *)
 type node = Place of int | Transition of int | Reference of string
@@ -392,7 +394,9 @@ let read_pnml text =
   let places = List.rev !places in
   let id e = Option.get (attribute e "id") in
   let rules = List.mapi (fun t _ -> { src = 0; dst = 0; take = bag take.(t); put = bag put.(t); spawn = []; moves = [] }) !transitions in
-  { shared = Numbers 1; local = names_of (List.map id places); rules; is_net = true;
+  let by_id = Hashtbl.create 64 in
+  List.iteri (fun t e -> Hashtbl.replace by_id (id e) (bag take.(t))) (List.rev !transitions);
+  { shared = Numbers 1; local = names_of (List.map id places); rules; is_net = true; transitions = by_id;
     initial = [((0, bag (List.mapi (fun i e -> (i, tokens e "initialMarking" 0)) places)), [])]; targets = [] }
 
 (* ---- any of them ---- *)

@@ -17,6 +17,7 @@ mod passive;
 pub mod printer;
 mod relation;
 mod resolve;
+mod returns;
 mod similar;
 pub mod spans;
 mod targets;

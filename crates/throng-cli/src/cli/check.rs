@@ -27,7 +27,7 @@ pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     #[cfg(feature = "cluster")]
-    if let Some(hosts) = &args.cluster.cluster {
+    if let Some(hosts) = &args.cluster.hosts.cluster {
         return super::cluster::check(args, hosts, console);
     }
     if !args.more.is_empty() && !super::c::is_one_program(args) {

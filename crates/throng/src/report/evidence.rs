@@ -24,7 +24,7 @@ pub struct Explained {
 pub fn explain(certificate: &Certificate) -> Explained {
     match certificate {
         Certificate::Closed(set) => closed(set.len(), false),
-        Certificate::Reduced(set) => closed(set.len(), true),
+        Certificate::Packed(set) => closed(set.len(), set.reduced),
         Certificate::Products(products) => self::products(products),
         Certificate::Downward(set) => Explained {
             kind: "covering set",
