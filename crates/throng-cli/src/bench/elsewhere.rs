@@ -145,9 +145,8 @@ impl Visitor {
         frame::send(&mut self.stream, Kind::Work, &body)?;
         let mut stopped = false;
         loop {
-            match frame::receive(&mut self.stream)? {
-                (Kind::Done, body) => return Ok(serde_json::from_slice(&body)?),
-                _ => {}
+            if let (Kind::Done, body) = frame::receive(&mut self.stream)? {
+                return Ok(serde_json::from_slice(&body)?);
             }
             if !stopped && stop() {
                 stopped = true;
