@@ -218,12 +218,7 @@ fn dial(
 }
 
 /// Makes one run after the other for one connection.
-fn serve(
-    stream: &TcpStream,
-    plan: &Plan,
-    folder: &Path,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> io::Result<()> {
+fn serve(stream: &TcpStream, plan: &Plan, folder: &Path, stop: &(dyn Fn() -> bool + Sync)) -> io::Result<()> {
     let mut reading = stream.try_clone()?;
     let writing = Mutex::new(stream.try_clone()?);
     let send = |kind, body: &[u8]| {

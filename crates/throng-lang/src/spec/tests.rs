@@ -215,7 +215,9 @@ fn syntax_errors_are_pointed_at() {
 
 #[test]
 fn what_is_0_or_1_and_tested_for_0_has_a_complement() {
-    let lock = |rules: &str| format!("vars out inside flag rules {rules} init out>=1, inside=0, flag=0 target inside>=2");
+    let lock = |rules: &str| {
+        format!("vars out inside flag rules {rules} init out>=1, inside=0, flag=0 target inside>=2")
+    };
     let enter = "out>=1, flag=0 -> out'=out-1, inside'=inside+1, flag'=1;";
     let system = good(&lock(&format!("{enter} inside>=1 -> inside'=inside-1, out'=out+1, flag'=0;")));
     assert_eq!(system.complements, [(Local(2), Local(3))]);
