@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::source::Diagnostic;
-use throng_model::{Bag, Local};
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Names, Table};
 use throng_model::unfold::Unfolded;
+use throng_model::{Bag, Local};
 
 /// A system that is written out in full, with the questions its file asks.
 #[derive(Clone, Debug)]
