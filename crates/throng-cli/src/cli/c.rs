@@ -241,7 +241,7 @@ fn decide(
     if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
         engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
     }
-    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose));
+    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
     if args.search.engine == Engine::Auto && abstraction.applies() {
         engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
     }
