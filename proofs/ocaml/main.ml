@@ -33,11 +33,11 @@ let slurp path =
     Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
   with Sys_error why -> unreadable "%s" why | End_of_file -> unreadable "%s: the file changed while it was read" path
 
-let is_contest text = let text = String.trim text in text <> "" && (text.[0] = '<' || (String.length text > 3 && String.sub text 0 4 = "\xef\xbb\xbf<"))
+let is_contest text = let text = String.trim text in text <> "" && text.[0] = '<'
 (* What `throng check` asks: families, bound, and the targets; None for what `throng cutoff` asks. *)
 let question o kind path (input : Input.t) about_cutoff =
   let shared = input.shared and local = input.local in
-  let initial = match o.initial with None -> input.initial | Some text -> [Input.read_initial shared local text] in
+  let initial = match o.initial with None -> input.initial | Some text -> [Input.complete input.complements (Input.read_initial shared local text)] in
   let least = List.fold_left (fun n ((_, b), _) -> min n (Input.size b)) max_int initial in
   (match o.threads with
    | Some 0 -> unreadable "a system without threads does nothing"
@@ -51,10 +51,10 @@ let question o kind path (input : Input.t) about_cutoff =
       | None -> if o.targets = [] && kind <> "spec" && Sys.file_exists beside then Some beside else None in
     let covering (t : Input.target) = { Contest.name = t.name; property = Contest.Covers (List.sort_uniq compare t.bad) } in
     let of_file file =
-      let text = slurp file in
+      let text = Input.without_mark (slurp file) in
       if not (is_contest text) then List.map covering (Input.read_prop shared local text)
       else if kind = "pnml" then List.map (fun (a : Contest.asked) -> { a with property = Contest.sought a.property }) (Contest.read input text)
-      else unreadable "property files of the model-checking contest are about Petri nets in PNML, for this checker" in
+      else unreadable "property files of the model-checking contest, about inputs that are not PNML, are not covered by this checker" in
     let asked = List.map (fun text -> covering (Input.read_target shared local text)) o.targets
                 @ (match file with Some file -> of_file file | None -> []) in
     let asked = if asked = [] then List.map covering input.targets else asked in

@@ -37,7 +37,7 @@ pub type Literal = (u32, Side, bool);
 pub type Cube = Vec<Literal>;
 
 /// At most so many predicates decide about one.
-const MOST_RELEVANT: usize = 10;
+const MOST_RELEVANT: usize = 8;
 /// The longest cubes that are looked for among many predicates.
 const LONGEST: u32 = 3;
 
@@ -69,9 +69,7 @@ pub fn edge_count(graph: &Graph) -> usize {
 
 /// The predicates that live before and after an edge.
 pub fn living(program: &Program, graph: &Graph, list: &[Predicate], n: usize) -> (Vec<bool>, Vec<bool>) {
-    let at = |place: usize| {
-        list.iter().map(move |p| p.lives(graph, program, &graph.places[place])).collect::<Vec<bool>>()
-    };
+    let at = |place: usize| list.iter().map(move |p| p.lives(graph, program, place)).collect::<Vec<bool>>();
     let none = || vec![false; list.len()];
     let shared = || list.iter().map(|p| p.template.is_none()).collect::<Vec<bool>>();
     match n.checked_sub(graph.edges.len()) {

@@ -176,6 +176,17 @@ impl<'a> Encoder<'a> {
             }
             BinOp::Lt => truth(self.less(a, b, at)),
             BinOp::Le => truth(!self.less(b, a, at)),
+            BinOp::Rem if let Some(k) = self.power_of_two(b) => {
+                // The lowest bits, and the sign of the dividend unless they are all 0.
+                let x = self.extend(a, 64);
+                let no = self.sat.constant(false);
+                let rest = x[..k].iter().fold(no, |some, &bit| self.sat.or(some, bit));
+                let above = if at.signed { self.sat.and(x[63], rest) } else { no };
+                let mut bits = x[..k].to_vec();
+                bits.push(above);
+                let exact = Value { bits, signed: true };
+                self.cast(exact, at)
+            }
             BinOp::Div | BinOp::Rem => {
                 let (x, y, signed) = self.align(a, b, !at.signed);
                 let (quotient, rest) = if at.signed {
@@ -207,6 +218,15 @@ impl<'a> Encoder<'a> {
                 Value { bits, signed }
             }
         }
+    }
+
+    /// The exponent of a constant that is a power of two.
+    fn power_of_two(&self, v: &Value) -> Option<usize> {
+        let (no, yes) = (self.sat.constant(false), self.sat.constant(true));
+        let constant = v.bits.iter().all(|&b| b == no || b == yes);
+        let mut ones = v.bits.iter().enumerate().filter(|(_, b)| **b == yes);
+        let first = ones.next()?.0;
+        (constant && !v.signed && ones.next().is_none() && first < 32).then_some(first)
     }
 
     fn typed(&mut self, bits: Vec<Lit>, at: Int) -> Value {
@@ -275,6 +295,9 @@ impl<'a> Encoder<'a> {
     fn divide(&mut self, x: &[Lit], y: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
         let no = self.sat.constant(false);
         let width = x.len();
+        if y.iter().all(|&l| l == no || l == !no) && y.iter().any(|&l| l != no) {
+            return self.divide_by(x, y);
+        }
         let mut divisor = y.to_vec();
         divisor.push(no);
         let mut rest = vec![no; width + 1];
@@ -287,6 +310,24 @@ impl<'a> Encoder<'a> {
             rest = rest.iter().zip(&less).map(|(&r, &l)| self.sat.mux(borrow, l, r)).collect();
         }
         rest.pop();
+        (quotient, rest)
+    }
+
+    /// The same by a constant: what multiplication and addition bring back.
+    fn divide_by(&mut self, x: &[Lit], y: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
+        let no = self.sat.constant(false);
+        let long =
+            |bits: &[Lit]| bits.iter().copied().chain(std::iter::repeat_n(no, x.len())).collect::<Vec<Lit>>();
+        let quotient: Vec<Lit> = x.iter().map(|_| self.sat.fresh()).collect();
+        let rest: Vec<Lit> = x.iter().map(|_| self.sat.fresh()).collect();
+        let product = self.multiply(&long(&quotient), &long(y));
+        let sum = self.add(&product, &long(&rest), false);
+        for (&a, b) in sum.iter().zip(long(x)) {
+            let differ = self.sat.xor(a, b);
+            self.sat.clause(&[!differ]);
+        }
+        let less = self.subtract(&rest, y).1;
+        self.sat.clause(&[less]);
         (quotient, rest)
     }
 

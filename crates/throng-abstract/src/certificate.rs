@@ -13,7 +13,7 @@ use throng_check::certify::Fault;
 use throng_model::limits::Limits;
 
 use crate::abstraction::{Cube, edge, edge_count};
-use crate::edges::Graph;
+use crate::edges::{Graph, Reading};
 use crate::predicates::Predicate;
 use crate::prove::Proof;
 use crate::recheck::check_edge;
@@ -42,6 +42,9 @@ pub struct Document {
     pub safe: Vec<String>,
     /// Whether it is taken for granted that computed accesses stay inside their objects.
     pub trusts_bounds: bool,
+    /// Whether what is read at a computed place of an array is taken to be anything.
+    #[serde(default)]
+    pub summarises_arrays: bool,
     /// The predicates.
     pub predicates: Vec<Stated>,
     /// For each edge, literals that no step along it satisfies together.
@@ -142,6 +145,7 @@ pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
         program: identity(loaded),
         safe: properties(loaded),
         trusts_bounds: graph.trusts,
+        summarises_arrays: graph.summarises,
         predicates: proof.predicates.iter().map(stated).collect(),
         never: proof.never.clone(),
         proof: proof.abstract_proof.clone(),
@@ -191,7 +195,8 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     if document.safe != properties(loaded) {
         return Err(invalid("it does not answer what is asked"));
     }
-    let graph = Graph::of(&loaded.program, document.trusts_bounds)
+    let reading = Reading { trusting: document.trusts_bounds, summarising: document.summarises_arrays };
+    let graph = Graph::of(&loaded.program, reading)
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
     let mut list = Vec::new();
     for stated in &document.predicates {

@@ -6,6 +6,7 @@ use throng_c::goto::{
     BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Start, Violation, address, next,
 };
 
+use crate::copies::copies;
 use crate::simplify::{binary, cast, fits, negate, partial, substitute};
 use crate::variables::{INPUT, Variables};
 
@@ -73,6 +74,12 @@ pub struct Graph {
     pub initial: Edge,
     /// Whether it is taken for granted that computed accesses stay inside their objects.
     pub trusts: bool,
+    /// Whether what is read at a computed place of a small array is open, though its parts are variables.
+    pub summarises: bool,
+    /// For each place, variables that are equal to others there; no path speaks of them.
+    pub copies: Vec<Vec<(u32, u32)>>,
+    /// The numbers in the guards and assignments of paths.
+    pub constants: FxHashSet<i64>,
     /// For each template the place at which its threads begin, and what its variables are there.
     pub entries: Vec<(usize, Edge)>,
 }
@@ -84,10 +91,18 @@ const MOST_EDGES: usize = 4000;
 /// A computed address may be one of so many variables.
 const MOST_TARGETS: usize = 8;
 
+/// How accesses with computed addresses are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// It is taken for granted that an access that is computed from one object is inside of it; else, being outside is a failure.
+    pub trusting: bool,
+    /// An access to an array is not one to each of its parts, however few they are: what is read is open, and all parts are when it is written.
+    pub summarising: bool,
+}
+
 impl Graph {
-    /// The graph of a program; `Err` says what is in the way. An access that is computed from one object and may be outside of it is a
-    /// failure, unless `trusting`: then it is taken for granted that there is none, and [`Graph::trusts`] says whether that matters.
-    pub fn of(program: &Program, trusting: bool) -> Result<Graph, String> {
+    /// The graph of a program; `Err` says what is in the way. [`Graph::trusts`] and [`Graph::summarises`] say whether the reading matters.
+    pub fn of(program: &Program, reading: Reading) -> Result<Graph, String> {
         let variables = Variables::of(program)?;
         let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
         if !program.asked.iter().all(plain) {
@@ -102,9 +117,11 @@ impl Graph {
             places: Vec::new(),
             edges: Vec::new(),
             joined: vec![false; program.templates.len()],
+            copies: (0..program.templates.len()).map(|t| copies(program, &variables, t)).collect(),
             variables: &variables,
-            trusting,
+            reading,
             trusted: false,
+            summarised: false,
         };
         let entries = (0..program.templates.len()).map(|template| {
             let of = |id: &u32| variables.list[*id as usize].template == Some(template);
@@ -120,8 +137,18 @@ impl Graph {
                 return Err(format!("there are more than {MOST_EDGES} paths between visible steps"));
             }
         }
-        let (places, edges, trusts) = (builder.places, builder.edges, builder.trusted);
-        Ok(Graph { places, edges, initial, entries, variables, trusts })
+        let (trusts, summarises) = (builder.trusted, builder.summarised);
+        let (places, edges) = (builder.places, builder.edges);
+        let mut constants = FxHashSet::default();
+        for e in edges.iter().chain([&initial]).chain(entries.iter().map(|e| &e.1)) {
+            for x in e.guard.iter().chain(e.updates.iter().map(|u| &u.1)) {
+                x.constants(&mut |c| {
+                    constants.insert(c);
+                });
+            }
+        }
+        let copies = places.iter().map(|p| copied(&builder.copies, &variables, p)).collect();
+        Ok(Graph { places, edges, initial, entries, variables, trusts, summarises, constants, copies })
     }
 
     /// The templates that threads run at the start, and whether any number of them does.
@@ -146,6 +173,12 @@ fn start_edge(variables: &Variables, which: impl Fn(&u32) -> bool) -> Edge {
     });
     let updates = updates.collect();
     Edge { from: 0, to: To::Place(0), guard: vec![], updates, starts: vec![], inputs, path: vec![] }
+}
+
+/// The copies at a place, as variables.
+fn copied(all: &[Vec<FxHashMap<Reg, Reg>>], v: &Variables, place: &Place) -> Vec<(u32, u32)> {
+    let at = &all[place.template][place.pc];
+    at.iter().map(|(&r, &of)| (v.register(place.template, r), v.register(place.template, of))).collect()
 }
 
 /// Instructions that a loop comes back to.
@@ -179,12 +212,15 @@ fn loop_heads(code: &[Instr]) -> FxHashSet<usize> {
 struct Builder<'a> {
     program: &'a Program,
     variables: &'a Variables,
-    trusting: bool,
+    reading: Reading,
     trusted: bool,
+    summarised: bool,
     /// Instructions at which paths end, though no other thread sees them.
     cuts: Vec<FxHashSet<usize>>,
     /// Whether paths end where they meet, because there were too many.
     joined: Vec<bool>,
+    /// For each template and instruction, registers that are equal to others.
+    copies: Vec<Vec<FxHashMap<Reg, Reg>>>,
     numbers: FxHashMap<Place, usize>,
     places: Vec<Place>,
     edges: Vec<Edge>,
@@ -218,11 +254,12 @@ impl Builder<'_> {
         let place = self.places[from];
         let template = place.template;
         let before = self.edges.len();
+        let copies = copied(&self.copies, self.variables, &place);
         loop {
             let first = Path {
                 pc: place.pc,
                 depth: u32::from(place.atomic),
-                values: FxHashMap::default(),
+                values: copies.iter().map(|&(id, of)| (id, Expr::Reg(of))).collect(),
                 guard: Vec::new(),
                 starts: Vec::new(),
                 children: Vec::new(),
@@ -568,7 +605,7 @@ impl Builder<'_> {
 
     /// An access outside of the object that its address is computed from.
     fn outside(&mut self, from: usize, path: Path) {
-        if self.trusting {
+        if self.reading.trusting {
             self.trusted = true;
         } else {
             self.undefined(from, path, "an access may be outside its object");
@@ -576,11 +613,15 @@ impl Builder<'_> {
     }
 
     /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
-    fn large_object(&self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
+    fn large_object(&mut self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
         let object = base(a)?;
         let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
-        let large = (candidates == 0 || candidates > MOST_TARGETS) && found.init.len() >= 8;
-        large.then_some((object, found.init.len()))
+        let large = candidates == 0 || candidates > MOST_TARGETS;
+        if found.init.len() < 8 || !large && (!self.reading.summarising || candidates == 1) {
+            return None;
+        }
+        self.summarised |= !large;
+        Some((object, found.init.len()))
     }
 
     fn undefined(&mut self, from: usize, path: Path, why: &str) {
@@ -589,7 +630,12 @@ impl Builder<'_> {
 
     fn add(&mut self, from: usize, path: Path, to: To) {
         let mut updates: Vec<(u32, Expr)> = path.values.into_iter().collect();
-        updates.retain(|(id, e)| *e != Expr::Reg(*id));
+        // A copy that is left alone keeps its value.
+        let copies = copied(&self.copies, self.variables, &self.places[from]);
+        let same = |id: u32, e: &Expr| {
+            *e == Expr::Reg(id) || copies.iter().any(|&(copy, of)| copy == id && *e == Expr::Reg(of))
+        };
+        updates.retain(|(id, e)| !same(*id, e));
         updates.extend(path.children);
         updates.sort_unstable_by_key(|u| u.0);
         let (guard, starts, inputs) = (path.guard, path.starts, path.inputs);

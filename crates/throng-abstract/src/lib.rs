@@ -16,7 +16,9 @@
 pub mod abstraction;
 pub mod blast;
 pub mod certificate;
+pub mod copies;
 pub mod edges;
+pub mod offered;
 pub mod predicates;
 pub mod prove;
 mod recheck;
@@ -24,4 +26,5 @@ pub mod refine;
 pub mod render;
 pub mod sat;
 pub mod simplify;
+pub mod transitions;
 pub mod variables;

@@ -6,7 +6,7 @@ use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 use crate::blast::Encoder;
-use crate::edges::{Graph, Place};
+use crate::edges::Graph;
 use crate::simplify::{is_total, size};
 use crate::variables::{OTHER, Variables};
 
@@ -47,14 +47,17 @@ impl Predicate {
         })
     }
 
-    /// Whether threads at a place may still read all its variables.
-    pub fn lives(&self, graph: &Graph, program: &Program, place: &Place) -> bool {
-        let live = &program.templates[place.template].live[place.pc];
-        self.template.is_none_or(|t| t == place.template)
-            && self.variables.iter().all(|&id| match graph.variables.register_of(id) {
-                Some(r) => live.binary_search(&r).is_ok(),
-                None => true,
-            })
+    /// Whether threads at a place, by number, may still read all its variables, or copies of them.
+    pub fn lives(&self, graph: &Graph, program: &Program, place: usize) -> bool {
+        let at = &graph.places[place];
+        let live = &program.templates[at.template].live[at.pc];
+        let read = |id: u32| match graph.variables.register_of(id) {
+            Some(r) => live.binary_search(&r).is_ok(),
+            None => true,
+        };
+        let copied = |id: u32| graph.copies[place].iter().any(|&(copy, of)| of == id && read(copy));
+        self.template.is_none_or(|t| t == at.template)
+            && self.variables.iter().all(|&id| read(id) || copied(id))
     }
 
     /// As C, nearly.
@@ -122,11 +125,20 @@ pub struct Predicates {
 }
 
 impl Predicates {
-    /// Adds a predicate unless it is there, or its opposite.
+    /// Adds a predicate if it is new.
     pub fn add(&mut self, p: Predicate, variables: &Variables, limits: &Limits) -> Result<bool, Unknown> {
+        let new = self.is_new(&p, variables, limits)?;
+        if new {
+            self.list.push(p);
+        }
+        Ok(new)
+    }
+
+    /// Whether a predicate is not in use, nor its opposite, and says something.
+    pub fn is_new(&mut self, p: &Predicate, variables: &Variables, limits: &Limits) -> Result<bool, Unknown> {
         let types = |id: u32| -> Int { variables.ty(id) };
         for q in &self.list {
-            if *q == p {
+            if q == p {
                 return Ok(false);
             }
             if q.variables != p.variables {
@@ -150,10 +162,6 @@ impl Predicates {
         }
         let mut encoder = Encoder::new(limits, &types);
         let it = encoder.truth(&p.expr);
-        if !encoder.solve(&[it])? || !encoder.solve(&[!it])? {
-            return Ok(false);
-        }
-        self.list.push(p);
-        Ok(true)
+        Ok(encoder.solve(&[it])? && encoder.solve(&[!it])?)
     }
 }

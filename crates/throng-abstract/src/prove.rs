@@ -2,19 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-use throng::{Engine, Format, Input, Job, Settings, Start};
+use throng::report::plural;
+use throng::{Engine, Format, Input, Job, Outcome, Settings, Start};
 use throng_c::goto::{BinOp, Expr, Int, Program};
 use throng_check::certificate::write::document;
+use throng_model::concrete::{Moment, needed};
 use throng_model::limits::Limits;
-use throng_model::thread_names::{Role, ThreadNames};
-use throng_model::verdict::{Trace, Unknown};
+use throng_model::thread_names::Role;
+use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::abstraction::{Abstraction, Cube, edge, edge_count};
-use crate::edges::{Graph, To};
+use crate::edges::{Graph, Reading, To};
 use crate::predicates::{Predicate, Predicates};
-use crate::refine::{Move, Simulated, discover, simulate};
+use crate::refine::{Move, Simulated, beginnings, discover, late_reason, simulate};
 use crate::render::{Rendered, render};
-use crate::simplify::type_of;
+use crate::simplify::{size, type_of};
+use crate::transitions::{Seen, Values, facts_against};
 use crate::variables::Variables;
 
 /// What happened in one round, for people.
@@ -32,6 +35,10 @@ pub struct Round {
     pub times: (Duration, Duration),
     /// What comes of it.
     pub then: String,
+    /// The predicates.
+    pub tried: Vec<String>,
+    /// The run of the abstraction that was followed: threads and lines of the C file.
+    pub run: Vec<(u32, u32)>,
     /// The abstract program.
     pub program: String,
 }
@@ -50,35 +57,49 @@ pub struct Proof {
     pub engine: String,
 }
 
-/// Tries to prove that no violation can happen: first with every computed access inside its object as a part of the proof, then, if that fails, taking
-/// it for granted ([`Graph::trusts`]). The graph that the result is about comes with it.
+/// Tries to prove that no violation can happen, with one [`Reading`] after another: first with arrays as a whole, then with their parts; first with
+/// every computed access inside its object as a part of the proof, then taking it for granted. The predicates that are offered are used from the first round on. The graph that the result is about comes with it.
 pub fn attempt(
     program: &Program,
+    offered: &[Predicate],
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<(Graph, Ended), Unknown> {
-    let refused = Unknown::Inconclusive;
-    let strict = Graph::of(program, false).map_err(refused)?;
-    let trusting = Graph::of(program, true).map_err(refused)?;
-    let seeds = Vec::new();
-    if !trusting.trusts {
-        let ended = prove(program, &strict, seeds, limits, watch)?;
-        return Ok((strict, ended));
-    }
-    let share = limits.time_left().map_or(LONGEST_STRICT, |left| (left / 3).min(LONGEST_STRICT));
-    match prove(program, &strict, seeds.clone(), &limits.part().timeout(share), watch) {
-        Ok(Ended::Found(run, values)) if is_violation(&strict, &run) => {
-            return Ok((strict, Ended::Found(run, values)));
+    let mut graphs: Vec<Graph> = Vec::new();
+    let mut last = None;
+    for (trusting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
+        match Graph::of(program, Reading { trusting, summarising }) {
+            Ok(graph) if graph.trusts == trusting && graph.summarises == summarising => graphs.push(graph),
+            Ok(_) => {}
+            Err(why) => last = Some(Err(Unknown::Inconclusive(why))),
         }
-        Ok(Ended::Proved(proof)) => return Ok((strict, Ended::Proved(proof))),
-        Ok(Ended::Found(..)) | Err(_) => limits.check()?,
     }
-    let ended = prove(program, &trusting, seeds, limits, watch)?;
-    Ok((trusting, ended))
+    let mut left = graphs.len() as u32;
+    for graph in graphs {
+        let share = limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
+        left -= 1;
+        let part = if left == 0 { limits.part() } else { limits.part().timeout(share) };
+        match prove(program, &graph, offered, &part, watch) {
+            Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
+            // What a whole array hides, its parts may show to be impossible.
+            Ok(Ended::Found(run, values)) => {
+                let real = is_violation(&graph, &run) && !graph.summarises;
+                last = Some(Ok((graph, Ended::Found(run, values))));
+                if real {
+                    break;
+                }
+            }
+            Err(why) => {
+                limits.check()?;
+                last = Some(Err(why));
+            }
+        }
+    }
+    last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
 }
 
-/// How long a proof is tried that also shows accesses to be inside their objects.
-const LONGEST_STRICT: Duration = Duration::from_secs(10);
+/// How long a proof is tried before the next reading is.
+const LONGEST_SHARE: Duration = Duration::from_secs(15);
 
 /// How the loop ended.
 pub enum Ended {
@@ -88,8 +109,10 @@ pub enum Ended {
     Found(Vec<Move>, Vec<Vec<i64>>),
 }
 
+/// How long another reason is looked for why a run stops.
+const LONGEST_LATE: Duration = Duration::from_secs(2);
 /// The most rounds.
-const MOST_ROUNDS: usize = 40;
+const MOST_ROUNDS: usize = 200;
 /// The most predicates.
 const MOST_PREDICATES: usize = 40;
 
@@ -97,20 +120,23 @@ const MOST_PREDICATES: usize = 40;
 pub fn prove(
     program: &Program,
     graph: &Graph,
-    seeds: Vec<Predicate>,
+    offered: &[Predicate],
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<Ended, Unknown> {
     let mut predicates = Predicates::default();
-    for p in seeds {
-        predicates.add(p, &graph.variables, limits)?;
+    for p in offered {
+        predicates.add(p.clone(), &graph.variables, limits)?;
     }
     let mut abstraction = Abstraction::default();
+    // Facts that runs showed to be missing, by edge.
+    let mut more: Vec<Vec<Cube>> = vec![Vec::new(); edge_count(graph)];
     for number in 1..=MOST_ROUNDS {
         let began = Instant::now();
-        let never = (0..edge_count(graph))
+        let mut never = (0..edge_count(graph))
             .map(|n| abstraction.facts(program, graph, &predicates, n, limits))
             .collect::<Result<Vec<_>, _>>()?;
+        never.iter_mut().zip(&more).for_each(|(facts, more)| facts.extend(more.iter().cloned()));
         let rendered = render(program, graph, &predicates.list, &never);
         let abstracting = began.elapsed();
         let began = Instant::now();
@@ -128,6 +154,8 @@ pub fn prove(
             engine: outcome.answered_by(),
             times: (abstracting, began.elapsed()),
             then: String::new(),
+            tried: predicates.list.iter().map(|p| p.text(&graph.variables)).collect(),
+            run: Vec::new(),
             program: rendered.text.clone(),
         };
         if outcome.is_safe() {
@@ -156,8 +184,9 @@ pub fn prove(
                 why => why,
             });
         };
-        let moves =
-            moves(&outcome.problem, trace, &rendered).ok_or_else(|| internal("a run has no names"))?;
+        let (moves, seen) =
+            moves(&outcome, trace, &rendered).ok_or_else(|| internal("a run has no names"))?;
+        round.run = moves.iter().filter_map(|m| Some((m.thread, line(program, graph, m)?))).collect();
         match simulate(graph, &moves, limits)? {
             Simulated::Feasible(values) => {
                 round.then = "a run with exact values".into();
@@ -165,8 +194,48 @@ pub fn prove(
                 return Ok(Ended::Found(moves, values));
             }
             Simulated::Infeasible(last, core) => {
+                let place = line(program, graph, &moves[last]);
+                let place = place.map_or("the start".into(), |line| format!("line {line}"));
+                round.run.truncate(round.run.len() - (moves.len() - 1 - last).min(round.run.len()));
+                let mut facts = 0;
+                for (m, seen) in moves.iter().zip(&seen).take(last + 1) {
+                    let known = &never[m.edge];
+                    for cube in facts_against(program, graph, &predicates.list, m.edge, seen, limits)? {
+                        if !known.contains(&cube) && !more[m.edge].contains(&cube) {
+                            more[m.edge].push(cube);
+                            facts += 1;
+                        }
+                    }
+                }
+                if facts > 0 {
+                    round.then = format!("a run stops at {place}: {}", plural(facts, "more fact"));
+                    watch(&round);
+                    continue;
+                }
+                let early = discover(graph, &moves, last, &core);
+                let mut found = unused(early, &mut predicates, graph, limits)?;
+                let short =
+                    limits.part().timeout(limits.time_left().map_or(LONGEST_LATE, |t| t.min(LONGEST_LATE)));
+                let late = match late_reason(graph, &moves, &short) {
+                    Ok(late) => late,
+                    Err(_) => {
+                        limits.check()?;
+                        None
+                    }
+                };
+                if let Some(late) = late {
+                    let run = &moves[late.first..];
+                    let late = discover(graph, run, late.stop.0, &late.stop.1);
+                    let late = unused(late, &mut predicates, graph, limits)?;
+                    if !late.is_empty() && (found.is_empty() || cost(&late, graph) < cost(&found, graph)) {
+                        found = late;
+                    }
+                }
+                if found.is_empty() {
+                    found = unused(beginnings(graph, &moves, &core), &mut predicates, graph, limits)?;
+                }
                 let mut added = Vec::new();
-                for p in discover(graph, &moves, last, &core) {
+                for p in found {
                     let bounds = bounds(&p, &predicates.list, &graph.variables);
                     for p in std::iter::once(p).chain(bounds) {
                         let text = p.text(&graph.variables);
@@ -175,7 +244,6 @@ pub fn prove(
                         }
                     }
                 }
-                let place = place(program, graph, &moves[last]);
                 round.then = match added.is_empty() {
                     true => format!("no predicate tells why a run stops at {place}"),
                     false => format!("a run stops at {place}: {}", added.join("; ")),
@@ -191,6 +259,32 @@ pub fn prove(
         }
     }
     Err(Unknown::Inconclusive(format!("no proof after {MOST_ROUNDS} rounds of abstraction")))
+}
+
+/// Those of some predicates that are not in use.
+fn unused(
+    found: Vec<Predicate>,
+    predicates: &mut Predicates,
+    graph: &Graph,
+    limits: &Limits,
+) -> Result<Vec<Predicate>, Unknown> {
+    let mut new = Vec::new();
+    for p in found {
+        if predicates.is_new(&p, &graph.variables, limits)? {
+            new.push(p);
+        }
+    }
+    Ok(new)
+}
+
+/// How much is to be feared from predicates: their size, and constants that the program does not have, of which there may be no end.
+fn cost(list: &[Predicate], graph: &Graph) -> usize {
+    let strange = |p: &Predicate| {
+        let mut n = 0;
+        p.expr.constants(&mut |c| n += usize::from(!graph.constants.contains(&c)));
+        n
+    };
+    list.iter().map(|p| size(&p.expr) + 10 * strange(p)).sum()
 }
 
 /// Against `x == 0`, `x == 2`, `x == 4` and so on: with the second of these, whether x is less or more than the first.
@@ -217,35 +311,59 @@ fn internal(why: &str) -> Unknown {
     Unknown::Inconclusive(format!("abstraction failed: {why}"))
 }
 
-/// Where a step is in the C program.
-pub fn place(program: &Program, graph: &Graph, m: &Move) -> String {
-    let Some(e) = graph.edges.get(m.edge) else { return "the start".into() };
+/// Where a step is in the C program; `None`: before it.
+fn line(program: &Program, graph: &Graph, m: &Move) -> Option<u32> {
+    let e = graph.edges.get(m.edge)?;
     let from = graph.places[e.from];
     let pc = match (&e.to, e.path.last()) {
         (To::Fail(..), Some(&pc)) => pc,
         _ => e.path.first().copied().unwrap_or(from.pc),
     };
-    format!("line {}", program.origin(from.template, pc).line)
+    Some(program.origin(from.template, pc).line)
 }
 
-/// The edges that a run of the abstract program takes.
-fn moves(problem: &throng_model::problem::Problem, trace: &Trace, rendered: &Rendered) -> Option<Vec<Move>> {
-    let mut names = ThreadNames::new(&trace.start.threads)?;
+/// The edges that a run of the abstract program takes, and the predicates that matter at each.
+fn moves(outcome: &Outcome, trace: &Trace, rendered: &Rendered) -> Option<(Vec<Move>, Vec<Seen>)> {
+    let problem = &outcome.problem;
+    let reached = outcome.answer.verdicts.iter().position(|v| matches!(v, Verdict::Unsafe(_)))?;
+    let model = &*problem.model;
+    let (moments, changes) = needed(model, problem.targets.get(reached)?, trace, None)?;
+    let values = |named: Vec<(String, String)>| -> Values {
+        let known = named.iter().filter_map(|(name, value)| {
+            let number = name.strip_prefix(['s', 'b'])?.parse().ok()?;
+            Some((number, value.parse::<u8>().ok()? == 1))
+        });
+        known.collect()
+    };
+    let local = |moment: &Moment, thread| -> Values {
+        moment.threads.get(&thread).map(|&l| values(model.local_values(l))).unwrap_or_default()
+    };
+    let with_shared = |moment: &Moment, thread| -> Values {
+        let mut all = values(model.shared_values(moment.shared));
+        all.extend(local(moment, thread));
+        all
+    };
     let mut found: Vec<Move> = Vec::new();
-    for taken in &trace.steps {
-        let changes = names.step(&*problem.model, &taken.step, &taken.after, None)?;
-        let line = problem.model.edge_place(taken.step.edge).line;
-        let acts = changes.iter().find(|c| c.role == Role::Acts)?.thread.0;
+    let mut seen: Vec<Seen> = Vec::new();
+    for (k, (taken, changes)) in trace.steps.iter().zip(&changes).enumerate() {
+        let line = model.edge_place(taken.step.edge).line;
+        let acts = changes.iter().find(|c| c.role == Role::Acts)?.thread;
         if let Some(&edge) = rendered.edges.get(&line) {
-            found.push(Move { thread: acts, edge, started: None });
+            found.push(Move { thread: acts.0, edge, started: None });
+            let (now, later) = (&moments[k], &moments[k + 1]);
+            let others = now.threads.keys().filter(|&&t| t != acts);
+            seen.push(Seen {
+                mine: (with_shared(now, acts), with_shared(later, acts)),
+                others: others.map(|&t| (local(now, t), local(later, t))).collect(),
+            });
         }
         for change in changes.iter().filter(|c| c.role == Role::Created) {
-            if let Some(m) = found.iter_mut().rev().find(|m| m.thread == acts) {
+            if let Some(m) = found.iter_mut().rev().find(|m| m.thread == acts.0) {
                 m.started.get_or_insert(change.thread.0);
             }
         }
     }
-    Some(found)
+    Some((found, seen))
 }
 
 /// Whether a run ends in a violation that was asked for.

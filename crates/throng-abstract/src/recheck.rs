@@ -46,10 +46,6 @@ pub fn check_edge(
         // Some bit is set.
         plain.solver.add_clause_reuse(&mut word.clone());
     }
-    for (id, e) in &edge.updates {
-        let word = plain.word(e, false);
-        plain.later.insert(*id, word);
-    }
     for (n, cube) in cubes.iter().enumerate() {
         limits.check()?;
         let mut assumptions = Vec::new();
@@ -144,15 +140,29 @@ impl Plain<'_> {
         word
     }
 
+    /// A variable of the thread that moves, after the step.
+    fn after(&mut self, id: u32) -> Word {
+        if let Some(word) = self.later.get(&id) {
+            return word.clone();
+        }
+        let edge = self.edge;
+        let word = match edge.updates.iter().find(|u| u.0 == id) {
+            Some((_, e)) => self.word(e, false),
+            None => self.before(id, false),
+        };
+        self.later.insert(id, word.clone());
+        word
+    }
+
     fn word(&mut self, e: &Expr, other: bool) -> Word {
         self.encode(e, &mut |this, id| this.before(id, other))
     }
 
     /// After the step: variables of a bystander are those before it.
     fn word_after(&mut self, e: &Expr, other: bool) -> Word {
-        self.encode(e, &mut |this, id| match this.later.get(&id) {
-            Some(word) if !(other && this.is_private(id)) => word.clone(),
-            _ => this.before(id, other),
+        self.encode(e, &mut |this, id| match other && this.is_private(id) {
+            true => this.before(id, other),
+            false => this.after(id),
         })
     }
 
@@ -281,20 +291,66 @@ impl Plain<'_> {
         let zero = self.bit(false);
         let sign = |w: &[Lit]| if signed { w[WIDTH - 1] } else { zero };
         let (negative_a, negative_b) = (sign(a), sign(b));
+        let constant = self.constant(b).map(|d| if signed { d.unsigned_abs() } else { d as u64 });
         let (a, b) = (self.absolute(a, negative_a), self.absolute(b, negative_b));
+        let (quotient, rest) = match constant.filter(|&d| d != 0) {
+            Some(d) => self.divided_by(&a, d),
+            None => self.divided_slowly(&a, &b),
+        };
+        let differ = self.xor(negative_a, negative_b);
+        (self.absolute(&quotient, differ), self.absolute(&rest, negative_a))
+    }
+
+    /// The number that a word is, if it is always the same.
+    fn constant(&self, word: &[Lit]) -> Option<i64> {
+        let known = word.iter().all(|&l| l == self.one || l == !self.one);
+        known.then(|| word.iter().enumerate().fold(0, |n, (i, &l)| n | i64::from(l == self.one) << i))
+    }
+
+    /// Quotient and rest by a constant, without signs: the two numbers that multiplication and addition bring back without an overflow. There are such
+    /// numbers for every dividend, and no others.
+    fn divided_by(&mut self, a: &[Lit], d: u64) -> (Word, Word) {
+        let quotient: Word = (0..WIDTH).map(|_| self.fresh()).collect();
+        let rest: Word = (0..WIDTH).map(|_| self.fresh()).collect();
+        let number = |this: &Self, n: u64| (0..WIDTH).map(|i| this.bit(n >> i & 1 == 1)).collect::<Word>();
+        let mut product = number(self, 0);
+        for far in (0..WIDTH).filter(|i| d >> i & 1 == 1) {
+            let zeros = std::iter::repeat_n(self.bit(false), far);
+            let shifted: Word = zeros.chain(quotient.iter().copied()).take(WIDTH).collect();
+            product = self.sum(&product, &shifted, false);
+        }
+        let sum = self.sum(&product, &rest, false);
+        let largest = number(self, u64::MAX / d);
+        let divisor = number(self, d);
+        let mut facts = vec![
+            self.less(&rest, &divisor, false),
+            !self.less(&largest, &quotient, false),
+            !self.less(&sum, &product, false),
+        ];
+        for (&x, &y) in a.iter().zip(&sum) {
+            facts.push(!self.xor(x, y));
+        }
+        for fact in facts {
+            self.solver.add_clause_reuse(&mut vec![fact]);
+        }
+        (quotient, rest)
+    }
+
+    /// Quotient and rest, without signs, bit by bit.
+    fn divided_slowly(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+        let zero = self.bit(false);
         let mut rest: Word = vec![zero; WIDTH];
         let mut quotient: Word = vec![zero; WIDTH];
         for i in (0..WIDTH).rev() {
             let top = rest[WIDTH - 1];
             rest = std::iter::once(a[i]).chain(rest[..WIDTH - 1].iter().copied()).collect();
-            let (difference, less) = self.minus(&rest, &b);
+            let (difference, less) = self.minus(&rest, b);
             // A bit that was pushed out makes it large enough.
             let subtracts = !self.and(!top, less);
             quotient[i] = subtracts;
             rest = rest.iter().zip(&difference).map(|(&r, &d)| self.choose(subtracts, r, d)).collect();
         }
-        let differ = self.xor(negative_a, negative_b);
-        (self.absolute(&quotient, differ), self.absolute(&rest, negative_a))
+        (quotient, rest)
     }
 
     /// The opposite where `negative` holds.
@@ -374,6 +430,9 @@ mod tests {
                     path: vec![],
                 },
                 trusts: false,
+                summarises: false,
+                constants: Default::default(),
+                copies: Vec::new(),
                 entries: Vec::new(),
             };
             for (last, contradicts) in [(Ne, true), (Eq, false)] {

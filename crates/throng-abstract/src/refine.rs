@@ -2,7 +2,7 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_c::goto::{Expr, Int};
+use throng_c::goto::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -183,6 +183,30 @@ fn kept(graph: &Graph, e: &Edge, guard: &Expr) -> Vec<Predicate> {
     found.into_iter().filter_map(|c| Predicate::of(c, &graph.variables)).collect()
 }
 
+/// Comparisons of what is compared with the same input.
+fn eliminated(list: &[Expr]) -> Vec<Expr> {
+    let sides = list.iter().filter_map(|e| match e {
+        Expr::Bin(op, a, b, at) if op.compares() => match (&**a, &**b) {
+            (Expr::Reg(id), other) | (other, Expr::Reg(id)) if *id >= INPUT => Some((*id, *op, other, *at)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let sides: Vec<(u32, BinOp, &Expr, Int)> = sides.collect();
+    let mut found = Vec::new();
+    for (k, (id, op, a, at)) in sides.iter().enumerate() {
+        for (_, other, b, _) in sides[..k].iter().filter(|s| s.0 == *id && s.2 != *a) {
+            let order = [op, other].into_iter().find(|op| matches!(op, BinOp::Lt | BinOp::Le));
+            let op = *order.unwrap_or(&BinOp::Eq);
+            let compared = Expr::Bin(op, Box::new((*b).clone()), Box::new((*a).clone()), *at);
+            if used(&compared).iter().all(|&id| id < INPUT) {
+                found.push(compared);
+            }
+        }
+    }
+    found
+}
+
 /// Predicates that tell why a run stops: the weakest preconditions of what contradicts, at each step before.
 pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)]) -> Vec<Predicate> {
     // Variables of threads are told apart by an offset.
@@ -208,15 +232,20 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
             for c in &current {
                 atoms(&substitute(c, &with, &types), &types, &mut earlier);
             }
-            // What is decided by an input says nothing about what was before it.
-            earlier.retain(|c| used(c).iter().all(|&id| id < INPUT));
             current = earlier;
         }
         for (_, k) in core.iter().filter(|c| c.0 == i) {
             found.extend(kept(graph, e, &e.guard[*k]));
             atoms(&instance(&e.guard[*k], m.thread), &types, &mut current);
         }
-        current.retain(|c| used(c).iter().all(|&id| id < INPUT) && crate::simplify::size(c) <= 60);
+        // What is decided by an input says about what was before it only what two comparisons with the input say together.
+        let (with_input, mut without): (Vec<Expr>, Vec<Expr>) =
+            current.into_iter().partition(|c| used(c).iter().any(|&id| id >= INPUT));
+        for e in eliminated(&with_input) {
+            atoms(&e, &types, &mut without);
+        }
+        without.retain(|c| crate::simplify::size(c) <= 60);
+        current = without;
         for c in &current {
             let mut owners: Vec<u32> = used(c).iter().map(|id| id >> 16).filter(|&t| t > 0).collect();
             owners.sort_unstable();
@@ -233,4 +262,52 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
         }
     }
     unique
+}
+
+/// Whether shared variables have their first values: those that the contradicting guards, or the steps before them, speak of. For runs that an
+/// input decides, about which weakest preconditions say nothing.
+pub fn beginnings(graph: &Graph, run: &[Move], core: &[(usize, usize)]) -> Vec<Predicate> {
+    let guards = core.iter().flat_map(|&(i, k)| used(&edge(graph, run[i].edge).guard[k]));
+    let mut ids: Vec<u32> = guards.filter(|&id| id < INPUT).collect();
+    for m in run.iter().rev() {
+        let updates = edge(graph, m.edge).updates.iter().filter(|u| ids.contains(&u.0));
+        let more: Vec<u32> = updates.flat_map(|u| used(&u.1)).filter(|&id| id < INPUT).collect();
+        ids.extend(more);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let first = |id: u32| {
+        let v = &graph.variables.list[id as usize];
+        let value = Expr::Const(v.initial.filter(|_| v.template.is_none())?);
+        let at = Int::new(8, true);
+        Predicate::of(Expr::Bin(BinOp::Eq, Box::new(Expr::Reg(id)), Box::new(value), at), &graph.variables)
+    };
+    ids.into_iter().filter_map(first).collect()
+}
+
+/// A part of a run that no values follow, whatever was before it, and why it stops.
+pub struct Reason {
+    /// Where it begins.
+    pub first: usize,
+    /// Where it stops, and the parts of guards that contradict one another, both counted from `first`.
+    pub stop: (usize, Vec<(usize, usize)>),
+}
+
+/// The shortest end of a run that no values follow, even if anything may have been before it: a reason that does not depend on how
+/// often a loop was passed.
+pub fn late_reason(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Option<Reason>, Unknown> {
+    // From 0 on it is infeasible; that the last step alone is, is rare.
+    let (mut low, mut high) = (0, run.len());
+    let mut found = None;
+    while low + 1 < high {
+        let middle = (low + high) / 2;
+        match simulate(graph, &run[middle..], limits)? {
+            Simulated::Feasible(_) => high = middle,
+            Simulated::Infeasible(last, core) => {
+                low = middle;
+                found = Some(Reason { first: middle, stop: (last, core) });
+            }
+        }
+    }
+    Ok(found)
 }

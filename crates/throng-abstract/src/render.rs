@@ -47,7 +47,14 @@ pub fn render(program: &Program, graph: &Graph, list: &[Predicate], never: &[Vec
     if !names(false).is_empty() {
         out.line(&format!("  decl {};", names(false)));
     }
-    let writer = Writer { program, graph, list, never };
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
+    for (n, e) in graph.edges.iter().enumerate() {
+        // An empty cube: there is no such step.
+        if !never[n].iter().any(Vec::is_empty) {
+            from[e.from].push(n);
+        }
+    }
+    let writer = Writer { program, graph, list, never, from: &from };
     let (first, any) = Graph::first(program);
     let start = graph.edges.len();
     let begin = writer.statement(start);
@@ -68,14 +75,7 @@ pub fn render(program: &Program, graph: &Graph, list: &[Predicate], never: &[Vec
         let begin = writer.statement(start + 1 + t);
         out.edges.insert(out.line + 1, start + 1 + t);
         out.line(&format!("  G{t}: {begin};"));
-        out.line(&format!("  goto L{place};"));
-    }
-    let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
-    for (n, e) in graph.edges.iter().enumerate() {
-        // An empty cube: there is no such step.
-        if !never[n].iter().any(Vec::is_empty) {
-            from[e.from].push(n);
-        }
+        out.line(&format!("  goto {};", writer.ways(*place)));
     }
     for (place, edges) in from.iter().enumerate() {
         let origin = program.origin(graph.places[place].template, graph.places[place].pc);
@@ -86,11 +86,7 @@ pub fn render(program: &Program, graph: &Graph, list: &[Predicate], never: &[Vec
             // Inside an atomic section, a thread may not end.
             [] if atomic => out.line(&format!("  L{place}: assume(0); atomic_end; goto END;")),
             [] => out.line(&format!("  L{place}: assume(0); goto END;")),
-            [only] => out.line(&format!("  L{place}: goto E{only};")),
-            _ => {
-                let list: Vec<String> = edges.iter().map(|n| format!("E{n}")).collect();
-                out.line(&format!("  L{place}: goto {};", list.join(", ")));
-            }
+            _ => out.line(&format!("  L{place}: goto {};", writer.ways(place))),
         }
         for &n in edges {
             writer.edge(n, &mut out);
@@ -111,9 +107,17 @@ struct Writer<'a> {
     graph: &'a Graph,
     list: &'a [Predicate],
     never: &'a [Vec<Cube>],
+    /// The edges that leave each place.
+    from: &'a [Vec<usize>],
 }
 
 impl Writer<'_> {
+    /// Where control goes from a place: to its edges at once, because a label of its own would be one more step.
+    fn ways(&self, place: usize) -> String {
+        let edges: Vec<String> = self.from[place].iter().map(|n| format!("E{n}")).collect();
+        if edges.is_empty() { format!("L{place}") } else { edges.join(", ") }
+    }
+
     fn edge(&self, n: usize, out: &mut Rendered) {
         let e = &self.graph.edges[n];
         let inside = self.graph.places[e.from].atomic;
@@ -145,7 +149,7 @@ impl Writer<'_> {
             out.line("  atomic_end;");
         }
         match &e.to {
-            To::Place(to) => out.line(&format!("  goto L{to};")),
+            To::Place(to) => out.line(&format!("  goto {};", self.ways(*to))),
             To::Fail(..) if inside => out.line("  atomic_end; goto END;"),
             To::Fail(..) | To::End => out.line("  goto END;"),
         }
@@ -204,7 +208,6 @@ impl Writer<'_> {
         let conditions: Vec<String> = never
             .iter()
             .filter(single)
-            .filter(|c| !c.iter().any(is_other))
             .filter(|c| c.iter().all(|l| !is_later(l) || !fails))
             .map(|c| format!("!({})", self.cube(c.iter())))
             .collect();

@@ -90,6 +90,7 @@ pub fn binary(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) 
         (BinOp::Ne | BinOp::Lt, a, b) if a == b => Expr::Const(0),
         (BinOp::Le, a, b) if a == b => Expr::Const(1),
         (BinOp::Eq | BinOp::Ne, a, b) => equality(op, a, b, at, types),
+        (BinOp::Lt | BinOp::Le, a, b) => order(op, a, b, at, types),
         (op, a, b) => Expr::Bin(op, Box::new(a), Box::new(b), at),
     }
 }
@@ -123,12 +124,49 @@ fn equality(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) ->
                 return Expr::Bin(op, x.clone(), Box::new(right), at);
             }
         }
+        (Expr::Bin(BinOp::Mul, ..), Expr::Const(v)) => {
+            if let Some((x, factor)) = multiple(&a, types) {
+                return match v % factor {
+                    0 => binary(op, x, Expr::Const(v / factor), at, types),
+                    _ => Expr::Const(i64::from(op == BinOp::Ne)),
+                };
+            }
+        }
         (Expr::Bin(BinOp::Sub, x, y, s), Expr::Const(0)) if fits(x, *s, types) && fits(y, *s, types) => {
             return binary(op, (**x).clone(), (**y).clone(), at, types);
         }
         _ => {}
     }
     Expr::Bin(op, Box::new(a), Box::new(b), at)
+}
+
+/// `8 < x * 4` is `2 < x` where the product cannot wrap around.
+fn order(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) -> Expr {
+    let rounded =
+        |v: i64, factor: i64, up: bool| v.div_euclid(factor) + i64::from(up && v.rem_euclid(factor) != 0);
+    match (&a, &b) {
+        // With or without sign: a negative number is large without one, and so is its multiple.
+        (Expr::Const(v), b) if at.size == 8 && (at.signed || *v >= 0) => {
+            if let Some((x, factor)) = multiple(b, types) {
+                return binary(op, Expr::Const(rounded(*v, factor, op == BinOp::Le)), x, at, types);
+            }
+        }
+        (a, Expr::Const(v)) if at.size == 8 && (at.signed || *v >= 0) => {
+            if let Some((x, factor)) = multiple(a, types) {
+                return binary(op, x, Expr::Const(rounded(*v, factor, op == BinOp::Lt)), at, types);
+            }
+        }
+        _ => {}
+    }
+    Expr::Bin(op, Box::new(a), Box::new(b), at)
+}
+
+/// An expression that is a multiple of another of at most 32 bits by a positive constant, computed with 64 bits: it does not wrap around.
+fn multiple(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<(Expr, i64)> {
+    let Expr::Bin(BinOp::Mul, x, c, at) = e else { return None };
+    let Expr::Const(factor) = **c else { return None };
+    let small = type_of(x, types).is_some_and(|t| t.truth || t.size <= 4);
+    (small && at.size == 8 && !at.truth && (1..1 << 31).contains(&factor)).then(|| ((**x).clone(), factor))
 }
 
 /// What holds where a comparison does not.

@@ -10,6 +10,7 @@
 pub mod dot;
 pub mod goto;
 pub mod interpreter;
+pub mod locksets;
 mod lower;
 pub mod model;
 pub mod mutants;
@@ -18,6 +19,7 @@ pub mod question;
 pub mod replay;
 pub mod step;
 mod types;
+pub mod witness;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -172,7 +172,8 @@ impl Prepared {
 
     /// The same with passages of the text replaced, which are in order and do not overlap; positions lead back as before.
     pub fn edited(&self, edits: &[Edit]) -> Prepared {
-        let mut edited = Prepared { text: mutant::apply(&self.text, edits), back: Vec::new(), ..self.clone() };
+        let mut edited =
+            Prepared { text: mutant::apply(&self.text, edits), back: Vec::new(), ..self.clone() };
         let (mut entries, mut shift) = (self.back.iter().peekable(), 0isize);
         for e in edits {
             while let Some(&(at, raw)) = entries.next_if(|b| b.0 <= e.from) {

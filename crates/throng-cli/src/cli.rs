@@ -68,11 +68,12 @@ cutoff and no property is asked for); an answer to another one is INVALID.
 Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
 
 const MUTATE_NOTES: &str = "\
-Changed, one at a time: assertions are negated; locks are disabled; atomic sections are no longer atomic; in C, atomic operations that read and
-write become a read and a write; in Boolean programs, conditions of `assume` and `constrain` are dropped.
-The limits are for each changed program; without --timeout, 20 seconds. -v shows the report of each.
-Exit status: 0 the program is SAFE and every changed one is UNSAFE, so that the proof depends on everything that was changed; 1 otherwise; 2 wrong
-input or call.";
+Changed, one at a time: assertions are negated; locks are disabled; atomic sections are no
+longer atomic; in C, atomic operations that read and write become a read and a write; in Boolean
+programs, conditions of `assume` and `constrain` are dropped.
+The limits are for each program; without --timeout, 20 seconds. -v shows the report of each.
+Exit status: 0 the program is SAFE and every changed one UNSAFE, so that the proof depends on
+everything that was changed; 1 otherwise; 2 wrong input or call.";
 
 /// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
 #[derive(Debug, Parser)]
@@ -180,6 +181,9 @@ struct CheckArgs {
     /// C: also compile that program and run it, and say what happened
     #[arg(long, requires = "replay", help_heading = "C")]
     replay_run: bool,
+    /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by thread; `throng certify` follows it
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    witness: Option<PathBuf>,
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
@@ -199,7 +203,7 @@ struct CheckArgs {
 struct CertifyArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it
+    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it. C: also a violation witness of SV-COMP, whose name ends in .yml
     certificate: PathBuf,
     #[command(flatten)]
     question: QuestionArgs,
@@ -689,6 +693,7 @@ impl CheckArgs {
             sarif: None,
             replay: None,
             replay_run: false,
+            witness: None,
             certificate: None,
             force: false,
             reuse: None,

@@ -12,10 +12,12 @@ use crate::verdict::{Taken, Trace};
 use crate::{Bag, Config, Incomplete, Local, Model, Shared, Step};
 
 /// A moment of a run: the shared state, and where each thread is.
-#[derive(Clone)]
-struct Moment {
-    shared: Shared,
-    threads: BTreeMap<ThreadId, Local>,
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The shared state.
+    pub shared: Shared,
+    /// The local state of each thread.
+    pub threads: BTreeMap<ThreadId, Local>,
 }
 
 /// The trace with all values chosen so that its end is in `target`. `None` only if `trace` is not a run into the target.
@@ -28,6 +30,22 @@ pub fn concretise(model: &dyn Model, target: &Target, trace: &Trace, bound: Opti
     let (moments, changes) = name_threads(model, trace, bound)?;
     let needed = narrow(model, target, trace, moments, &changes)?;
     choose(model, trace, &needed, &changes)
+}
+
+/// The start of a run and each moment after a step, narrowed to what the rest of the run needs; with what each step does to each thread.
+/// What stays open in these states does not matter for the run. `None` only if `trace` is not a run into the target.
+pub fn needed(
+    model: &dyn Model,
+    target: &Target,
+    trace: &Trace,
+    bound: Option<u32>,
+) -> Option<(Vec<Moment>, Vec<Vec<Change>>)> {
+    let (moments, changes) = name_threads(model, trace, bound)?;
+    if model.is_exact() {
+        return Some((moments, changes));
+    }
+    let needed = narrow(model, target, trace, moments, &changes)?;
+    Some((needed, changes))
 }
 
 /// Follows every thread through the run.

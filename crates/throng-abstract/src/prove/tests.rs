@@ -35,7 +35,7 @@ fn limits() -> Limits {
 }
 
 fn proved(loaded: &Loaded) -> Document {
-    match attempt(&loaded.program, &limits(), &mut |_| {}) {
+    match attempt(&loaded.program, &[], &limits(), &mut |_| {}) {
         Ok((graph, Ended::Proved(proof))) => document(loaded, &graph, &proof),
         Ok((graph, Ended::Found(run, _))) => panic!("a run, violation: {}", is_violation(&graph, &run)),
         Err(why) => panic!("no proof: {why}"),
@@ -44,7 +44,7 @@ fn proved(loaded: &Loaded) -> Document {
 
 fn breaks(text: &str) {
     let loaded = load(text);
-    match attempt(&loaded.program, &limits(), &mut |_| {}) {
+    match attempt(&loaded.program, &[], &limits(), &mut |_| {}) {
         Ok((graph, Ended::Found(run, _))) => assert!(is_violation(&graph, &run)),
         Ok((_, Ended::Proved(_))) => panic!("this is not safe, and was proved"),
         Err(why) => panic!("no answer: {why}"),
@@ -79,7 +79,7 @@ fn without_the_lock_or_where_it_wraps_around_the_counter_is_not_proved() {
         [("__VERIFIER_assume(m == 0);", ""), ("if (value == 4294967295u) { m = 0; return 0; }", "")]
     {
         let loaded = load(&COUNTER.replace(part, instead));
-        let done = attempt(&loaded.program, &limits(), &mut |_| {});
+        let done = attempt(&loaded.program, &[], &limits(), &mut |_| {});
         assert!(!matches!(done, Ok((_, Ended::Proved(_)))), "{part}");
     }
 }

@@ -145,9 +145,8 @@ impl Visitor {
         frame::send(&mut self.stream, Kind::Work, &body)?;
         let mut stopped = false;
         loop {
-            match frame::receive(&mut self.stream)? {
-                (Kind::Done, body) => return Ok(serde_json::from_slice(&body)?),
-                _ => {}
+            if let (Kind::Done, body) = frame::receive(&mut self.stream)? {
+                return Ok(serde_json::from_slice(&body)?);
             }
             if !stopped && stop() {
                 stopped = true;
@@ -219,12 +218,7 @@ fn dial(
 }
 
 /// Makes one run after the other for one connection.
-fn serve(
-    stream: &TcpStream,
-    plan: &Plan,
-    folder: &Path,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> io::Result<()> {
+fn serve(stream: &TcpStream, plan: &Plan, folder: &Path, stop: &(dyn Fn() -> bool + Sync)) -> io::Result<()> {
     let mut reading = stream.try_clone()?;
     let writing = Mutex::new(stream.try_clone()?);
     let send = |kind, body: &[u8]| {

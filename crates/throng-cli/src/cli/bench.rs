@@ -13,9 +13,9 @@ use super::{Cli, OutputArgs, engine_parser, files, seconds};
 use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
+use crate::bench::schedule::{self, Plan, Progress};
 #[cfg(not(feature = "cluster"))]
 use crate::bench::schedule::{Guests, NoGuests};
-use crate::bench::schedule::{self, Plan, Progress};
 use crate::bench::store::{self, Store};
 use crate::bench::summary::{contested, summary};
 use crate::bench::tools::{self, Tool, words};

@@ -3,11 +3,13 @@
 mod abstraction;
 mod deadlock;
 mod hunt;
+mod locksets;
 pub(super) mod mutate;
 mod property;
 mod replay;
 mod search;
 mod switches;
+pub(super) mod witness;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -195,6 +197,7 @@ pub(super) fn check(
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
+        (&args.witness, Kind::Report),
         (&args.replay, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
@@ -219,7 +222,8 @@ pub(super) fn check(
         .as_ref()
         .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
     let certificate = args.certificate.as_ref().map(|path| abstraction.write(path, console));
-    [Some(printed), html, sarif, replay, certificate]
+    let witness = args.witness.as_ref().map(|path| witness::write(path, args, &read, &outcome, console));
+    [Some(printed), html, sarif, replay, certificate, witness]
         .into_iter()
         .flatten()
         .try_for_each(|written| written)?;
@@ -237,12 +241,16 @@ fn decide(
     if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
         engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
     }
-    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose));
+    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
     if args.search.engine == Engine::Auto && abstraction.applies() {
         engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
     }
     if read.loaded.question.deadlock {
         engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
+    }
+    let locksets = (args.search.engine == Engine::Auto).then(|| locksets::prove(&read.loaded)).flatten();
+    if locksets.is_some() {
+        engine = Box::new(locksets::Proved);
     }
     let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)
@@ -254,6 +262,9 @@ fn decide(
     }
     let mut outcome = job.check_by(&*engine, limits)?;
     outcome.assumptions = assumptions(read, &outcome);
+    if locksets.is_some() {
+        locksets::report(locksets, &mut outcome);
+    }
     Ok((outcome, abstraction))
 }
 

@@ -242,8 +242,8 @@ pub(super) fn bench(
         return Ok(None);
     }
     let visitors = Visitors::at(&hosts.listening(0), token());
-    let visitors = visitors
-        .map_err(|why| Failure::Other(format!("{} cannot listen: {why}", hosts.describe(0))))?;
+    let visitors =
+        visitors.map_err(|why| Failure::Other(format!("{} cannot listen: {why}", hosts.describe(0))))?;
     Ok(Some(Box::new(visitors)))
 }
 

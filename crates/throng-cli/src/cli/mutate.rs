@@ -63,7 +63,12 @@ pub(super) fn run(args: &MutateArgs, console: &Console) -> Result<u8, Failure> {
                 break;
             }
             if !args.output.quiet && !args.json {
-                console.note(&format!("{} of {}: {}", n + 1, subject.mutants().len(), named(&subject.mutants()[n])));
+                console.note(&format!(
+                    "{} of {}: {}",
+                    n + 1,
+                    subject.mutants().len(),
+                    named(&subject.mutants()[n])
+                ));
             }
             rows.push(check(Some(n)));
         }
@@ -91,9 +96,10 @@ fn row(done: Result<(Outcome, Option<String>), Failure>, began: Instant, console
         Err(failure) => {
             let why = match failure {
                 Failure::Other(why) | Failure::Unwritten(why) => why,
-                Failure::Wrong(found) => {
-                    found.iter().find(|d| d.diagnostic.is_error()).map_or_else(String::new, |d| d.diagnostic.message.clone())
-                }
+                Failure::Wrong(found) => found
+                    .iter()
+                    .find(|d| d.diagnostic.is_error())
+                    .map_or_else(String::new, |d| d.diagnostic.message.clone()),
             };
             let answer = format!("not checked: {why}");
             Row { status: None, answer, replay: None, seconds, report: Value::Null, text: String::new() }
@@ -134,8 +140,12 @@ fn table(args: &MutateArgs, file: &str, mutants: &[Mutant], original: &Row, rows
     let first = match original.status {
         Some(Status::Unsafe) => "nothing was changed: the program itself is UNSAFE".to_string(),
         None => "nothing is known: the program itself was not checked".to_string(),
-        _ if mutants.is_empty() => "nothing can be changed: there are no assertions, locks or atomic sections".to_string(),
-        Some(Status::Unknown) => format!("{bad} of {} changes make it UNSAFE, but it was not proved itself", mutants.len()),
+        _ if mutants.is_empty() => {
+            "nothing can be changed: there are no assertions, locks or atomic sections".to_string()
+        }
+        Some(Status::Unknown) => {
+            format!("{bad} of {} changes make it UNSAFE, but it was not proved itself", mutants.len())
+        }
         Some(Status::Safe) if bad == mutants.len() => {
             format!("{bad} of {bad} changes make it UNSAFE: the proof depends on everything that was changed")
         }

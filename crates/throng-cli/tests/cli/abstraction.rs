@@ -61,3 +61,27 @@ fn the_abstract_program_is_a_boolean_program_that_is_safe() {
     let (status, said, noted) = run(&["check", program, "--timeout", "60"]);
     assert_eq!(status, Some(0), "{said}{noted}");
 }
+
+/// A predicate that the file offers is used from the first round on, also with `--entry`; a wrong one is refused with its place.
+#[test]
+fn the_file_may_offer_predicates() {
+    if !has_compiler() {
+        return;
+    }
+    let tokens = "examples/c/tokens.c";
+    for entry in [&[][..], &["--entry", "work"]] {
+        let mut args = vec!["check", tokens, "--timeout", "100", "-v", "--jobs", "1"];
+        args.extend(entry);
+        let (status, said, noted) = run(&args);
+        assert_eq!(status, Some(0), "{said}{noted}");
+        assert!(noted.contains("abstraction: the file offers taken <= put"), "{noted}");
+        assert!(noted.contains("abstraction: round 1, 1 predicate "), "{noted}");
+    }
+    let scratch = Scratch::new("c-predicate");
+    let path = scratch.0.join("wrong.c");
+    let text = fs::read_to_string(throng_dev::ROOT.to_string() + "/" + tokens).unwrap();
+    fs::write(&path, text.replace("taken <= put\n\n", "taken <= puts\n\n")).unwrap();
+    let (status, said, noted) = run(&["check", path.to_str().unwrap()]);
+    assert!(status == Some(2) && said.is_empty(), "{said}{noted}");
+    assert!(noted.contains("E810") && noted.contains("wrong.c:9:24"), "{noted}");
+}

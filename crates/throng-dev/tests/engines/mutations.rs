@@ -112,7 +112,8 @@ fn conditions(folder: &Path) -> Vec<Case> {
             places.push(json!("done"));
             let done = places.len() - 1;
             let proof = doc["evidence"][0].take();
-            doc["evidence"][0] = json!({ "through": { "kept": [0], "merged": [[null, [done]]], "proof": proof } });
+            doc["evidence"][0] =
+                json!({ "through": { "kept": [0], "merged": [[null, [done]]], "proof": proof } });
             let bytes = serde_json::to_vec(&doc).expect("JSON");
             found.push(Case { name: format!("formula {i}, quotient"), loaded: load(), bytes });
         }

@@ -62,7 +62,9 @@ impl Finder<'_> {
             StmtKind::AtomicBegin => self.begun.push((s.span, true)),
             StmtKind::AtomicEnd => self.begun.push((s.span, false)),
             StmtKind::Atomic(body, end) => {
-                let open = self.text[s.span.range()].find('{').map_or(s.span.start as usize, |n| s.span.start as usize + n + 1);
+                let open = self.text[s.span.range()]
+                    .find('{')
+                    .map_or(s.span.start as usize, |n| s.span.start as usize + n + 1);
                 let edits = vec![
                     replaced(Span::new(s.span.start as usize, open), "skip;".into()),
                     replaced(*end, "; skip".into()),
@@ -141,7 +143,10 @@ end";
     #[test]
     fn ends_without_a_begin_are_one_section() {
         let at = |n: usize| Span::new(n, n + 1);
-        assert_eq!(sections(&[(at(0), true), (at(1), false), (at(2), false), (at(3), true), (at(4), false)]).len(), 2);
+        assert_eq!(
+            sections(&[(at(0), true), (at(1), false), (at(2), false), (at(3), true), (at(4), false)]).len(),
+            2
+        );
         assert_eq!(sections(&[(at(0), false), (at(1), true)]).len(), 1);
     }
 }

@@ -38,8 +38,11 @@ pub struct Reachability {
     /// Targets that the state equation does not refute, by name: it need not be asked again when the search is resumed with a larger share of work.
     asked: Mutex<BTreeMap<String, Asked>>,
     /// The places of the net that was asked about last, and its flows.
-    flows: Mutex<Option<(Vec<Local>, Option<Arc<Vec<Flow>>>)>>,
+    flows: Mutex<Option<KnownFlows>>,
 }
+
+/// Places, and the flows of the net that has them; none: there are too many.
+type KnownFlows = (Vec<Local>, Option<Arc<Vec<Flow>>>);
 
 /// What the state equation said.
 #[derive(Debug)]

@@ -290,9 +290,10 @@ fn products(products: &Products) -> Explained {
 
 /// What kind of proof it is, how many members it has, and what one is called.
 pub fn kind(report: &Outcome, certificate: &Certificate) -> (&'static str, usize, &'static str) {
-    match report.predicates {
-        Some(predicates) => ("predicate abstraction", predicates, "predicate"),
-        None => {
+    match (report.predicates, report.locksets) {
+        (Some(predicates), _) => ("predicate abstraction", predicates, "predicate"),
+        (None, Some(accesses)) => ("locksets", accesses, "instruction"),
+        (None, None) => {
             let Explained { kind, size, member, .. } = explain(certificate);
             (kind, size, member)
         }

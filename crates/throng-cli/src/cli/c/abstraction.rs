@@ -8,10 +8,13 @@ use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::{self, Checked, Document};
+use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
+use throng_abstract::variables::Variables;
 use throng_c::Program;
 use throng_c::goto::{BinOp, Expr, Instr, Violation};
 use throng_check::certify::Fault;
+use throng_lang::load::Rejected;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
@@ -39,6 +42,8 @@ pub(in super::super) type Certification = Result<Shown, Fault>;
 /// An attempt at a proof by abstraction, and what came of it.
 pub(super) struct Attempt {
     loaded: Loaded,
+    /// The predicates that the file offers.
+    offered: Vec<Predicate>,
     /// It goes first, because its certificate is asked for or only one thread may work.
     first: bool,
     checks: bool,
@@ -49,6 +54,7 @@ pub(super) struct Attempt {
 #[derive(Default)]
 struct Found {
     rounds: Vec<String>,
+    last: Option<Round>,
     said: Option<String>,
     document: Option<Document>,
     /// How long checking the proof took.
@@ -57,9 +63,11 @@ struct Found {
 }
 
 impl Attempt {
-    pub(super) fn new(loaded: &Loaded, args: &CheckArgs, verbose: bool) -> Attempt {
+    pub(super) fn new(loaded: &Loaded, args: &CheckArgs, verbose: bool) -> Result<Attempt, Failure> {
         let first = args.certificate.is_some() || super::settings(args).jobs == 1;
-        Attempt { loaded: loaded.clone(), first, checks: !args.no_check, verbose, found: Mutex::default() }
+        let offered = offered(loaded)?;
+        let (loaded, checks) = (loaded.clone(), !args.no_check);
+        Ok(Attempt { loaded, offered, first, checks, verbose, found: Mutex::default() })
     }
 
     /// Whether it can answer what is asked.
@@ -76,8 +84,21 @@ impl Attempt {
     /// Whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
         let program = &*self.loaded.program;
-        let mut watch = |round: &Round| self.note(|f| f.rounds.push(line(round)));
-        match attempt(program, limits, &mut watch) {
+        if let Ok(variables) = Variables::of(program) {
+            for p in &self.offered {
+                let text = format!("abstraction: the file offers {}", p.text(&variables));
+                self.note(|f| f.rounds.push(text));
+            }
+        }
+        let mut watch = |round: &Round| {
+            self.note(|f| {
+                f.rounds.push(line(round));
+                if !round.run.is_empty() {
+                    f.last = Some(round.clone());
+                }
+            });
+        };
+        match attempt(program, &self.offered, limits, &mut watch) {
             Ok((graph, Ended::Proved(proof))) => {
                 let document = certificate::document(&self.loaded, &graph, &proof);
                 let began = Instant::now();
@@ -115,7 +136,10 @@ impl Attempt {
             }
             Err(Unknown::Cancelled) => false,
             Err(why) => {
-                self.note(|f| f.said = Some(format!("predicate abstraction: {why}")));
+                self.note(|f| {
+                    let stuck = f.last.as_ref().map_or(String::new(), where_stuck);
+                    f.said = Some(format!("predicate abstraction: {why}{stuck}"));
+                });
                 false
             }
         }
@@ -157,6 +181,42 @@ impl Attempt {
         let text = serde_json::to_string(document).map_err(|why| Failure::Other(why.to_string()))?;
         files::replace(path, &(text + "\n"))
     }
+}
+
+/// The predicates that a file offers.
+fn offered(loaded: &Loaded) -> Result<Vec<Predicate>, Failure> {
+    if !throng_abstract::offered::offers(&loaded.source) {
+        return Ok(Vec::new());
+    }
+    let found = match Variables::of(&loaded.program) {
+        Ok(variables) => throng_abstract::offered::offered(&loaded.source, &variables),
+        // There is no abstraction that they could be of use for.
+        Err(_) => Ok(Vec::new()),
+    };
+    found.map_err(|diagnostics| Rejected { source: loaded.source.clone(), diagnostics }.into())
+}
+
+/// The last run of the abstraction that the program does not have, by lines of the C file, and what was tried.
+fn where_stuck(round: &Round) -> String {
+    let mut text = format!("\n  the last run of the abstraction, in round {}:", round.number);
+    const MOST: usize = 40;
+    let mut before = None;
+    for &(thread, line) in round.run.iter().take(MOST) {
+        match before == Some(thread) {
+            true => text.push_str(&format!(", {line}")),
+            false => text.push_str(&format!("\n    thread {thread}: line {line}")),
+        }
+        before = Some(thread);
+    }
+    if round.run.len() > MOST {
+        text.push_str(&format!("\n    and {} more", plural((round.run.len() - MOST) as u64, "step")));
+    }
+    text.push_str(&format!("\n  {}", round.then));
+    match round.tried.is_empty() {
+        true => text.push_str("\n  no predicates were used"),
+        false => text.push_str(&format!("\n  predicates: {}", round.tried.join("; "))),
+    }
+    text
 }
 
 /// What a proof takes for granted.
@@ -269,12 +329,13 @@ impl Algorithm for WithAbstraction {
 
 /// The abstract program at the end of the loop.
 pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Result<String, Failure> {
+    let offered = offered(loaded)?;
     let mut last = String::new();
     let mut watch = |round: &Round| {
         console.note(&line(round));
         last.clone_from(&round.program);
     };
-    match attempt(&loaded.program, limits, &mut watch) {
+    match attempt(&loaded.program, &offered, limits, &mut watch) {
         Ok(_) => {}
         Err(why) => console.note(&format!("note: {why}")),
     }

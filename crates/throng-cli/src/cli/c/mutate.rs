@@ -21,7 +21,8 @@ impl<'a> CProgram<'a> {
         let read = super::read(&args.input, &args.question, &args.more)?;
         super::remark(&read, console);
         if let Some(folder) = &args.replay {
-            std::fs::create_dir_all(folder).map_err(|why| Failure::Other(format!("{}: {why}", folder.display())))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|why| Failure::Other(format!("{}: {why}", folder.display())))?;
         }
         let mutants = mutants(&read.loaded);
         let console = Console::new(OutputArgs { quiet: true, ..console.output });

@@ -154,7 +154,7 @@ impl<'a> Net<'a> {
     pub fn project(&self, kept: &[u32]) -> (Net<'a>, Vec<Vec<u32>>) {
         let new: FxHashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
         let places: Vec<Local> = kept.iter().map(|&p| self.places[p as usize]).collect();
-        let mut found: FxHashMap<(Vec<(u32, u32)>, Vec<(u32, i64)>), usize> = FxHashMap::default();
+        let mut found = FxHashMap::default();
         let (mut needs, mut changes, mut origins) = (Vec::new(), Vec::new(), Vec::<Vec<u32>>::new());
         for t in 0..self.needs.len() {
             let change: Vec<(u32, i64)> =

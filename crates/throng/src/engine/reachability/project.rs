@@ -107,3 +107,69 @@ fn suppliers(net: &Net, kept: &[u32], fullest: u32) -> Vec<u32> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use super::super::net::tests::random_net;
+    use super::super::walk::Random;
+    use super::*;
+    use throng_model::limits::Limits;
+    use throng_model::problem::{Asks, Problem, Target};
+    use throng_model::verdict::{Certificate, Verdict};
+
+    /// Everything that a net reaches.
+    fn all_reachable(net: &Net) -> HashSet<Marking> {
+        let (mut seen, mut waiting) = (HashSet::from([net.start.clone()]), vec![net.start.clone()]);
+        while let Some(marking) = waiting.pop() {
+            for t in (0..net.needs.len() as u32).filter(|&t| net.enables(&marking, t)) {
+                let mut after = marking.clone();
+                net.fire(&mut after, t);
+                if seen.insert(after.clone()) {
+                    waiting.push(after);
+                }
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn proofs_stand_and_runs_reach_their_targets() {
+        let (mut proofs, mut runs) = (0, 0);
+        for seed in 0..300 {
+            let random = &mut Random(seed);
+            let problem = random_net(random, 9);
+            let net = Net::new(&problem).unwrap();
+            let (p, n) = (net.places[random.below(net.places.len())], 1 + random.below(4) as i64);
+            let predicate = Predicate::AtLeast(vec![(p, 1)], n);
+            let formula = Formula::new(&net, &predicate);
+            let reached = all_reachable(&net).iter().any(|m| formula.holds(m, 0));
+            match project(&net, &predicate, 10_000, &mut Ticker::new(&Limits::none())).unwrap() {
+                Projected::Nothing => {}
+                Projected::Run(fired) => {
+                    let mut marking = net.start.clone();
+                    for t in fired {
+                        assert!(net.enables(&marking, t) && net.fire(&mut marking, t), "seed {seed}");
+                    }
+                    assert!(formula.holds(&marking, 0), "seed {seed}");
+                    runs += 1;
+                }
+                Projected::Proof(map, all) => {
+                    assert!(!reached, "seed {seed}");
+                    let asks = throng_model::problem::Formula { when: predicate, asks: Asks::Exists };
+                    let everything = vec![net.config(&vec![0; net.places.len()])];
+                    let target =
+                        Target { name: "t".into(), configs: everything, formula: Some(Arc::new(asks)) };
+                    let proof = Box::new(Certificate::Closed(Arc::new(all)));
+                    let verdict = Verdict::Safe(Certificate::Quotient(Arc::new(map), proof));
+                    let problem = Problem { targets: vec![target.clone()], ..problem.clone() };
+                    throng_check::rules::check(&problem, &target, &verdict).unwrap();
+                    proofs += 1;
+                }
+            }
+        }
+        assert!(proofs > 10 && runs > 10, "{proofs} proofs, {runs} runs");
+    }
+}

@@ -1,0 +1,93 @@
+//! Registers that hold the same value as another one: parameters of functions that were inlined, mostly.
+//!
+//! A path that begins where `u` is a copy of `v` is about `v` only, so that no predicate has to say that both are equal.
+
+use rustc_hash::FxHashMap;
+use throng_c::goto::{Expr, Instr, Program, Reg, Violation, next, writes};
+
+use crate::variables::Variables;
+
+/// For each instruction of a template, registers that are equal to others whenever a thread is about to execute it.
+pub fn copies(program: &Program, variables: &Variables, template: usize) -> Vec<FxHashMap<Reg, Reg>> {
+    let code = &program.templates[template].code;
+    // `None`: not reached yet.
+    let mut before: Vec<Option<FxHashMap<Reg, Reg>>> = vec![None; code.len()];
+    let mut work = vec![0];
+    if let Some(first) = before.first_mut() {
+        *first = Some(FxHashMap::default());
+    }
+    while let Some(pc) = work.pop() {
+        let (Some(now), Some(i)) = (before.get(pc).cloned().flatten(), code.get(pc)) else { continue };
+        let after = step(now, i, &|e| variables.fold(template, e));
+        // A misuse of a lock does not end the thread.
+        let on = match i {
+            Instr::Fail(Violation::Locks, _) => vec![pc + 1],
+            _ => next(code, pc),
+        };
+        for to in on {
+            let Some(known) = before.get_mut(to) else { continue };
+            let met = match known {
+                None => after.clone(),
+                Some(known) => {
+                    known.iter().filter(|(r, v)| after.get(r) == Some(v)).map(|(&r, &v)| (r, v)).collect()
+                }
+            };
+            if known.as_ref() != Some(&met) {
+                *known = Some(met);
+                work.push(to);
+            }
+        }
+    }
+    before.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn step(mut now: FxHashMap<Reg, Reg>, i: &Instr, fold: &dyn Fn(&Expr) -> Expr) -> FxHashMap<Reg, Reg> {
+    let Some(written) = writes(i) else { return now };
+    let source = match i {
+        Instr::Let(_, e) => match fold(e) {
+            Expr::Reg(r) if r != written => Some(now.get(&r).copied().unwrap_or(r)),
+            _ => None,
+        },
+        _ => None,
+    };
+    now.retain(|r, v| *r != written && *v != written);
+    if let Some(source) = source.filter(|&s| s != written) {
+        now.insert(written, source);
+    }
+    now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_c::Options;
+    use throng_lang::source::Source;
+
+    #[test]
+    fn a_copy_ends_when_either_is_written_and_where_paths_disagree() {
+        let text = "int g;
+            void f(int u) { g = 1; g = u; }
+            int main(void) { int v = g, w = g; f(v); g = 2; if (g) { w = v; } g = 3; g = w + v; v = g; g = w; }";
+        let loaded = throng_c::read(Source::new("t.c", text), text.into(), &Options::default());
+        let Ok(loaded) = loaded else { panic!("this is C") };
+        let variables = Variables::of(&loaded.program).expect("it has variables");
+        let template = &loaded.program.templates[0];
+        let found = copies(&loaded.program, &variables, 0);
+        let named = |r: Reg| template.names[r as usize].clone().unwrap_or_default();
+        let at = |constant: i64| {
+            let stores = |i: &Instr| matches!(i, Instr::Store(_, Expr::Const(c), _) if *c == constant);
+            let pc = template.code.iter().position(stores).expect("it is stored");
+            let mut names: Vec<(String, String)> =
+                found[pc].iter().map(|(&r, &v)| (named(r), named(v))).collect();
+            names.retain(|n| !n.0.is_empty() && !n.1.is_empty());
+            names.sort();
+            names
+        };
+        let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+        let is_copy = |list: &[(String, String)], a: &str, b: &str| {
+            list.contains(&pair(a, b)) || list.contains(&pair(b, a))
+        };
+        assert!(is_copy(&at(1), "u", "v"), "{:?}", at(1));
+        assert!(!is_copy(&at(3), "w", "v"), "{:?}", at(3));
+    }
+}
