@@ -161,7 +161,7 @@ mod tests {
     use super::super::{program::program_of, read, resolved};
     use super::*;
 
-    /// The sites of the calls of `main` with this body, as numbers of calls in text order.
+    /// For each call of `main` with this body, in text order, the first one that has the same site.
     fn sites(body: &str) -> Vec<usize> {
         let functions = "decl g, h; bool f(a) begin g := a; return a; end \
             void lock() begin atomic_begin; assume(!g); g := 1; atomic_end; end \
