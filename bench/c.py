@@ -40,8 +40,10 @@ def check(args, row, folder):
     found = {"verdict": {0: "SAFE", 10: "UNSAFE", 1: "UNKNOWN", 2: "refused"}.get(done.returncode, "failed"), "seconds": f"{seconds:.1f}"}
     if done.returncode in (0, 1, 10):
         answer = json.loads(done.stdout)
-        found["engine"] = answer["targets"][0].get("engine") or answer.get("engine", "")
-        found["reason"] = answer["targets"][0].get("reason", "")
+        # A search that does not stop when it is asked to leaves no targets.
+        target = (answer["targets"] or [{}])[0]
+        found["engine"] = target.get("engine") or answer.get("engine", "")
+        found["reason"] = target.get("reason", "") or answer.get("reason", "")
     else:
         found["reason"] = done.stderr.strip().split("\n")[0]
     if args.replay and found["verdict"] == "UNSAFE":

@@ -4,7 +4,7 @@
 Usage: proved.py CORPUS [--throng PATH] [--proved PATH] [--timeout SECS] [--engines NAME,…] [--only SUBSTRING]
 
 For every question of MANIFEST.csv about a system or net, and every engine: `throng check --certificate` on one core, then both checkers on what was written
-(`explicit` is asked about three threads). Prints a table of counts, and every certificate for which the proved checker takes more than ten times as long
+(`explicit` is asked about three threads; `deadlock` is the portfolio, asked about deadlocks as well; `cutoff` is `throng cutoff`). Prints a table of counts, and every certificate for which the proved checker takes more than ten times as long
 and more than 0.2 s. Times are processor time, so that a busy machine does not matter much.
 """
 
@@ -17,7 +17,17 @@ import tempfile
 
 from certificates import HERE, question
 
-ENGINES = "auto,backward,equations,karp-miller,explicit"
+ENGINES = "auto,backward,equations,karp-miller,explicit,deadlock,cutoff"
+
+
+def asking(engine, corpus, row):
+    """The command of throng, its options, and those that make the question."""
+    asked = question(corpus, row)
+    if engine == "cutoff":
+        return "cutoff", [], asked[:asked.index("--prop")] if "--prop" in asked else asked
+    if engine == "deadlock":
+        return "check", ["--engine", "auto"], [*asked, "--deadlock"]
+    return "check", ["--engine", engine], asked + (["--threads", "3"] if engine == "explicit" else [])
 
 
 def run(command):
@@ -48,10 +58,10 @@ def main():
         for row in rows:
             with tempfile.TemporaryDirectory() as folder:
                 certificate = os.path.join(folder, "certificate.json")
-                asked = question(args.corpus, row) + (["--threads", "3"] if engine == "explicit" else [])
+                command, chosen, asked = asking(engine, args.corpus, row)
                 path = os.path.join(args.corpus, row["path"])
-                options = ["-q", "--jobs", "1", "--timeout", str(args.timeout), "--memory", "2000", "--engine", engine]
-                status, _ = run([args.throng, "check", path, "--certificate", certificate, *options, *asked])
+                options = ["-q", "--jobs", "1", "--timeout", str(args.timeout), "--memory", "2000", *chosen]
+                status, _ = run([args.throng, command, path, "--certificate", certificate, *options, *asked])
                 if status not in (0, 10) or not os.path.exists(certificate):
                     continue
                 written += 1

@@ -1,7 +1,7 @@
-(* Finite sets that are closed under steps, and sets of configurations with "any number of" some threads. *)
+(* Finite sets that are closed under steps. *)
 Require Import List Bool Arith NArith PArith Lia Permutation.
 Require Import FMapPositive.
-Require Import System Multiset Firing Index Trace.
+Require Import System Multiset Firing Index Packed.
 Import ListNotations.
 
 (* ---- initial configurations, listed ---- *)
@@ -78,22 +78,28 @@ Definition too_many (bd : bound) (known : N) (f : family) : bool :=
                     | Tokens n => N.ltb known (N.sub n (many (fixed f) l))
                     end) (any f).
 (* Every initial configuration is in a set of [known] configurations. *)
-Definition check_starts (bd : bound) (known : N) (ix : config_index) (f : family) : bool :=
+Definition check_starts (bd : bound) (known : N) (ix : packed_sets) (f : family) : bool :=
   if too_many bd known f then false else
   match starts bd f with
   | None => false
-  | Some l => forallb (fun c => negb (within bd (total c)) || holds ix (at_shared f, c)) l
+  | Some l => forallb (fun c => negb (within bd (total c)) || holds ix (at_shared f) (entries c)) l
   end.
-(* [counts d]: whether a step to d has to stay within the set. *)
-Definition check_forward (bd : bound) (counts : bag -> bool) (sys : system) (targets : list counted) (D : list counted) : bool :=
-  let ix := index_configs D in
-  let rx := index_rules (rules sys) in
-  forallb (fun c => negb (existsb (coversb c) targets)
-       && forallb (fun r => forallb (fun d => negb (counts d) || holds ix (dst r, d)) (fire bd r (snd c))) (rules_from rx (fst c) (snd c))) D.
-Definition check_closed (bd : bound) (sys : system) (targets : list counted) (D : list counted) : bool :=
-  forallb (check_starts bd (number D) (index_configs D)) (families sys) && check_forward bd (fun _ => true) sys targets D.
+(* [counts d]: whether a step to d has to stay within the set. [bad c]: whether c is bad. *)
+Definition check_forward (bd : bound) (counts : packed -> bool) (sys : system) (bad : packed_config -> bool) (D : list packed_config) (ix : packed_sets) : bool :=
+  let rx := pack_rules (filter (fun r => PM.mem (src r) ix) (rules sys)) in
+  forallb (fun c => negb (bad c)
+       && all_rules rx (fun r => forallb (fun d => negb (counts d) || holds ix (dst (whole r)) d) (packed_fire bd r (snd c))) c) D.
+Definition check_set (bd : bound) (sys : system) (bad : packed_config -> bool) (D : list packed_config) : bool :=
+  let ix := pack_set D in
+  forallb (check_starts bd (number D) ix) (families sys) && check_forward bd (fun _ => true) sys bad D ix.
+(* What covers a target; targets by shared state. *)
+Definition index_targets (targets : list counted) : PM.t (list packed) := PM.map (map (fun t => entries (snd t))) (group fst targets).
+Definition covers_one (tx : PM.t (list packed)) (c : packed_config) : bool :=
+  existsb (fun t => match drops t (snd c) with Some _ => true | None => false end) (lookup tx (fst c)).
+Definition check_closed (bd : bound) (sys : system) (targets : list counted) (D : list packed_config) : bool :=
+  let tx := index_targets targets in check_set bd sys (covers_one tx) D.
 
-Lemma check_starts_sound bd known sys D c : forallb (check_starts bd known (index_configs D)) (families sys) = true ->
+Lemma check_starts_sound bd known sys D c : forallb (check_starts bd known (pack_set D)) (families sys) = true ->
   initial bd sys c -> within bd (size (snd c)) = true -> member D c.
 Proof.
   intros H I W. rewrite forallb_forall in H. set (l f := match starts bd f with Some l => l | None => [] end).
@@ -101,34 +107,44 @@ Proof.
   - intros f If. specialize (H f If). unfold check_starts, l in *. destruct (too_many bd known f); [discriminate|]. destruct (starts bd f); [auto | discriminate].
   - specialize (H f If). unfold check_starts, l in *. destruct (too_many bd known f); [discriminate|]. destruct (starts bd f) as [cs|]; [|discriminate].
     rewrite forallb_forall in H. specialize (H e Ie). rewrite total_size, <- (size_perm _ _ P), W in H. simpl in H.
-    exact (holds_member D (at_shared f, e) c P E H).
+    apply (holds_member D c (entries e)); [rewrite threads_entries; exact P | rewrite E; exact H].
 Qed.
-Lemma check_forward_step bd counts sys targets D c d : check_forward bd counts sys targets D = true -> member D c -> step bd sys c d ->
-  (forall b, Permutation (snd d) (threads b) -> counts b = true) -> member D d.
+Lemma check_forward_step bd counts sys bad D c d : check_forward bd counts sys bad D (pack_set D) = true -> member D c -> step bd sys c d ->
+  (forall b, Permutation (snd d) (listed b) -> counts b = true) -> member D d.
 Proof.
   intros H (c' & Ic & Pc) S K. unfold check_forward in H. rewrite forallb_forall in H. specialize (H _ Ic). apply andb_true_iff in H as [_ H].
-  destruct (fire_complete bd sys c c' d Pc S) as (r & d' & Ir & F & T & Id & Pd).
-  rewrite forallb_forall in H. simpl in H. rewrite F in H. specialize (H r).
-  assert (Su : sub (threads (take r)) (threads c')).
-  { unfold fire in Id. destruct (leb (take r) c') eqn:L; [apply leb_sub, L | destruct Id]. }
-  specialize (H (rules_from_In _ _ _ Ir Su)). rewrite forallb_forall in H. specialize (H d' Id).
-  rewrite (K d' Pd) in H. simpl in H. exact (holds_member D (dst r, d') d Pd T H).
+  destruct (packed_fire_complete bd sys c c' d Pc S) as (r & d' & Ir & F & T & Su & Id & Pd).
+  rewrite F in Ic, H. apply all_rules_In with (r := r) in H; [|apply filter_In; split; [exact Ir | apply (pack_set_mem D _ _ Ic)] | exact Su].
+  rewrite forallb_forall in H. specialize (H d' Id). rewrite (K d' Pd) in H. simpl in H.
+  apply (holds_member D d d' Pd). rewrite T. exact H.
 Qed.
-Lemma check_forward_avoids bd counts sys targets D c t : check_forward bd counts sys targets D = true -> member D c -> In t targets -> ~ covers c t.
+Lemma check_forward_avoids bd counts sys bad D ix c : check_forward bd counts sys bad D ix = true -> member D c ->
+  exists d, Permutation (snd c) (listed d) /\ bad (fst c, d) = false.
 Proof.
-  intros H (d & Id & Pd) It [C1 C2]. unfold check_forward in H. rewrite forallb_forall in H. specialize (H _ Id). apply andb_true_iff in H as [H _].
-  apply negb_true_iff, Bool.not_true_iff_false in H. apply H. apply existsb_exists. exists t. split; [auto|].
-  apply coversb_covers. split; [exact C1|]. destruct C2 as [e C2]. exists e. simpl. rewrite <- Pd. exact C2.
+  intros H (d & Id & Pd). unfold check_forward in H. rewrite forallb_forall in H. specialize (H _ Id). apply andb_true_iff in H as [H _].
+  exists d. split; [exact Pd|]. apply negb_true_iff, H.
 Qed.
 Lemma initial_within bd sys c : initial bd sys c -> within bd (size (snd c)) = true.
 Proof. intros (f & extra & _ & _ & _ & _ & W). destruct bd; auto. Qed.
+(* Everything reachable is a member, and is not bad. *)
+Lemma check_set_sound bd sys bad D : check_set bd sys bad D = true ->
+  forall c, reachable bd sys c -> exists d, Permutation (snd c) (listed d) /\ bad (fst c, d) = false.
+Proof.
+  intros H c R. apply andb_true_iff in H as [H1 H2]. apply (check_forward_avoids _ _ _ _ _ _ _ H2).
+  induction R as [c I | c d R IH S].
+  - apply (check_starts_sound bd (number D) sys); auto. eapply initial_within; eauto.
+  - eapply check_forward_step; eauto.
+Qed.
+Lemma covers_one_spec targets c t d : In t targets -> covers c t -> Permutation (snd c) (listed d) -> covers_one (index_targets targets) (fst c, d) = true.
+Proof.
+  intros It [C1 C2] P. unfold covers_one, index_targets. simpl fst. simpl snd. rewrite lookup_map. apply existsb_exists.
+  exists (entries (snd t)). split; [apply in_map_iff; exists t; split; [auto|]; apply group_iff; auto|].
+  pose proof (drops_spec (entries (snd t)) d) as K. destruct (drops (entries (snd t)) d); [auto|]. exfalso. apply K. rewrite threads_entries.
+  destruct C2 as [e C2]. exists e. rewrite <- P. exact C2.
+Qed.
 
 Theorem check_closed_sound bd sys targets D : check_closed bd sys targets D = true -> ~ reaches bd sys targets.
 Proof.
-  intros H (c & t & R & It & C). apply andb_true_iff in H as [H1 H2].
-  assert (K : forall c, reachable bd sys c -> member D c).
-  { clear c t R It C. intros c R. induction R as [c I | c d R IH S].
-    - apply (check_starts_sound bd (number D) sys); auto. eapply initial_within; eauto.
-    - eapply check_forward_step; eauto. }
-  exact (check_forward_avoids _ _ _ _ _ _ _ H2 (K c R) It C).
+  intros H (c & t & R & It & C). destruct (check_set_sound _ _ _ _ H c R) as (d & P & B).
+  rewrite (covers_one_spec targets c t d It C P) in B. discriminate.
 Qed.

@@ -1,7 +1,7 @@
 (* Cutoffs: n threads reach every thread state that any number of threads can reach. *)
 Require Import List Bool Arith NArith PArith Lia Permutation.
 Require Import FMapPositive MSetPositive.
-Require Import System Multiset Firing Index Trace Closed Downward Views Basis Invariants Quotient Certificate.
+Require Import System Multiset Firing Index Packed Trace Closed Downward Views Basis Invariants Quotient Certificate.
 Import ListNotations.
 
 (* ---- what a cutoff says ---- *)
@@ -65,13 +65,15 @@ Record cutoff := {
   reached : list (positive * positive * positive);
   rest : proof;
   excepted : list (list (positive * positive) * evidence);
-  needed : option ((positive * positive) * list counted) }.
+  needed : option ((positive * positive) * list packed_config) }.
 Definition is_safe (v : verdict) : bool := match v with Safe => true | _ => false end.
-Definition check_needed (k : cutoff) (sys : system) (m : pairs) (w : (positive * positive) * list counted) : bool :=
+Definition check_needed (k : cutoff) (sys : system) (m : pairs) (w : (positive * positive) * list packed_config) : bool :=
   let few := N.pred (most k) in
+  let ix := pack_set (snd w) in
+  let tx := index_targets [one (fst (fst w)) (snd (fst w))] in
   has_pair m (fst (fst w)) (snd (fst w))
-  && forallb (check_starts (Threads few) (number (snd w)) (index_configs (snd w))) (families sys)
-  && check_forward Any (fun d => N.leb (total d) few) sys [one (fst (fst w)) (snd (fst w))] (snd w).
+  && forallb (check_starts (Threads few) (number (snd w)) ix) (families sys)
+  && check_forward Any (fun d => N.leb (packed_total d) few) sys (covers_one tx) (snd w) ix.
 (* None: invalid. Some true: n is the smallest. *)
 Definition check_cutoff (sys : system) (k : cutoff) : option bool :=
   match check_runs (most k) sys (index_rules (rules sys)) 1%positive (PM.empty _) (runs k) with
@@ -99,7 +101,7 @@ Proof.
   destruct (N.leb (total (snd c)) n && _) eqn:E; [|discriminate]. apply andb_true_iff in E as [Le E]. apply N.leb_le in Le. rewrite total_size in Le.
   apply (IH _ _ _) in H; [exact H|]. intros i d F. destruct (Pos.eq_dec i place) as [->|N].
   - rewrite PM.gss in F. injection F as <-. destruct before as [j|].
-    + destruct (PM.find j nodes) as [b|] eqn:G; [|discriminate]. apply by_step with (written b); [exact (S j b G) | apply leads_step with by_, E | exact Le].
+    + destruct (PM.find j nodes) as [b|] eqn:G; [|discriminate]. apply by_step with (written b); [exact (S j b G) | exact (leads_step _ _ _ _ _ _ (incl_refl _) E) | exact Le].
     + apply by_start; [apply initialb_initial, E | exact Le].
   - rewrite PM.gso in F by exact N. exact (S i d F).
 Qed.
@@ -119,7 +121,7 @@ Proof.
 Qed.
 Lemma rest_listed_sound sys p m : rest_listed sys p m = true -> forall s l, occurs (reachable Any sys) s l -> has_pair m s l = true.
 Proof.
-  intros H s l (c & R & <- & I). destruct p as [D|D|[V|] [|v vs] B]; try discriminate; simpl in H; apply andb_true_iff in H as [H1 H2]; rewrite forallb_forall in H2.
+  intros H s l (c & R & <- & I). destruct p as [D|D|[V|] [|v vs] B|x]; try discriminate; simpl in H; apply andb_true_iff in H as [H1 H2]; rewrite forallb_forall in H2.
   - destruct (check_downward_inside Any sys [] D H1 c R) as (d & Id & Bd). unfold lookup in Id.
     destruct (PM.find (fst c) D) as [ds|] eqn:F; [|destruct Id]. apply PM.elements_correct in F. specialize (H2 _ F). simpl in H2.
     rewrite forallb_forall in H2. specialize (H2 d Id). rewrite forallb_forall in H2. apply H2, in_or_app.
@@ -142,8 +144,9 @@ Proof.
   { induction 1 as [c I Le | c d R IH S Le].
     - apply (check_starts_sound (Threads few) (number D) sys); [exact H2| |simpl; apply N.leb_le; exact Le].
       destruct I as (f & extra & If & E & A & P & _). exists f, extra. repeat (split; [assumption|]). simpl. apply N.leb_le, Le.
-    - eapply check_forward_step; eauto. intros b P. apply N.leb_le. rewrite total_size, <- (size_perm _ _ P). exact Le. }
-  intros (c & R & E & I). apply (check_forward_avoids _ _ _ _ _ c (one s l) H3 (K c R)); [left; auto|].
+    - eapply check_forward_step; eauto. intros b P. apply N.leb_le. rewrite packed_total_size, <- (size_perm _ _ P). exact Le. }
+  intros (c & R & E & I). destruct (check_forward_avoids _ _ _ _ _ _ c H3 (K c R)) as (d & Pd & B).
+  rewrite (covers_one_spec [one s l] c (one s l) d) in B; [discriminate | left; auto | | exact Pd].
   split; [exact E|]. apply in_split in I as (a & b & ->). exists (a ++ b). change (snd (one s l)) with (some l 1). rewrite (threads_some l 1). symmetry. exact (Permutation_middle a b l).
 Qed.
 

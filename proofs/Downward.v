@@ -1,7 +1,7 @@
 (* Downward closed sets: configurations with any number of some threads (ω), for systems in which presence blocks nothing. *)
 Require Import List Bool Arith NArith PArith Lia Permutation.
 Require Import FMapPositive MSetPositive MSetFacts.
-Require Import System Multiset Firing Index Trace.
+Require Import System Multiset Firing Index Packed Trace.
 Import ListNotations.
 
 (* Exactly so many threads of some local states, and any number of others. *)
@@ -10,8 +10,9 @@ Definition only (keep : positive -> bool) (b : bag) : bag :=
   PM.fold (fun l n acc => if keep l then PM.add l n acc else acc) b no_threads.
 Definition counts_out (m : ideal) (l : positive) : bool := negb (PS.mem l (snd m)).
 Definition below (m : ideal) (c : list positive) := sub (filter (counts_out m) c) (threads (fst m)).
-Definition belowb (m : ideal) (c : bag) : bool :=
-  forallb (fun e => PS.mem (fst e) (snd m) || N.leb (snd e) (many (fst m) (fst e))) (entries c).
+Definition holds_entries (m : ideal) (es : list (positive * N)) : bool :=
+  forallb (fun e => PS.mem (fst e) (snd m) || N.leb (snd e) (many (fst m) (fst e))) es.
+Definition belowb (m : ideal) (c : bag) : bool := holds_entries m (entries c).
 Definition ideal_leb (m n : ideal) : bool := belowb n (fst m) && PS.subset (snd m) (snd n).
 Definition downward := PM.t (list ideal).
 Definition inside (D : downward) (c : config) := exists m, In m (lookup D (fst c)) /\ below m (snd c).
@@ -27,7 +28,7 @@ Proof.
 Qed.
 Lemma belowb_below m c : belowb m c = true <-> below m (threads c).
 Proof.
-  rewrite below_iff. unfold belowb. rewrite entries_elements, forallb_forall. split.
+  rewrite below_iff. unfold belowb, holds_entries. rewrite entries_elements, forallb_forall. split.
   - intros H x Nx. rewrite !cnt_threads. unfold many at 1. destruct (PM.find x c) as [n|] eqn:F; [|lia]. apply PM.elements_correct in F.
     specialize (H _ F). simpl in H. rewrite Nx in H. simpl in H. apply N.leb_le in H. lia.
   - intros H [x n] I. simpl. destruct (PS.mem x (snd m)) eqn:E; [auto|]. simpl. apply N.leb_le. apply PM.elements_complete in I.
@@ -63,11 +64,12 @@ Proof.
 Qed.
 
 (* [post r m]: ideals that hold all that the rule makes of what is below m. *)
-Definition post (r : rule) (m : ideal) : list ideal :=
-  if belowb m (take r) then
+Definition post_of (taken : list (positive * N)) (r : rule) (m : ideal) : list ideal :=
+  if holds_entries m taken then
     let rest := only (counts_out m) (minus (fst m) (take r)) in
     map (fun b => (plus (plus (put r) (spawn r)) b, image r (snd m))) (after r rest)
   else [].
+Definition post (r : rule) (m : ideal) : list ideal := post_of (entries (take r)) r m.
 Definition nonblocking (r : rule) : bool := forallb (fun e => match snd e with [] => false | _ => true end) (PM.elements (moves r)).
 
 (* Ideals of one shared state by their counts, by each local state that they have, and all of them, with how many there are. *)
@@ -89,15 +91,21 @@ Definition candidates (ix : ideals) (n : ideal) : list ideal :=
 Definition has (X : PM.t ideals) (s : positive) (n : ideal) : bool :=
   match PM.find s X with
   | None => false
-  | Some ix => existsb (ideal_leb n) (lookup (same ix) (bag_key (fst n))) || existsb (ideal_leb n) (candidates ix n)
+  | Some ix =>
+    let es := entries (fst n) in
+    let holds m := holds_entries m es && PS.subset (snd n) (snd m) in
+    existsb holds (lookup (same ix) (bag_key (fst n))) || existsb holds (candidates ix n)
   end.
+(* Its local states, for the index of rules. *)
+Definition locals_of (m : ideal) : packed := entries (fst m) ++ map (fun l => (l, 1%N)) (PS.elements (snd m)).
 Definition check_downward (sys : system) (targets : list counted) (D : downward) : bool :=
   let X := PM.map index_ideals D in
+  let rx := index_with (fun r => (entries (take r), r)) (filter (fun r => PM.mem (src r) D) (rules sys)) in
   forallb nonblocking (rules sys)
-  && forallb (fun t => negb (existsb (fun m => belowb m (snd t)) (lookup D (fst t)))) targets
+  && forallb (fun t : counted => let (s, b) := t in let es := entries b in negb (existsb (fun m => holds_entries m es) (lookup D s))) targets
   && forallb (fun f => has X (at_shared f) (fixed f, fold_right PS.add PS.empty (any f))) (families sys)
-  && forallb (fun r => forallb (fun m => forallb (fun n => (Pos.eqb (src r) (dst r) && ideal_leb n m) || has X (dst r) n) (post r m))
-       (lookup D (src r))) (rules sys).
+  && forallb (fun e : positive * list ideal => forallb (fun m => all_rules rx (fun r => let d := dst (snd r) in
+       forallb (fun n => (Pos.eqb (fst e) d && ideal_leb n m) || has X d n) (post_of (fst r) (snd r) m)) (fst e, locals_of m)) (snd e)) (PM.elements D).
 
 Lemma candidates_In ms n m : In m (candidates (index_ideals ms) n) -> In m ms.
 Proof.
@@ -170,7 +178,7 @@ Proof.
   destruct (Forall2_perm _ _ _ (Permutation_sym E) _ (Forall2_app M1 M3)) as (o4 & M4 & P4).
   destruct (after_complete r left o4 M4) as (b & Ib & Pb).
   exists (plus (plus (put r) (spawn r)) b, image r (snd m)), (present o2). split; [|split].
-  - unfold post. rewrite Tb. apply in_map_iff. exists b. auto.
+  - unfold post, post_of. fold (belowb m (take r)). rewrite Tb. apply in_map_iff. exists b. auto.
   - apply Forall_forall. intros y I. simpl. destruct (moved_In _ _ _ M2 y I) as (a & Ia & Iy). apply filter_In in Ia as [_ Ia].
     unfold f, counts_out in Ia. rewrite negb_involutive in Ia. eapply image_In; eauto.
   - simpl. apply present_perm in P', P4. rewrite present_app in P', P4. rewrite perm_cnt in P', P4, Pb. rewrite sub_cnt in *.
@@ -178,6 +186,15 @@ Proof.
     rewrite cnt_app, (cnt_threads (plus _ _)), !many_plus. rewrite !cnt_app, !cnt_threads in *. lia.
 Qed.
 
+Lemma locals_of_leader m r x : holds_entries m (entries (take r)) = true -> leader r = Some x -> In x (map fst (locals_of m)).
+Proof.
+  unfold holds_entries. rewrite forallb_forall. intros H L. apply least_In in L. unfold support in L. apply in_map_iff in L as ([y n] & Ey & I). simpl in Ey. subst y.
+  apply filter_In in I as [I N]. specialize (H _ I). simpl in H, N. apply negb_true_iff, N.eqb_neq in N. unfold locals_of. rewrite map_app. apply in_or_app.
+  apply orb_true_iff in H as [H|H].
+  - right. apply elements_mem in H. rewrite map_map. apply in_map_iff. exists x. auto.
+  - left. apply N.leb_le in H. unfold many in H. destruct (PM.find x (fst m)) as [k|] eqn:F; [|lia]. apply PM.elements_correct in F.
+    rewrite <- entries_elements in F. exact (in_map fst _ _ F).
+Qed.
 Lemma check_downward_inside bd sys targets D : check_downward sys targets D = true -> forall c, reachable bd sys c -> inside D c.
 Proof.
   intros H. apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
@@ -188,8 +205,12 @@ Proof.
     + eapply Forall_impl; [|exact A]. simpl. intros x I. apply mem_adds. auto.
     + simpl. exists []. rewrite app_nil_r. symmetry. exact P.
   - apply step_loose in S as (r & Ir & S). destruct (post_complete r m c d (H1 r Ir) S Bm) as (n & extra & In_ & A & Sn).
-    apply loose_below in S as (rest & os & F & T & _). specialize (H4 r Ir). rewrite forallb_forall in H4. rewrite F in Im.
-    specialize (H4 m Im). rewrite forallb_forall in H4. specialize (H4 n In_).
+    apply loose_below in S as (rest & os & F & T & _). rewrite F in Im. unfold lookup in Im. destruct (PM.find (src r) D) as [ms|] eqn:Fs; [|destruct Im].
+    assert (Me : PM.mem (src r) D = true) by (rewrite PM.mem_find, Fs; reflexivity).
+    assert (Es := PM.elements_correct _ _ Fs). specialize (H4 _ Es). simpl snd in H4. rewrite forallb_forall in H4. specialize (H4 m Im). simpl fst in H4.
+    apply all_rules_leader with (r := r) in H4; [|apply filter_In; split; assumption|].
+    2: { intros x. apply locals_of_leader. unfold post, post_of in In_. destruct (holds_entries m (entries (take r))); [reflexivity | destruct In_]. }
+    simpl snd in H4. simpl fst in H4. rewrite forallb_forall in H4. specialize (H4 n In_). assert (Is : In m (lookup D (src r))) by (unfold lookup; rewrite Fs; exact Im).
     assert (K : exists m', In m' (lookup D (dst r)) /\ ideal_leb n m' = true).
     { apply orb_true_iff in H4 as [H4|H4]; [|apply has_In, H4]. apply andb_true_iff in H4 as [E L]. apply Pos.eqb_eq in E. exists m. rewrite <- E. auto. }
     destruct K as (m' & Im' & L').
@@ -199,7 +220,7 @@ Theorem check_downward_sound bd sys targets D : check_downward sys targets D = t
 Proof.
   intros H (c & t & R & It & [C1 C2]). destruct (check_downward_inside bd sys targets D H c R) as (m & Im & Bm).
   apply andb_true_iff in H as [H _]. apply andb_true_iff in H as [H _]. apply andb_true_iff in H as [_ H].
-  rewrite forallb_forall in H. specialize (H t It). apply negb_true_iff in H. apply Bool.not_true_iff_false in H. apply H.
-  apply existsb_exists. exists m. rewrite <- C1. split; [auto|]. apply belowb_below. rewrite below_iff in *. intros x Nx. specialize (Bm x Nx).
-  assert (C3 : sub (threads (snd t)) (snd c)) by exact C2. rewrite sub_cnt in C3. specialize (C3 x). lia.
+  rewrite forallb_forall in H. specialize (H t It). destruct t as [s b]. apply negb_true_iff, Bool.not_true_iff_false in H. apply H.
+  apply existsb_exists. exists m. simpl in C1. subst s. split; [exact Im|]. apply belowb_below. rewrite below_iff in *. intros x Nx. specialize (Bm x Nx).
+  assert (C3 : sub (threads b) (snd c)) by exact C2. rewrite sub_cnt in C3. specialize (C3 x). lia.
 Qed.

@@ -58,19 +58,6 @@ Proof.
   - left. apply group_iff. split; [exact J|]. unfold leads_key. rewrite E. auto.
 Qed.
 
-(* Configurations by shared state and a number made of their threads; the number is for speed only. *)
+(* A number made of the threads of a bag, for speed only. *)
 Definition bag_key (b : bag) : positive :=
   fold_left (fun k e => match snd e with N0 => k | Npos n => (k + fst e * fst e * n)%positive end) (entries b) 1%positive.
-Definition config_index := PM.t (PM.t (list bag)).
-Definition index_configs (D : list counted) : config_index :=
-  PM.map (fun l => group bag_key (map snd l)) (group fst D).
-Definition holds (ix : config_index) (c : counted) : bool :=
-  match PM.find (fst c) ix with None => false | Some m => existsb (eqb (snd c)) (lookup m (bag_key (snd c))) end.
-Definition member (D : list counted) (c : config) := exists d, In (fst c, d) D /\ Permutation (snd c) (threads d).
-Lemma holds_member D c e : Permutation (snd e) (threads (snd c)) -> fst e = fst c -> holds (index_configs D) c = true -> member D e.
-Proof.
-  intros P E. unfold holds, index_configs. rewrite find_map. destruct (PM.find (fst c) (group fst D)) as [l|] eqn:F; [|discriminate]. simpl.
-  intros H. apply existsb_exists in H as (d & I & Q). apply group_iff in I as [I _]. apply in_map_iff in I as ([s d'] & X & I). simpl in X. subst d'.
-  assert (J : In (s, d) (lookup (group fst D) (fst c))) by (unfold lookup; rewrite F; exact I).
-  apply group_iff in J as [J K]. simpl in K. subst s. exists d. rewrite E. split; [exact J|]. rewrite P. apply eqb_perm, Q.
-Qed.

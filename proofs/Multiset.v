@@ -74,27 +74,47 @@ Proof. unfold entries. rewrite gather_elements, app_nil_r. reflexivity. Qed.
 
 (* ---- bags ---- *)
 Definition many (b : bag) (x : positive) : N := match PM.find x b with Some n => n | None => 0%N end.
-Definition nonzero (n : N) : option N := match n with N0 => None | _ => Some n end.
 Definition of_option (o : option N) : N := match o with Some n => n | None => 0%N end.
-Definition combine (f : N -> N -> N) (a b : bag) : bag :=
-  PM._map2 (fun x y => nonzero (f (of_option x) (of_option y))) a b.
-Definition plus : bag -> bag -> bag := combine N.add.
-Definition minus : bag -> bag -> bag := combine N.sub.
+Definition nonzero (n : N) : option N := match n with N0 => None | _ => Some n end.
+(* What only one of them has is shared, not copied. *)
+Fixpoint plus (a b : bag) : bag :=
+  match a, b with
+  | PM.Leaf _, _ => b
+  | _, PM.Leaf _ => a
+  | PM.Node l o r, PM.Node l' o' r' =>
+    PM.Node (plus l l') match o, o' with None, _ => o' | _, None => o | Some n, Some m => Some (N.add n m) end (plus r r')
+  end.
+Definition node (l : bag) (o : option N) (r : bag) : bag :=
+  match l, o, r with PM.Leaf _, None, PM.Leaf _ => PM.Leaf _ | _, _, _ => PM.Node l o r end.
+Fixpoint minus (a b : bag) : bag :=
+  match a, b with
+  | PM.Leaf _, _ => a
+  | _, PM.Leaf _ => a
+  | PM.Node l o r, PM.Node l' o' r' =>
+    node (minus l l') match o, o' with Some n, Some m => nonzero (N.sub n m) | _, _ => o end (minus r r')
+  end.
 Definition no_threads : bag := PM.empty N.
 Definition some (x : positive) (n : N) : bag := match n with N0 => no_threads | _ => PM.add x n no_threads end.
 Definition leb (a c : bag) : bool := forallb (fun e => N.leb (snd e) (many c (fst e))) (entries a).
 Definition eqb (a c : bag) : bool := leb a c && leb c a.
 Definition total (b : bag) : N := fold_right (fun e n => N.add (snd e) n) 0%N (entries b).
 
-Lemma many_combine f a b x : f 0%N 0%N = 0%N -> many (combine f a b) x = f (many a x) (many b x).
+Lemma many_node l o r x : many (PM.Node l o r) x = match x with xH => of_option o | xO x => many l x | xI x => many r x end.
+Proof. unfold many. destruct x; reflexivity. Qed.
+Lemma many_leaf x : many (PM.Leaf _) x = 0%N.
+Proof. unfold many. destruct x; reflexivity. Qed.
+Lemma many_plus a : forall b x, many (plus a b) x = (many a x + many b x)%N.
 Proof.
-  intros Z. unfold many, combine. rewrite PM.gmap2 by (simpl; rewrite Z; reflexivity).
-  fold (of_option (PM.find x a)) (of_option (PM.find x b)). clear Z. destruct (f _ _); reflexivity.
+  induction a as [|l IHl o r IHr]; intros [|l' o' r'] x; simpl plus; rewrite ?many_leaf, ?N.add_0_r; auto.
+  rewrite !many_node. destruct x; auto. destruct o, o'; simpl; lia.
 Qed.
-Lemma many_plus a b x : many (plus a b) x = (many a x + many b x)%N.
-Proof. apply many_combine. reflexivity. Qed.
-Lemma many_minus a b x : many (minus a b) x = (many a x - many b x)%N.
-Proof. apply many_combine. reflexivity. Qed.
+Lemma node_same l o r x : many (node l o r) x = many (PM.Node l o r) x.
+Proof. destruct l; [|reflexivity]. destruct o; [reflexivity|]. destruct r; [|reflexivity]. simpl. rewrite many_node, many_leaf. destruct x; rewrite ?many_leaf; reflexivity. Qed.
+Lemma many_minus a : forall b x, many (minus a b) x = (many a x - many b x)%N.
+Proof.
+  induction a as [|l IHl o r IHr]; intros [|l' o' r'] x; simpl minus; rewrite ?many_leaf; try lia.
+  rewrite node_same, !many_node. destruct x; auto. destruct o as [n|], o' as [m|]; simpl; try lia. unfold nonzero. destruct (n - m)%N eqn:E; simpl; lia.
+Qed.
 Lemma many_none x : many no_threads x = 0%N.
 Proof. unfold many, no_threads. rewrite PM.gempty. reflexivity. Qed.
 Lemma many_some y n x : many (some y n) x = if Pos.eq_dec y x then n else 0%N.

@@ -1,7 +1,7 @@
 (* Quotients: local states are taken for others, and shared states that are only passed through are left out. *)
-Require Import List Bool Arith NArith PArith Lia Permutation.
+Require Import List Bool Arith NArith ZArith PArith Lia Permutation.
 Require Import FMapPositive MSetPositive.
-Require Import System Multiset Firing Index Trace.
+Require Import System Property Multiset Firing Index Trace Condition.
 Import ListNotations.
 
 (* ---- merging local states ---- *)
@@ -9,14 +9,14 @@ Definition merging := PM.t (option positive).
 Definition merged_to (m : merging) (l : positive) : option positive := match PM.find l m with Some o => o | None => Some l end.
 Definition merge_threads (m : merging) (ls : list positive) : list positive := present (map (merged_to m) ls).
 Definition merge (m : merging) (b : bag) : bag :=
-  fold_right (fun e acc => plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (PM.elements b).
+  fold_right (fun e acc => plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (entries b).
 Lemma merge_app m a b : merge_threads m (a ++ b) = merge_threads m a ++ merge_threads m b.
 Proof. unfold merge_threads. rewrite map_app. apply present_app. Qed.
 Lemma merge_perm m a b : Permutation a b -> Permutation (merge_threads m a) (merge_threads m b).
 Proof. intros P. apply present_perm, Permutation_map, P. Qed.
 Lemma merge_spec m b : Permutation (threads (merge m b)) (merge_threads m (threads b)).
 Proof.
-  unfold merge, threads at 2. induction (PM.elements b) as [|[x n] es IH]; [reflexivity|].
+  unfold merge, threads at 2. rewrite entries_elements. induction (PM.elements b) as [|[x n] es IH]; [reflexivity|].
   change (listed ((x, n) :: es)) with (repeat x (N.to_nat n) ++ listed es).
   simpl fold_right. rewrite threads_plus, merge_app, IH, at_option_present. apply Permutation_app_tail.
   unfold merge_threads. replace (map (merged_to m) (repeat x (N.to_nat n))) with (repeat (merged_to m x) (N.to_nat n)); [auto|].
@@ -136,15 +136,16 @@ Proof.
   intros E. unfold no_spawn in E. apply PM.is_empty_2 in E. unfold threads. destruct (PM.elements (spawn r)) as [|[x n] es] eqn:L; [reflexivity|].
   destruct (E x n). apply PM.find_2, PM.elements_complete. rewrite L. left; auto.
 Qed.
-Theorem check_quotient_sound sys targets m kept fuel inner :
-  (forall q ts, inner q ts = true -> ~ reaches Any q ts) ->
-  check_quotient sys targets m kept fuel inner = true -> ~ reaches Any sys targets.
+(* What the system reaches, the quotient reaches, if the shared state is kept. *)
+Lemma check_quotient_reachable sys targets m kept fuel inner c : check_quotient sys targets m kept fuel inner = true ->
+  reachable Any sys c -> PS.mem (fst c) kept = true ->
+  exists q, inner q (map (merge_counted m) targets) = true /\ reachable Any q (merge_config m c).
 Proof.
-  intros Inner H (c & t & R & It & C). unfold check_quotient in H.
+  intros H R Kc. unfold check_quotient in H.
   apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
   destruct (paths _ _ _ _) as [out|] eqn:W; [|discriminate].
   apply andb_true_iff in H4 as [H4 H6]. apply andb_true_iff in H4 as [H4 H5].
-  rewrite forallb_forall in H2, H3, H4, H5.
+  rewrite forallb_forall in H2, H4, H5.
   set (q := {| rules := out; families := map (merge_family m) (families sys) |}) in *.
   assert (Run : run (initial Any q) (map (merge_rule m) (rules sys)) (merge_config m c)).
   { clear - R H1. induction R as [c I | c d R IH S].
@@ -156,14 +157,66 @@ Proof.
   { intros c' (f & extra & If & E & _). apply in_map_iff in If as (f' & <- & If'). rewrite E. simpl. auto. }
   assert (All : forall r, In r (map (merge_rule m) (rules sys)) -> In r (lookup (group src (map (merge_rule m) (rules sys))) (src r))).
   { intros r I. apply group_iff. auto. }
-  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)].
-  - assert (Rq' : reachable Any q (merge_config m c)).
-    { clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
-      apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
-      - apply stays_moved; auto.
-      - simpl. rewrite no_spawn_threads by auto. reflexivity.
-      - simpl. rewrite present_Some. exact D. }
-    apply (Inner q _ H6). exists (merge_config m c), (merge_counted m t). split; [exact Rq'|]. split; [apply in_map, It|].
-    destruct C as [C1 [e C2]]. split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
-  - simpl in K. destruct C as [C1 _]. rewrite C1, (H3 t It) in K. discriminate.
+  exists q. split; [exact H6|].
+  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)]; [|simpl in K; congruence].
+  clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
+  apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
+  - apply stays_moved; auto.
+  - simpl. rewrite no_spawn_threads by auto. reflexivity.
+  - simpl. rewrite present_Some. exact D.
+Qed.
+Theorem check_quotient_sound sys targets m kept fuel inner :
+  (forall q ts, inner q ts = true -> ~ reaches Any q ts) ->
+  check_quotient sys targets m kept fuel inner = true -> ~ reaches Any sys targets.
+Proof.
+  intros Inner H (c & t & R & It & C). assert (C' := C). destruct C' as [C1 [e C2]].
+  destruct (check_quotient_reachable sys targets m kept fuel inner c H R) as (q & Hq & Rq).
+  - unfold check_quotient in H. apply andb_true_iff in H as [H _]. apply andb_true_iff in H as [_ H]. rewrite forallb_forall in H.
+    rewrite C1. exact (H t It).
+  - apply (Inner q _ Hq). exists (merge_config m c), (merge_counted m t). split; [exact Rq|]. split; [apply in_map, It|].
+    split; [exact C1|]. exists (merge_threads m e). simpl. rewrite merge_spec, <- merge_app. apply merge_perm, C2.
+Qed.
+
+(* ---- quotients that change no local state that a condition is about ---- *)
+Fixpoint about (k : condition) : option (list positive) :=
+  match k with
+  | At_least terms _ => Some (map fst terms)
+  | Dead | Live => None
+  | All_of parts | Any_of parts => fold_right (fun p found => match about p, found with Some a, Some b => Some (a ++ b) | _, _ => None end) (Some []) parts
+  end.
+Definition unchanged (m : merging) (l : positive) : bool :=
+  forallb (fun e => negb (Pos.eqb (fst e) l) && match snd e with Some x => negb (Pos.eqb x l) | None => true end) (PM.elements m).
+Definition keeps_condition (m : merging) (k : condition) : bool := match about k with Some ls => forallb (unchanged m) ls | None => false end.
+
+Lemma cnt_merge m l ls : unchanged m l = true -> cnt (merge_threads m ls) l = cnt ls l.
+Proof.
+  intros H. unfold unchanged in H. rewrite forallb_forall in H. unfold merge_threads, cnt. induction ls as [|x ls IH]; [reflexivity|]. simpl map.
+  assert (K : merged_to m x = Some l <-> x = l).
+  { unfold merged_to. destruct (PM.find x m) as [o|] eqn:F; [|split; congruence]. apply PM.elements_correct in F. specialize (H _ F). simpl in H.
+    apply andb_true_iff in H as [A B]. apply negb_true_iff, Pos.eqb_neq in A. split; [|congruence]. intros ->.
+    apply negb_true_iff, Pos.eqb_neq in B. congruence. }
+  simpl count_occ. destruct (merged_to m x) as [y|]; simpl; [|destruct (Pos.eq_dec x l) as [E|]; [apply K in E; discriminate | exact IH]].
+  destruct (Pos.eq_dec y l) as [->|N], (Pos.eq_dec x l) as [E|NE]; rewrite IH; auto; exfalso.
+  - apply NE, K. reflexivity.
+  - apply K in E. congruence.
+Qed.
+Lemma about_part parts ls p : fold_right (fun p found => match about p, found with Some a, Some b => Some (a ++ b) | _, _ => None end) (Some []) parts = Some ls ->
+  In p parts -> exists a, about p = Some a /\ incl a ls.
+Proof.
+  revert ls. induction parts as [|q parts IH]; simpl; intros ls E I; [destruct I|]. destruct (about q) as [a|] eqn:A; [|discriminate].
+  destruct (fold_right _ _ parts) as [b|]; [|discriminate]. injection E as <-. destruct I as [->|I].
+  - exists a. split; [exact A | apply incl_appl, incl_refl].
+  - destruct (IH b eq_refl I) as (a' & A' & J). exists a'. split; [exact A' | apply incl_appr, J].
+Qed.
+Lemma satisfies_merge m sys q c k : keeps_condition m k = true -> satisfies sys c k -> satisfies q (merge_config m c) k.
+Proof.
+  unfold keeps_condition. destruct (about k) as [ls|] eqn:A; [|discriminate]. rewrite forallb_forall. intros H. revert ls A H.
+  induction k as [terms least | | | parts IH | parts IH] using condition_parts; intros ls A H S; try discriminate.
+  - injection A as <-. cbn [satisfies merge_config snd] in *. replace (value_of terms (merge_threads m (snd c))) with (value_of terms (snd c)); [exact S|].
+    clear S. unfold value_of. induction terms as [|[x k] terms IH]; [reflexivity|]. cbn [fold_right fst snd]. rewrite IH by (intros y I; apply H; right; exact I).
+    pose proof (cnt_merge m x (snd c) (H x (or_introl eq_refl))) as E. unfold cnt in E. rewrite E. reflexivity.
+  - rewrite satisfies_all in *. rewrite Forall_forall in *. intros p I. destruct (about_part _ _ _ A I) as (a & Ap & J).
+    apply (IH p I a Ap); [intros x X; apply H, J, X | apply S, I].
+  - rewrite satisfies_any in *. rewrite Exists_exists in *. rewrite Forall_forall in IH. destruct S as (p & I & S). exists p. split; [exact I|].
+    destruct (about_part _ _ _ A I) as (a & Ap & J). apply (IH p I a Ap); [intros x X; apply H, J, X | exact S].
 Qed.

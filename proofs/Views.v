@@ -146,7 +146,7 @@ Definition check_views_step (V : views) (r : rule) : bool :=
         let by_ := bystanders g (take r) in
         let others := image r by_ in
         together h arrived
-        && forallb (single h) (PS.elements others)
+        && ((Pos.eqb (src r) (dst r) && stays r) || forallb (single h) (PS.elements others))
         && forallb (fun a => PS.subset others (row h a)) (support arrived)
         && ((Pos.eqb (src r) (dst r) && stays r)
             || check_bystanders g h r by_)
@@ -196,28 +196,33 @@ Proof.
   destruct (PM.find (fst d) V) as [h|] eqn:Fh; [|discriminate]. assert (Sh := views_symmetric _ _ _ Sy Fh).
   exists h. split; [exact Fh|].
   apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
-  apply (together_iff h Sh) in H1. rewrite forallb_forall in H2, H3.
+  apply (together_iff h Sh) in H1. rewrite forallb_forall in H3.
   assert (BI := fun b => bystanders_mem g (take r) rest b Tg).
   apply (Together_sub h Sh _ (threads (plus (put r) (spawn r)) ++ present os)).
   { rewrite sub_cnt in *. intros x. specialize (D x). rewrite cnt_app, cnt_threads, many_plus. rewrite !cnt_app, !cnt_threads in D. lia. }
   assert (K : forall y, In y (present os) -> PS.mem y (image r (bystanders g (take r))) = true).
   { intros y I. destruct (moved_In _ _ _ M y I) as (a & Ia & Iy). eapply image_In; eauto. }
-  apply Together_app. split; [exact H1|]. split; [split|].
-  - apply Forall_forall. intros y I. apply H2, elements_mem, K, I.
+  assert (SH : forall y, In y (present os) -> single h y = true).
+  { intros y I. apply orb_true_iff in H2 as [H2|H2]; [|rewrite forallb_forall in H2; apply H2, elements_mem, K, I].
+    apply andb_true_iff in H2 as [E St]. apply Pos.eqb_eq in E. apply stays_moved in M; [|exact St]. subst os. rewrite present_Some in I.
+    rewrite E, Fh in Fg. injection Fg as ->. destruct Tr as [Sr _]. rewrite Forall_forall in Sr. exact (Sr y I). }
+  clear H2. apply Together_app. split; [exact H1|]. split; [split|].
+  - apply Forall_forall. exact SH.
   - apply orb_true_iff in H4 as [H4|H4].
     + apply andb_true_iff in H4 as [E St]. apply Pos.eqb_eq in E. apply stays_moved in M; [|exact St]. subst os. rewrite present_Some.
       rewrite E, Fh in Fg. injection Fg as ->. apply Tr.
-    + destruct Tr as [Sr Tr]. clear - H2 H4 M Sr Tr BI K. induction M as [|a o rest os I M IH]; simpl; [constructor|].
+    + destruct Tr as [Sr Tr]. clear - SH H4 M Sr Tr BI K. induction M as [|a o rest os I M IH]; simpl; [constructor|].
       inversion Tr; subst. inversion Sr; subst.
       assert (K' : forall y, In y (present os) -> PS.mem y (image r (bystanders g (take r))) = true).
       { intros y Iy. apply K. destruct o; [right|]; exact Iy. }
+      assert (SH' : forall y, In y (present os) -> single h y = true) by (intros y Iy; apply SH; destruct o; [right|]; exact Iy).
       assert (IH' : ForallOrdPairs (fun a b => pair h a b = true) (present os)) by (apply IH; auto; intros b Ib; apply BI; right; exact Ib).
       destruct o as [m|]; [|exact IH']. constructor; [|exact IH'].
       apply Forall_forall. intros y Iy. destruct (moved_In _ _ _ M y Iy) as (b & Ib & Jb).
       apply (check_bystanders_pair g h r (bystanders g (take r)) a); auto.
       * apply BI. left; auto.
       * apply present_In, I.
-      * apply H2, elements_mem, K. left; auto.
+      * apply SH. left; auto.
       * apply (image_In r _ b); [|exact Jb]. apply mem_inter. split; [|apply BI; right; exact Ib]. rewrite Forall_forall in H1. apply (H1 b Ib).
   - intros a y Ia Iy. apply support_In in Ia. exact (subset_mem _ _ _ (H3 a Ia) (K y Iy)).
 Qed.

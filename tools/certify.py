@@ -24,8 +24,9 @@ from collections import Counter, namedtuple
 from itertools import combinations, combinations_with_replacement, product
 
 Rule = namedtuple("Rule", "src dst take put spawn fates name", defaults=[None])
-# `initial` are families: a configuration, and the states in which any number of further threads may start. `targets` are lists of configurations.
-System = namedtuple("System", "shared local rules net initial targets")
+# `initial` are families: a configuration, and the states in which any number of further threads may start. `targets` are lists of configurations. `complements` are
+# pairs of places that have one token together.
+System = namedtuple("System", "shared local rules net initial targets complements", defaults=[()])
 OMEGA = float("inf")
 
 
@@ -450,11 +451,63 @@ def read_spec(text, init_free):
             continue
         guard, update = part.split("->")
         rules += net_rule(words, guard, update)
+    parts = found.group(2).split("->")[:-1]
+    tested = {words.get(x) for part in parts for x in re.findall("(" + NAME + r")\s*=\s*0+(?!\d)", part.split(";")[-1])}
+    complements, most = [], MOST_GROWTH * found.group(2).count("->")
+    for x in [x for x in names if x in tested and x not in free and init.get(x, (0, 0)) in ((0, 0), (1, 1))]:
+        not_x = "not_" + x
+        while not_x in names:
+            not_x += "_"
+        split = complemented(rules, x, not_x)
+        if split is not None and len(split) <= most:
+            rules, names = split, names + [not_x]
+            complements.append((x, not_x))
+    initial = [complete(family, complements) for family in initial]
     if any(most != OMEGA for target in targets for _, most in target.values()):
         if len(initial) > 1 or free or any(r.fates for r in rules):
             raise Skipped("a target with an upper bound")  # becomes a place and rules of its own
     targets = [spec_target(target, numbering(names)) for target in targets]
-    return System(["0"], names, rules, True, initial, targets)
+    return System(["0"], names, rules, True, initial, targets, complements)
+
+
+MOST_GROWTH = 4  # complements that make more times as many rules are left out
+
+
+def complemented(rules, x, not_x):
+    """Rules that keep a token on `not_x` wherever there is none on `x`; None if there may be more than one on `x`."""
+    found = []
+    for r in rules:
+        take, put, fate = r.take[x], r.put[x], r.fates.get(x, [x])
+        if any(x in to for y, to in r.fates.items() if y != x) or fate not in ([], [x], [None]):
+            return None
+        if not take and not put and fate == [x]:
+            found.append(r)
+            continue
+        for old in (0, 1):
+            if old < take or old > take and not fate:
+                continue
+            new = put + (old - take if fate == [x] else 0)
+            if new > 1:
+                return None
+            rest = {y: to for y, to in r.fates.items() if y != x}
+            taken, left = Counter(r.take), Counter(r.put)
+            for tokens, n in (taken, old), (left, new):
+                tokens[x], tokens[not_x] = n, 1 - n
+            if +taken != +left or rest:
+                found.append(r._replace(take=+taken, put=+left, fates=rest))
+    return found
+
+
+def complete(family, complements):
+    """The same start, with a token for each complement that is missing."""
+    start, free = family
+    tokens = Counter(dict(start[1]))
+    for x, not_x in complements:
+        if x in free or not_x in free or tokens[x] + tokens[not_x] > 1:
+            raise Unreadable("%s is 0 or 1, and %s is its complement" % (x, not_x))
+        if not tokens[x]:
+            tokens[not_x] = 1
+    return config(start[0], +tokens), free
 
 
 def spec_target(target, index):
@@ -1226,7 +1279,7 @@ class Decoder:
             used, asked = Counter(), 0
             for chosen, available in ((body["comparisons"], comparisons), (body["traps"], traps)):
                 for which, times in chosen:
-                    need(which < len(available) and times >= 0, "what is used is not there")
+                    need(which < len(available) and 0 <= times <= 2**40, "what is used is not there")
                     comparison = available[which]
                     if isinstance(comparison, set):
                         comparison = (AT_LEAST, [(p, 1) for p in comparison], 1)
@@ -1292,7 +1345,9 @@ class Decoder:
             return DEAD if c == "dead" else LIVE
         ((kind, body),) = c.items()
         if kind == "at-least":
-            return at_least([(self.index(self.local(l)), n) for l, n in body[0]], body[1])
+            found = at_least([(self.index(self.local(l)), n) for l, n in body[0]], body[1])
+            need(found[0] == AT_LEAST, "a comparison is decided without a configuration")
+            return found
         return join(ALL if kind == "all" else ANY, [self.condition(part) for part in body])
 
     def bad(self, target):
@@ -1375,7 +1430,7 @@ def read_question(system, path, options, kind, about_cutoff):
     shared, local = system.shared, system.local
     initial, bound = system.initial, options.threads
     if options.initial is not None:
-        initial = [read_initial(options.initial, shared, local)]
+        initial = [complete(read_initial(options.initial, shared, local), system.complements)]
     least = min(sum(n for _, n in c[1]) for c, _ in initial)
     if bound == 0 or bound is not None and not system.net and least > bound:
         raise Unreadable("more threads exist at the start than are allowed")

@@ -5,15 +5,19 @@ type count = Exactly of int | Any_number
 type configuration = int * (int * count) list
 type weights = { shared : (int * Int64.t) list; local : (int * Int64.t) list }
 type block = int * int list * int list option
+type condition = At_least of (int * Int64.t) list * Int64.t | Dead | Live | All of condition list | Any_of of condition list
+type case = Split of int | Linear of { weights : (int * Int64.t) list; comparisons : (int * Int64.t) list; traps : (int * Int64.t) list }
 type evidence =
   | Trace of configuration * (int option * configuration) list
   | Closed of configuration list
   | Downward of configuration list
   | Invariants of block list option * weights list * configuration list
+  | Refutation of int list list * case list
   | Through of int list * (int option * int list) list * evidence
 type bound = Any | Threads of int | Tokens of int
 type family = { at : int; threads : (int * int) list; any : int list }
-type target = { covers : configuration list; is_unsafe : bool; by : int }
+type property = Covers of configuration list | Satisfies of condition | Deadlock
+type target = { property : property; is_unsafe : bool; by : int }
 type cutoff = {
   most : int;
   runs : (int option * int option * configuration) list;
@@ -38,10 +42,13 @@ let version = 2
 
 (* ---- shapes ---- *)
 let no_part what = unreadable "this is no certificate: expected %s" what
-let integer = function Json.Number digits -> (match Int64.of_string_opt digits with Some n -> n | None -> no_part "a smaller number") | _ -> no_part "a number"
-let natural value =
-  let n = integer value in
-  if n >= 0L && n < 0x1_0000_0000L then Int64.to_int n else no_part "a number below 2^32"
+let integer = function
+  | Json.Number n -> Int64.of_int n
+  | Json.Large digits -> (match Int64.of_string_opt digits with Some n -> n | None -> no_part "a smaller number")
+  | _ -> no_part "a number"
+let natural = function
+  | Json.Number n when n >= 0 && n < 0x1_0000_0000 -> n
+  | _ -> no_part "a number below 2^32"
 let text = function Json.String s -> s | _ -> no_part "a text"
 let flag = function Json.Bool b -> b | _ -> no_part "true or false"
 let maybe shape = function Json.Null -> None | value -> Some (shape value)
@@ -78,6 +85,20 @@ let step value =
   let get = record ["by"; "does"; "after"] ["by"] value in
   ignore (text (get "does"));
   (maybe natural (get "by"), configuration (get "after"))
+let sum = listed (two natural integer)
+let rec condition value = match choice value with
+  | "at-least", body -> let terms, least = two sum integer body in At_least (terms, least)
+  | "dead", Json.Null -> Dead
+  | "live", Json.Null -> Live
+  | "all", body -> All (listed condition body)
+  | "any", body -> Any_of (listed condition body)
+  | _ -> no_part "a condition"
+let case value = match choice value with
+  | "split", which -> Split (natural which)
+  | "linear", body ->
+    let get = record ["weights"; "comparisons"; "traps"] [] body in
+    Linear { weights = sum (get "weights"); comparisons = sum (get "comparisons"); traps = sum (get "traps") }
+  | _ -> no_part "a case"
 let rec evidence value = match choice value with
   | "trace", body ->
     let get = record ["start"; "steps"] [] body in
@@ -91,7 +112,10 @@ let rec evidence value = match choice value with
   | "through", body ->
     let get = record ["kept"; "merged"; "proof"] [] body in
     Through (listed natural (get "kept"), listed (two (maybe natural) (listed natural)) (get "merged"), evidence (get "proof"))
-  | ("refutation" | "localised") as kind, _ -> unreadable "evidence of the kind `%s` is not covered by this checker" kind
+  | "refutation", body ->
+    let get = record ["traps"; "cases"] [] body in
+    Refutation (listed (listed natural) (get "traps"), listed case (get "cases"))
+  | "localised", _ -> unreadable "evidence of the kind `localised` is about programs and not covered by this checker"
   | other, _ -> unreadable "this is no certificate: `%s` is no evidence" other
 let family value =
   let get = record ["shared"; "threads"; "any"] [] value in
@@ -99,15 +123,16 @@ let family value =
 let target value =
   let get = record ["name"; "property"; "verdict"; "evidence"] [] value in
   ignore (text (get "name"));
-  let covers = match choice (get "property") with
-    | "covers", configs -> listed configuration configs
-    | ("satisfies" | "deadlock"), _ -> unreadable "conditions on numbers and deadlocks are not covered by this checker"
+  let property = match choice (get "property") with
+    | "covers", configs -> Covers (listed configuration configs)
+    | "satisfies", body -> Satisfies (condition body)
+    | "deadlock", Json.Null -> Deadlock
     | _ -> invalid "systems have configurations as targets" in
   let is_unsafe = match choice (get "verdict") with
     | "safe", Json.Null -> false
     | "unsafe", Json.Null -> true
     | _ -> no_part "`safe` or `unsafe`" in
-  { covers; is_unsafe; by = natural (get "evidence") }
+  { property; is_unsafe; by = natural (get "evidence") }
 let cutoff value =
   let get = record ["threads"; "runs"; "reachable"; "rest"; "except"; "needed"] ["needed"] value in
   let needed value =
@@ -125,8 +150,8 @@ let read bytes =
    | Json.Object fields ->
      if List.assoc_opt "format" fields <> Some (Json.String "throng-certificate") then unreadable "this is no certificate: its format is not `throng-certificate`";
      (match List.assoc_opt "version" fields with
-      | Some (Json.Number ("1" | "2")) -> ()
-      | Some (Json.Number v) -> unreadable "the certificate has version %s, but this checker knows versions 1 to %d" v version
+      | Some (Json.Number (1 | 2)) -> ()
+      | Some (Json.Number v) -> unreadable "the certificate has version %d, but this checker knows versions 1 to %d" v version
       | _ -> no_part "a version")
    | _ -> ());
   let get = record keys ["undecided"; "cutoff"] document in

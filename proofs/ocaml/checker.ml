@@ -69,6 +69,13 @@ module type EqLtLe =
   type t
  end
 
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
 module MakeOrderTac =
  functor (O:EqLtLe) ->
  functor (P:sig
@@ -516,6 +523,18 @@ module Z =
        | Z0 -> x
        | Zpos y' -> pos_sub y' x'
        | Zneg y' -> Zneg (Coq_Pos.add x' y'))
+
+  (** val opp : z -> z **)
+
+  let opp = function
+  | Z0 -> Z0
+  | Zpos x0 -> Zneg x0
+  | Zneg x0 -> Zpos x0
+
+  (** val sub : z -> z -> z **)
+
+  let sub m n0 =
+    add m (opp n0)
 
   (** val mul : z -> z -> z **)
 
@@ -1274,6 +1293,13 @@ let within bd n0 =
   | Threads most0 -> N.leb n0 most0
   | _ -> true
 
+type condition =
+| At_least of (positive * z) list * z
+| Dead
+| Live
+| All_of of condition list
+| Any_of of condition list
+
 (** val turn : positive -> positive -> positive **)
 
 let rec turn k j =
@@ -1313,26 +1339,51 @@ let nonzero n0 = match n0 with
 | N0 -> None
 | Npos _ -> Some n0
 
-(** val of_option : n option -> n **)
-
-let of_option = function
-| Some n0 -> n0
-| None -> N0
-
-(** val combine : (n -> n -> n) -> bag -> bag -> bag **)
-
-let combine f a b =
-  PM._map2 (fun x y -> nonzero (f (of_option x) (of_option y))) a b
-
 (** val plus : bag -> bag -> bag **)
 
-let plus =
-  combine N.add
+let rec plus a b =
+  match a with
+  | PM.Leaf -> b
+  | PM.Node (l, o, r) ->
+    (match b with
+     | PM.Leaf -> a
+     | PM.Node (l', o', r') ->
+       PM.Node ((plus l l'),
+         (match o with
+          | Some n0 -> (match o' with
+                        | Some m -> Some (N.add n0 m)
+                        | None -> o)
+          | None -> o'), (plus r r')))
+
+(** val node0 : bag -> n option -> bag -> bag **)
+
+let node0 l o r =
+  match l with
+  | PM.Leaf ->
+    (match o with
+     | Some _ -> PM.Node (l, o, r)
+     | None ->
+       (match r with
+        | PM.Leaf -> PM.Leaf
+        | PM.Node (_, _, _) -> PM.Node (l, o, r)))
+  | PM.Node (_, _, _) -> PM.Node (l, o, r)
 
 (** val minus : bag -> bag -> bag **)
 
-let minus =
-  combine N.sub
+let rec minus a b =
+  match a with
+  | PM.Leaf -> a
+  | PM.Node (l, o, r) ->
+    (match b with
+     | PM.Leaf -> a
+     | PM.Node (l', o', r') ->
+       node0 (minus l l')
+         (match o with
+          | Some n0 ->
+            (match o' with
+             | Some m -> nonzero (N.sub n0 m)
+             | None -> o)
+          | None -> o) (minus r r'))
 
 (** val no_threads : bag **)
 
@@ -1496,15 +1547,6 @@ type rule_index = rule list PM.t PM.t
 let index_rules rs =
   PM.map (group leads_key) (group (fun r -> r.src) rs)
 
-(** val rules_from : rule_index -> positive -> bag -> rule list **)
-
-let rules_from ix s c =
-  match PM.find s ix with
-  | Some m ->
-    app (lookup m XH)
-      (flat_map (fun l -> lookup m (Coq_Pos.succ l)) (support c))
-  | None -> []
-
 (** val rules_led : rule_index -> positive -> positive option -> rule list **)
 
 let rules_led ix s by_ =
@@ -1521,18 +1563,213 @@ let bag_key b =
     | Npos n0 -> Coq_Pos.add k (Coq_Pos.mul (Coq_Pos.mul (fst e) (fst e)) n0))
     (entries b) XH
 
-type config_index = bag list PM.t PM.t
+type packed = (positive * n) list
 
-(** val index_configs : counted list -> config_index **)
+type packed_config = positive * packed
 
-let index_configs d =
-  PM.map (fun l -> group bag_key (map snd l)) (group fst d)
+(** val drop : positive -> n -> packed -> packed option **)
 
-(** val holds : config_index -> counted -> bool **)
+let rec drop x n0 = function
+| [] -> (match n0 with
+         | N0 -> Some []
+         | Npos _ -> None)
+| p :: t0 ->
+  let (y, m) = p in
+  if Coq_Pos.eqb x y
+  then (match N.compare n0 m with
+        | Eq -> Some t0
+        | Lt -> Some ((y, (N.sub m n0)) :: t0)
+        | Gt -> drop x (N.sub n0 m) t0)
+  else (match drop x n0 t0 with
+        | Some rest0 -> Some ((y, m) :: rest0)
+        | None -> None)
 
-let holds ix c =
+(** val drops : packed -> packed -> packed option **)
+
+let rec drops b e =
+  match b with
+  | [] -> Some e
+  | p :: t0 ->
+    let (x, n0) = p in
+    (match drop x n0 e with
+     | Some rest0 -> drops t0 rest0
+     | None -> None)
+
+(** val order : positive -> positive -> comparison **)
+
+let rec order x y =
+  match x with
+  | XI x0 -> (match y with
+              | XI y0 -> order x0 y0
+              | _ -> Gt)
+  | XO x0 -> (match y with
+              | XO y0 -> order x0 y0
+              | _ -> Lt)
+  | XH -> (match y with
+           | XI _ -> Lt
+           | XO _ -> Gt
+           | XH -> Eq)
+
+(** val insert : positive -> n -> packed -> packed **)
+
+let rec insert x n0 e = match e with
+| [] -> (x, n0) :: []
+| p :: t0 ->
+  let (y, m) = p in
+  (match order x y with
+   | Eq -> (y, (N.add m n0)) :: t0
+   | Lt -> (x, n0) :: e
+   | Gt -> (y, m) :: (insert x n0 t0))
+
+(** val inserts : packed -> packed -> packed **)
+
+let rec inserts b e =
+  match b with
+  | [] -> e
+  | p :: t0 -> let (x, n0) = p in inserts t0 (insert x n0 e)
+
+(** val packed_total : packed -> n **)
+
+let packed_total e =
+  fold_right (fun e0 n0 -> N.add (snd e0) n0) N0 e
+
+type packed_rule = { whole : rule; takes : packed; puts : packed }
+
+(** val pack : rule -> packed_rule **)
+
+let pack r =
+  { whole = r; takes = (entries r.take); puts =
+    (entries (plus r.put r.spawn)) }
+
+(** val packed_after : rule -> packed -> packed list **)
+
+let packed_after r rest0 =
+  if stays r then rest0 :: [] else map entries (ways (fates r) rest0)
+
+(** val packed_fire : bound -> packed_rule -> packed -> packed list **)
+
+let packed_fire bd r c =
+  match drops r.takes c with
+  | Some rest0 ->
+    (match bd with
+     | Threads most0 ->
+       let arrived =
+         if N.leb (N.add (packed_total rest0) (packed_total r.puts)) most0
+         then r.puts
+         else entries r.whole.put
+       in
+       filter (fun d -> N.leb (packed_total d) most0)
+         (map (inserts arrived) (packed_after r.whole rest0))
+     | _ -> map (inserts r.puts) (packed_after r.whole rest0))
+  | None -> []
+
+type 'a index_of = 'a list PM.t PM.t
+
+(** val index_with : (rule -> 'a1) -> rule list -> 'a1 index_of **)
+
+let index_with make rs =
+  PM.map (PM.map (map make)) (index_rules rs)
+
+type packed_index = packed_rule index_of
+
+(** val pack_rules : rule list -> packed_index **)
+
+let pack_rules rs =
+  index_with pack rs
+
+(** val all_rules : 'a1 index_of -> ('a1 -> bool) -> packed_config -> bool **)
+
+let all_rules ix f c =
   match PM.find (fst c) ix with
-  | Some m -> existsb (eqb0 (snd c)) (lookup m (bag_key (snd c)))
+  | Some m ->
+    (&&) (forallb f (lookup m XH))
+      (forallb (fun e -> forallb f (lookup m (Coq_Pos.succ (fst e)))) (snd c))
+  | None -> true
+
+(** val nothing : 'a1 list -> bool **)
+
+let nothing = function
+| [] -> true
+| _ :: _ -> false
+
+(** val stuck : bound -> packed_index -> packed_config -> bool **)
+
+let stuck bd ix c =
+  all_rules ix (fun r -> nothing (packed_fire bd r (snd c))) c
+
+type packed_set =
+| Packed_set of bool * packed_set PM.t PM.t
+
+(** val no_packed : packed_set **)
+
+let no_packed =
+  Packed_set (false, PM.empty)
+
+(** val holds_packed : packed_set -> packed -> bool **)
+
+let rec holds_packed t0 e =
+  let Packed_set (ends0, next) = t0 in
+  (match e with
+   | [] -> ends0
+   | p :: e0 ->
+     let (x, n0) = p in
+     (match n0 with
+      | N0 -> false
+      | Npos n1 ->
+        (match PM.find x next with
+         | Some m ->
+           (match PM.find n1 m with
+            | Some t1 -> holds_packed t1 e0
+            | None -> false)
+         | None -> false)))
+
+(** val branch : 'a1 PM.t option -> 'a1 PM.t **)
+
+let branch = function
+| Some m0 -> m0
+| None -> PM.empty
+
+(** val add_packed : packed -> packed_set -> packed_set **)
+
+let rec add_packed e t0 = match t0 with
+| Packed_set (ends0, next) ->
+  (match e with
+   | [] -> Packed_set (true, next)
+   | p :: e0 ->
+     let (x, n0) = p in
+     (match n0 with
+      | N0 -> t0
+      | Npos n1 ->
+        let m = branch (PM.find x next) in
+        Packed_set (ends0,
+        (PM.add x
+          (PM.add n1
+            (add_packed e0
+              (match PM.find n1 m with
+               | Some t1 -> t1
+               | None -> no_packed)) m) next))))
+
+type packed_sets = packed_set PM.t
+
+(** val add_config : packed_sets -> packed_config -> packed_sets **)
+
+let add_config m c =
+  PM.add (fst c)
+    (add_packed (snd c)
+      (match PM.find (fst c) m with
+       | Some t0 -> t0
+       | None -> no_packed)) m
+
+(** val pack_set : packed_config list -> packed_sets **)
+
+let pack_set d =
+  fold_left add_config d PM.empty
+
+(** val holds : packed_sets -> positive -> packed -> bool **)
+
+let holds m s e =
+  match PM.find s m with
+  | Some t0 -> holds_packed t0 e
   | None -> false
 
 (** val mem0 : positive -> positive list -> bool **)
@@ -1569,23 +1806,43 @@ let leads bd ix c by_ d =
 let coversb c t0 =
   (&&) (Coq_Pos.eqb (fst c) (fst t0)) (leb0 (snd t0) (snd c))
 
-(** val check_steps :
-    bound -> rule_index -> counted list -> counted -> (positive
-    option * counted) list -> bool **)
+type taken_steps = (positive option * counted) list
 
-let rec check_steps bd ix targets now = function
-| [] -> existsb (coversb now) targets
+(** val check_steps :
+    bound -> rule_index -> counted -> taken_steps -> bool **)
+
+let rec check_steps bd ix now = function
+| [] -> true
 | p :: t0 ->
-  let (by_, d) = p in
-  (&&) (leads bd ix now by_ d) (check_steps bd ix targets d t0)
+  let (by_, d) = p in (&&) (leads bd ix now by_ d) (check_steps bd ix d t0)
+
+(** val ends : counted -> taken_steps -> counted **)
+
+let rec ends now = function
+| [] -> now
+| p :: t0 -> let (_, d) = p in ends d t0
+
+(** val visited : counted -> taken_steps -> PS.t **)
+
+let visited start later =
+  fold_right (fun e -> PS.add (fst (snd e))) (PS.add (fst start) PS.empty)
+    later
+
+(** val check_run : bound -> system -> counted -> taken_steps -> bool **)
+
+let check_run bd sys start later =
+  let there = visited start later in
+  (&&) (initialb bd sys start)
+    (check_steps bd
+      (index_rules (filter (fun r -> PS.mem r.src there) sys.rules)) start
+      later)
 
 (** val check_trace :
-    bound -> system -> counted list -> counted -> (positive option * counted)
-    list -> bool **)
+    bound -> system -> counted list -> counted -> taken_steps -> bool **)
 
 let check_trace bd sys targets start later =
-  (&&) (initialb bd sys start)
-    (check_steps bd (index_rules sys.rules) targets start later)
+  (&&) (check_run bd sys start later)
+    (existsb (coversb (ends start later)) targets)
 
 (** val extras : positive list -> (positive -> n) -> n option -> bag list **)
 
@@ -1628,42 +1885,63 @@ let number l =
 
 (** val too_many : bound -> n -> family -> bool **)
 
-let too_many bd known f =
+let too_many bd known0 f =
   existsb (fun l ->
     match bd with
     | Any -> true
-    | Threads n0 -> N.ltb known (N.sub n0 (total f.fixed))
-    | Tokens n0 -> N.ltb known (N.sub n0 (many f.fixed l))) f.any
+    | Threads n0 -> N.ltb known0 (N.sub n0 (total f.fixed))
+    | Tokens n0 -> N.ltb known0 (N.sub n0 (many f.fixed l))) f.any
 
-(** val check_starts : bound -> n -> config_index -> family -> bool **)
+(** val check_starts : bound -> n -> packed_sets -> family -> bool **)
 
-let check_starts bd known ix f =
-  if too_many bd known f
+let check_starts bd known0 ix f =
+  if too_many bd known0 f
   then false
   else (match starts bd f with
         | Some l ->
           forallb (fun c ->
-            (||) (negb (within bd (total c))) (holds ix (f.at_shared, c))) l
+            (||) (negb (within bd (total c)))
+              (holds ix f.at_shared (entries c))) l
         | None -> false)
 
 (** val check_forward :
-    bound -> (bag -> bool) -> system -> counted list -> counted list -> bool **)
+    bound -> (packed -> bool) -> system -> (packed_config -> bool) ->
+    packed_config list -> packed_sets -> bool **)
 
-let check_forward bd counts sys targets d =
-  let ix = index_configs d in
-  let rx = index_rules sys.rules in
+let check_forward bd counts sys bad d ix =
+  let rx = pack_rules (filter (fun r -> PM.mem r.src ix) sys.rules) in
   forallb (fun c ->
-    (&&) (negb (existsb (coversb c) targets))
-      (forallb (fun r ->
-        forallb (fun d0 -> (||) (negb (counts d0)) (holds ix (r.dst, d0)))
-          (fire bd r (snd c))) (rules_from rx (fst c) (snd c)))) d
+    (&&) (negb (bad c))
+      (all_rules rx (fun r ->
+        forallb (fun d0 -> (||) (negb (counts d0)) (holds ix r.whole.dst d0))
+          (packed_fire bd r (snd c))) c)) d
+
+(** val check_set :
+    bound -> system -> (packed_config -> bool) -> packed_config list -> bool **)
+
+let check_set bd sys bad d =
+  let ix = pack_set d in
+  (&&) (forallb (check_starts bd (number d) ix) sys.families)
+    (check_forward bd (fun _ -> true) sys bad d ix)
+
+(** val index_targets : counted list -> packed list PM.t **)
+
+let index_targets targets =
+  PM.map (map (fun t0 -> entries (snd t0))) (group fst targets)
+
+(** val covers_one : packed list PM.t -> packed_config -> bool **)
+
+let covers_one tx c =
+  existsb (fun t0 ->
+    match drops t0 (snd c) with
+    | Some _ -> true
+    | None -> false) (lookup tx (fst c))
 
 (** val check_closed :
-    bound -> system -> counted list -> counted list -> bool **)
+    bound -> system -> counted list -> packed_config list -> bool **)
 
 let check_closed bd sys targets d =
-  (&&) (forallb (check_starts bd (number d) (index_configs d)) sys.families)
-    (check_forward bd (fun _ -> true) sys targets d)
+  let tx = index_targets targets in check_set bd sys (covers_one tx) d
 
 type ideal = bag * PS.t
 
@@ -1678,12 +1956,16 @@ let only keep b =
 let counts_out m l =
   negb (PS.mem l (snd m))
 
+(** val holds_entries : ideal -> (positive * n) list -> bool **)
+
+let holds_entries m es =
+  forallb (fun e ->
+    (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e)))) es
+
 (** val belowb : ideal -> bag -> bool **)
 
 let belowb m c =
-  forallb (fun e ->
-    (||) (PS.mem (fst e) (snd m)) (N.leb (snd e) (many (fst m) (fst e))))
-    (entries c)
+  holds_entries m (entries c)
 
 (** val ideal_leb : ideal -> ideal -> bool **)
 
@@ -1700,10 +1982,10 @@ let image r s =
   else fold_right (fun l acc -> fold_right PS.add acc (present (fates r l)))
          PS.empty (PS.elements s)
 
-(** val post : rule -> ideal -> ideal list **)
+(** val post_of : (positive * n) list -> rule -> ideal -> ideal list **)
 
-let post r m =
-  if belowb m r.take
+let post_of taken r m =
+  if holds_entries m taken
   then let rest0 = only (counts_out m) (minus (fst m) r.take) in
        map (fun b -> ((plus (plus r.put r.spawn) b), (image r (snd m))))
          (after r rest0)
@@ -1756,28 +2038,45 @@ let candidates ix n0 =
 let has x s n0 =
   match PM.find s x with
   | Some ix ->
-    (||) (existsb (ideal_leb n0) (lookup ix.same (bag_key (fst n0))))
-      (existsb (ideal_leb n0) (candidates ix n0))
+    let es = entries (fst n0) in
+    let holds0 = fun m ->
+      (&&) (holds_entries m es) (PS.subset (snd n0) (snd m))
+    in
+    (||) (existsb holds0 (lookup ix.same (bag_key (fst n0))))
+      (existsb holds0 (candidates ix n0))
   | None -> false
+
+(** val locals_of : ideal -> packed **)
+
+let locals_of m =
+  app (entries (fst m)) (map (fun l -> (l, (Npos XH))) (PS.elements (snd m)))
 
 (** val check_downward : system -> counted list -> downward -> bool **)
 
 let check_downward sys targets d =
   let x = PM.map index_ideals d in
+  let rx =
+    index_with (fun r -> ((entries r.take), r))
+      (filter (fun r -> PM.mem r.src d) sys.rules)
+  in
   (&&)
     ((&&)
       ((&&) (forallb nonblocking sys.rules)
         (forallb (fun t0 ->
-          negb (existsb (fun m -> belowb m (snd t0)) (lookup d (fst t0))))
-          targets))
+          let (s, b) = t0 in
+          let es = entries b in
+          negb (existsb (fun m -> holds_entries m es) (lookup d s))) targets))
       (forallb (fun f ->
         has x f.at_shared (f.fixed, (fold_right PS.add PS.empty f.any)))
         sys.families))
-    (forallb (fun r ->
+    (forallb (fun e ->
       forallb (fun m ->
-        forallb (fun n0 ->
-          (||) ((&&) (Coq_Pos.eqb r.src r.dst) (ideal_leb n0 m))
-            (has x r.dst n0)) (post r m)) (lookup d r.src)) sys.rules)
+        all_rules rx (fun r ->
+          let d0 = (snd r).dst in
+          forallb (fun n0 ->
+            (||) ((&&) (Coq_Pos.eqb (fst e) d0) (ideal_leb n0 m))
+              (has x d0 n0)) (post_of (fst r) (snd r) m)) ((fst e),
+          (locals_of m))) (snd e)) (PM.elements d))
 
 type partners = { class_of : positive PM.t; rows : PS.t PM.t }
 
@@ -1883,7 +2182,8 @@ let check_views_step v r =
             (&&)
               ((&&)
                 ((&&) (together h arrived)
-                  (forallb (single h) (PS.elements others)))
+                  ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
+                    (forallb (single h) (PS.elements others))))
                 (forallb (fun a -> PS.subset others (row h a))
                   (support arrived)))
               ((||) ((&&) (Coq_Pos.eqb r.src r.dst) (stays r))
@@ -2045,6 +2345,45 @@ let check_invariants sys targets v vs b =
                 | _ :: _ -> false))
     (check_basis sys targets b (ruled_out sys v vs))
 
+(** val packed_many : packed -> positive -> n **)
+
+let rec packed_many c x =
+  match c with
+  | [] -> N0
+  | p :: t0 ->
+    let (y, n0) = p in
+    if Coq_Pos.eqb x y then N.add n0 (packed_many t0 x) else packed_many t0 x
+
+(** val packed_value : (positive * z) list -> packed -> z **)
+
+let packed_value terms c =
+  fold_right (fun e n0 ->
+    Z.add (Z.mul (snd e) (Z.of_N (packed_many c (fst e)))) n0) Z0 terms
+
+(** val satisfied : packed_index -> packed_config -> condition -> bool **)
+
+let rec satisfied ix c = function
+| At_least (terms, least0) -> Z.leb least0 (packed_value terms (snd c))
+| Dead -> stuck Any ix c
+| Live -> negb (stuck Any ix c)
+| All_of parts -> forallb (satisfied ix c) parts
+| Any_of parts -> existsb (satisfied ix c) parts
+
+(** val check_condition_run :
+    bound -> system -> condition -> counted -> taken_steps -> bool **)
+
+let check_condition_run bd sys k start later =
+  let last = ends start later in
+  (&&) (check_run bd sys start later)
+    (satisfied (pack_rules sys.rules) ((fst last), (entries (snd last))) k)
+
+(** val check_condition_set :
+    bound -> system -> condition -> packed_config list -> bool **)
+
+let check_condition_set bd sys k d =
+  let ix = pack_rules sys.rules in
+  check_set bd sys (fun c -> satisfied ix c k) d
+
 type merging = positive option PM.t
 
 (** val merged_to : merging -> positive -> positive option **)
@@ -2063,8 +2402,7 @@ let merge_threads m ls =
 
 let merge m b =
   fold_right (fun e acc ->
-    plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads
-    (PM.elements b)
+    plus (at_option (merged_to m (fst e)) (snd e)) acc) no_threads (entries b)
 
 (** val merge_counted : merging -> counted -> counted **)
 
@@ -2149,13 +2487,600 @@ let check_quotient sys targets m kept fuel inner =
            (map (merge_counted m) targets))
      | None -> false)
 
+(** val about : condition -> positive list option **)
+
+let rec about = function
+| At_least (terms, _) -> Some (map fst terms)
+| All_of parts ->
+  fold_right (fun p found ->
+    match about p with
+    | Some a -> (match found with
+                 | Some b -> Some (app a b)
+                 | None -> None)
+    | None -> None) (Some []) parts
+| Any_of parts ->
+  fold_right (fun p found ->
+    match about p with
+    | Some a -> (match found with
+                 | Some b -> Some (app a b)
+                 | None -> None)
+    | None -> None) (Some []) parts
+| _ -> None
+
+(** val unchanged : merging -> positive -> bool **)
+
+let unchanged m l =
+  forallb (fun e ->
+    (&&) (negb (Coq_Pos.eqb (fst e) l))
+      (match snd e with
+       | Some x -> negb (Coq_Pos.eqb x l)
+       | None -> true)) (PM.elements m)
+
+(** val keeps_condition : merging -> condition -> bool **)
+
+let keeps_condition m k =
+  match about k with
+  | Some ls -> forallb (unchanged m) ls
+  | None -> false
+
+(** val keeps : positive -> positive option -> bool **)
+
+let keeps p = function
+| Some x -> Coq_Pos.eqb x p
+| None -> false
+
+(** val movers : rule -> positive list **)
+
+let movers r =
+  app (support r.take)
+    (flat_map (fun e ->
+      if forallb (keeps (fst e)) (snd e) then [] else (fst e) :: [])
+      (PM.elements r.moves))
+
+(** val moving : system -> PS.t **)
+
+let moving sys =
+  fold_right PS.add PS.empty (flat_map movers sys.rules)
+
+(** val deadlocked :
+    bound -> packed_index -> PS.t -> packed_config -> bool **)
+
+let deadlocked bd ix m c =
+  (&&)
+    (existsb (fun e -> (&&) (negb (N.eqb (snd e) N0)) (PS.mem (fst e) m))
+      (snd c)) (stuck bd ix c)
+
+(** val check_deadlock_run :
+    bound -> system -> counted -> taken_steps -> bool **)
+
+let check_deadlock_run bd sys start later =
+  let last = ends start later in
+  (&&) (check_run bd sys start later)
+    (deadlocked bd (pack_rules sys.rules) (moving sys) ((fst last),
+      (entries (snd last))))
+
+(** val check_deadlock_set : bound -> system -> packed_config list -> bool **)
+
+let check_deadlock_set bd sys d =
+  let ix = pack_rules sys.rules in
+  let m = moving sys in check_set bd sys (deadlocked bd ix m) d
+
+(** val no_vanishing : views -> rule -> bool **)
+
+let no_vanishing v r =
+  match PM.find r.src v with
+  | Some g ->
+    (||) ((||) (negb (together g r.take)) (stays r))
+      (forallb (fun b ->
+        forallb (fun o -> match o with
+                          | Some _ -> true
+                          | None -> false) (fates r b))
+        (PS.elements (states g)))
+  | None -> true
+
+(** val check_signed : system -> views -> vector -> bool **)
+
+let check_signed sys v v0 =
+  (&&)
+    ((&&)
+      (forallb (fun f ->
+        forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
+        sys.families) (forallb (check_vector_step v v0) sys.rules))
+    ((||) (nonnegative v0) (forallb (no_vanishing v) sys.rules))
+
+(** val alone : rule list -> PS.t option **)
+
+let alone from =
+  fold_right (fun r found ->
+    match found with
+    | Some s ->
+      (match entries r.take with
+       | [] -> None
+       | p :: l0 ->
+         let (l, n0) = p in
+         (match l0 with
+          | [] -> if N.eqb n0 (Npos XH) then Some (PS.add l s) else found
+          | _ :: _ -> found))
+    | None -> None) (Some PS.empty) from
+
+(** val check_stuck :
+    system -> PS.t -> vector list -> rule list -> positive -> partners -> bool **)
+
+let check_stuck sys m vs from s g =
+  match alone from with
+  | Some free ->
+    let waiting =
+      filter (fun l -> negb (PS.mem l free)) (PS.elements (states g))
+    in
+    forallb (fun l ->
+      (||) (negb (PS.mem l m))
+        (existsb (fun v ->
+          (&&) (exceeds sys v (s, (some l (Npos XH))))
+            (forallb (fun o ->
+              (||) (negb (pair g l o)) (Z.leb Z0 (weight v.of_local o)))
+              waiting)) vs)) waiting
+  | None -> true
+
+(** val check_deadlock_invariants : system -> views -> vector list -> bool **)
+
+let check_deadlock_invariants sys v vs =
+  let leaving = group (fun r -> r.src) sys.rules in
+  let m = moving sys in
+  (&&)
+    ((&&) ((&&) (forallb nonblocking sys.rules) (check_views sys v))
+      (forallb (check_signed sys v) vs))
+    (forallb (fun e ->
+      check_stuck sys m vs (lookup leaving (fst e)) (fst e) (snd e))
+      (PM.elements v))
+
+module Sort =
+ functor (X:TotalLeBool') ->
+ struct
+  (** val merge : X.t list -> X.t list -> X.t list **)
+
+  let rec merge l1 l2 =
+    let rec merge_aux l3 =
+      match l1 with
+      | [] -> l3
+      | a1 :: l1' ->
+        (match l3 with
+         | [] -> l1
+         | a2 :: l2' ->
+           if X.leb a1 a2 then a1 :: (merge l1' l3) else a2 :: (merge_aux l2'))
+    in merge_aux l2
+
+  (** val merge_list_to_stack :
+      X.t list option list -> X.t list -> X.t list option list **)
+
+  let rec merge_list_to_stack stack l =
+    match stack with
+    | [] -> (Some l) :: []
+    | y :: stack' ->
+      (match y with
+       | Some l' -> None :: (merge_list_to_stack stack' (merge l' l))
+       | None -> (Some l) :: stack')
+
+  (** val merge_stack : X.t list option list -> X.t list **)
+
+  let rec merge_stack = function
+  | [] -> []
+  | y :: stack' ->
+    (match y with
+     | Some l -> merge l (merge_stack stack')
+     | None -> merge_stack stack')
+
+  (** val iter_merge : X.t list option list -> X.t list -> X.t list **)
+
+  let rec iter_merge stack = function
+  | [] -> merge_stack stack
+  | a :: l' -> iter_merge (merge_list_to_stack stack (a :: [])) l'
+
+  (** val sort : X.t list -> X.t list **)
+
+  let sort =
+    iter_merge []
+
+  (** val flatten_stack : X.t list option list -> X.t list **)
+
+  let rec flatten_stack = function
+  | [] -> []
+  | o :: stack' ->
+    (match o with
+     | Some l -> app l (flatten_stack stack')
+     | None -> flatten_stack stack')
+ end
+
+type terms_type = (positive * z) list
+
+(** val then_ : comparison -> comparison -> comparison **)
+
+let then_ c d =
+  match c with
+  | Eq -> d
+  | _ -> c
+
+(** val compare_terms : terms_type -> terms_type -> comparison **)
+
+let rec compare_terms s t0 =
+  match s with
+  | [] -> (match t0 with
+           | [] -> Eq
+           | _ :: _ -> Lt)
+  | p :: s0 ->
+    let (x, k) = p in
+    (match t0 with
+     | [] -> Gt
+     | p0 :: t1 ->
+       let (y, m) = p0 in
+       then_ (Coq_Pos.compare x y)
+         (then_ (Z.compare k m) (compare_terms s0 t1)))
+
+(** val rank : condition -> n **)
+
+let rank = function
+| At_least (_, _) -> N0
+| Dead -> Npos XH
+| Live -> Npos (XO XH)
+| All_of _ -> Npos (XI XH)
+| Any_of _ -> Npos (XO (XO XH))
+
+(** val compare_conditions : condition -> condition -> comparison **)
+
+let rec compare_conditions a b =
+  let each =
+    let rec each p q =
+      match p with
+      | [] -> (match q with
+               | [] -> Eq
+               | _ :: _ -> Lt)
+      | x :: p0 ->
+        (match q with
+         | [] -> Gt
+         | y :: q0 -> then_ (compare_conditions x y) (each p0 q0))
+    in each
+  in
+  (match a with
+   | At_least (s, n0) ->
+     (match b with
+      | At_least (t0, m) -> then_ (compare_terms s t0) (Z.compare n0 m)
+      | _ -> N.compare (rank a) (rank b))
+   | All_of p ->
+     (match b with
+      | All_of q -> each p q
+      | _ -> N.compare (rank a) (rank b))
+   | Any_of p ->
+     (match b with
+      | Any_of q -> each p q
+      | _ -> N.compare (rank a) (rank b))
+   | _ -> N.compare (rank a) (rank b))
+
+module Order =
+ struct
+  type t = condition
+
+  (** val below : condition -> condition -> bool **)
+
+  let below a b =
+    match compare_conditions a b with
+    | Gt -> false
+    | _ -> true
+
+  (** val leb : condition -> condition -> bool **)
+
+  let leb a b =
+    (||) (below a b) (negb (below b a))
+ end
+
+module Sorted = Sort(Order)
+
+(** val once : condition list -> condition list **)
+
+let rec once = function
+| [] -> []
+| x :: t0 ->
+  (match once t0 with
+   | [] -> x :: []
+   | y :: t1 ->
+     (match compare_conditions x y with
+      | Eq -> y :: t1
+      | _ -> x :: (y :: t1)))
+
+(** val tidy : condition list -> condition list **)
+
+let tidy parts =
+  once (Sorted.sort parts)
+
+(** val single0 :
+    (condition list -> condition) -> condition list -> condition **)
+
+let single0 make parts = match parts with
+| [] -> make parts
+| p :: l -> (match l with
+             | [] -> p
+             | _ :: _ -> make parts)
+
+(** val is_none : condition -> bool **)
+
+let is_none = function
+| Any_of parts -> (match parts with
+                   | [] -> true
+                   | _ :: _ -> false)
+| _ -> false
+
+(** val is_all : condition -> bool **)
+
+let is_all = function
+| All_of parts -> (match parts with
+                   | [] -> true
+                   | _ :: _ -> false)
+| _ -> false
+
+(** val join_all : condition list -> condition **)
+
+let join_all parts =
+  if existsb is_none parts
+  then Any_of []
+  else single0 (fun x -> All_of x)
+         (tidy
+           (flat_map (fun p ->
+             match p with
+             | All_of inner -> inner
+             | _ -> p :: []) parts))
+
+(** val join_any : condition list -> condition **)
+
+let join_any parts =
+  if existsb is_all parts
+  then All_of []
+  else single0 (fun x -> Any_of x)
+         (tidy
+           (flat_map (fun p ->
+             match p with
+             | Any_of inner -> inner
+             | _ -> p :: []) parts))
+
+(** val at_least : terms_type -> z -> condition **)
+
+let at_least terms least0 =
+  if (&&) (Z.leb least0 Z0) (forallb (fun e -> Z.leb Z0 (snd e)) terms)
+  then All_of []
+  else if (&&) (Z.ltb Z0 least0) (forallb (fun e -> Z.leb (snd e) Z0) terms)
+       then Any_of []
+       else At_least (terms, least0)
+
+(** val negate : condition -> condition **)
+
+let rec negate = function
+| At_least (terms, least0) ->
+  At_least ((map (fun e -> ((fst e), (Z.opp (snd e)))) terms),
+    (Z.sub (Zpos XH) least0))
+| Dead -> Live
+| Live -> Dead
+| All_of parts -> join_any (map negate parts)
+| Any_of parts -> join_all (map negate parts)
+
+(** val covering : bag -> condition **)
+
+let covering b =
+  join_all
+    (map (fun e -> At_least ((((fst e), (Zpos XH)) :: []), (Z.of_N (snd e))))
+      (entries b))
+
+(** val live : rule list -> condition **)
+
+let live rs =
+  join_any (map (fun r -> covering r.take) rs)
+
+(** val in_numbers : rule list -> condition -> condition **)
+
+let rec in_numbers rs = function
+| At_least (terms, least0) -> at_least terms least0
+| Dead -> negate (live rs)
+| Live -> live rs
+| All_of parts -> join_all (map (in_numbers rs) parts)
+| Any_of parts -> join_any (map (in_numbers rs) parts)
+
+(** val one_state : positive -> system -> bool **)
+
+let one_state s sys =
+  (&&)
+    (forallb (fun r ->
+      (&&) (stays r) ((&&) (Coq_Pos.eqb r.src s) (Coq_Pos.eqb r.dst s)))
+      sys.rules) (forallb (fun f -> Coq_Pos.eqb f.at_shared s) sys.families)
+
+type comparison_type = terms_type * z
+
+type held = { known : comparison_type PM.t; next_place : positive;
+              undecided : condition list list }
+
+(** val nothing_held : held **)
+
+let nothing_held =
+  { known = PM.empty; next_place = XH; undecided = [] }
+
+(** val assume : held -> condition -> held option **)
+
+let rec assume h = function
+| At_least (terms, least0) ->
+  Some { known = (PM.add h.next_place (terms, least0) h.known); next_place =
+    (Coq_Pos.succ h.next_place); undecided = h.undecided }
+| All_of parts ->
+  fold_left (fun found p ->
+    match found with
+    | Some h0 -> assume h0 p
+    | None -> None) parts (Some h)
+| Any_of parts ->
+  Some { known = h.known; next_place = h.next_place; undecided =
+    (app h.undecided (parts :: [])) }
+| _ -> None
+
+type linear = { weights : z PM.t; compared : (positive * n) list;
+                trapped : (positive * n) list }
+
+type case =
+| Split of n
+| Linear of linear
+
+(** val pick : n -> 'a1 list -> ('a1 * 'a1 list) option **)
+
+let rec pick i = function
+| [] -> None
+| x :: t0 ->
+  if N.eqb i N0
+  then Some (x, t0)
+  else (match pick (N.pred i) t0 with
+        | Some p -> let (y, rest0) = p in Some (y, (x :: rest0))
+        | None -> None)
+
+(** val add_terms : z -> terms_type -> z PM.t -> z PM.t **)
+
+let add_terms k terms m =
+  fold_right (fun e m0 ->
+    PM.add (fst e) (Z.add (weight m0 (fst e)) (Z.mul k (snd e))) m0) m terms
+
+(** val use :
+    comparison_type PM.t -> (positive * n) list -> (z PM.t * z) -> (z
+    PM.t * z) option **)
+
+let rec use available l sum0 =
+  match l with
+  | [] -> Some sum0
+  | p :: t0 ->
+    let (i, times) = p in
+    (match PM.find i available with
+     | Some c ->
+       let (terms, least0) = c in
+       use available t0 ((add_terms (Z.of_N times) terms (fst sum0)),
+         (Z.add (snd sum0) (Z.mul (Z.of_N times) least0)))
+     | None -> None)
+
+(** val as_vector : z PM.t -> vector **)
+
+let as_vector m =
+  { of_shared = PM.empty; of_local = m }
+
+(** val never_grows : system -> z PM.t -> bool **)
+
+let never_grows sys w =
+  (&&)
+    (forallb (fun r ->
+      Z.leb (Z.add (sum (as_vector w) r.put) (sum (as_vector w) r.spawn))
+        (sum (as_vector w) r.take)) sys.rules)
+    (forallb (fun f -> forallb (fun l -> Z.leb (weight w l) Z0) f.any)
+      sys.families)
+
+(** val contradicts :
+    system -> comparison_type PM.t -> held -> linear -> bool **)
+
+let contradicts sys traps0 h x =
+  (&&) (never_grows sys x.weights)
+    (match use h.known x.compared (PM.empty, Z0) with
+     | Some found ->
+       (match use traps0 x.trapped found with
+        | Some p ->
+          let (used, asked) = p in
+          (&&)
+            ((&&)
+              (forallb (fun e -> Z.leb (snd e) (weight x.weights (fst e)))
+                (PM.elements used))
+              (forallb (fun e -> Z.leb (weight used (fst e)) (snd e))
+                (PM.elements x.weights)))
+            (forallb (fun f ->
+              Z.ltb (sum (as_vector x.weights) f.fixed) asked) sys.families)
+        | None -> false)
+     | None -> false)
+
+(** val assume_each : held -> condition list -> held list option **)
+
+let rec assume_each h = function
+| [] -> Some []
+| p :: t0 ->
+  (match assume h p with
+   | Some h' ->
+     (match assume_each h t0 with
+      | Some rest0 -> Some (h' :: rest0)
+      | None -> None)
+   | None -> None)
+
+(** val check_cases :
+    system -> comparison_type PM.t -> case list -> held list -> bool **)
+
+let rec check_cases sys traps0 cases0 waiting =
+  match cases0 with
+  | [] -> (match waiting with
+           | [] -> true
+           | _ :: _ -> false)
+  | c :: t0 ->
+    (match c with
+     | Split i ->
+       (match waiting with
+        | [] -> false
+        | h :: ws ->
+          (match pick i h.undecided with
+           | Some p ->
+             let (parts, rest0) = p in
+             (match assume_each { known = h.known; next_place = h.next_place;
+                      undecided = rest0 } parts with
+              | Some hs -> check_cases sys traps0 t0 (app hs ws)
+              | None -> false)
+           | None -> false))
+     | Linear x ->
+       (match waiting with
+        | [] -> false
+        | h :: ws ->
+          (&&) (contradicts sys traps0 h x) (check_cases sys traps0 t0 ws)))
+
+(** val in_trap : PS.t -> bag -> bool **)
+
+let in_trap trap b =
+  existsb (fun l -> PS.mem l trap) (support b)
+
+(** val check_trap : system -> PS.t -> bool **)
+
+let check_trap sys trap =
+  (&&) (forallb (fun f -> in_trap trap f.fixed) sys.families)
+    (forallb (fun r ->
+      (||) ((||) (negb (in_trap trap r.take)) (in_trap trap r.put))
+        (in_trap trap r.spawn)) sys.rules)
+
+(** val number_traps : PS.t list -> positive -> comparison_type PM.t **)
+
+let rec number_traps traps0 i =
+  match traps0 with
+  | [] -> PM.empty
+  | t0 :: more ->
+    PM.add i ((map (fun l -> (l, (Zpos XH))) (PS.elements t0)), (Zpos XH))
+      (number_traps more (Coq_Pos.succ i))
+
+type refutation = { only_state : positive; traps : PS.t list;
+                    cases : case list }
+
+(** val check_refutation :
+    bound -> system -> condition -> refutation -> bool **)
+
+let check_refutation bd sys k x =
+  match bd with
+  | Threads _ -> false
+  | _ ->
+    (&&)
+      ((&&) (one_state x.only_state sys) (forallb (check_trap sys) x.traps))
+      (match assume nothing_held (in_numbers sys.rules k) with
+       | Some h -> check_cases sys (number_traps x.traps XH) x.cases (h :: [])
+       | None -> false)
+
+(** val covering_one : counted list -> condition **)
+
+let covering_one targets =
+  join_any (map (fun t0 -> covering (snd t0)) targets)
+
 type proof =
-| Closed_ of counted list
+| Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
+| Refutation_ of refutation
 
 type evidence =
-| Trace_ of counted * (positive option * counted) list
+| Trace_ of counted * taken_steps
 | Proof_ of proof
 | Through_ of merging * PS.t * nat * proof
 
@@ -2171,6 +3096,7 @@ let check_proof bd e sys targets =
   | Closed_ d -> check_closed bd sys targets d
   | Downward_ d -> check_downward sys targets d
   | Invariants_ (v, vs, b) -> check_invariants sys targets v vs b
+  | Refutation_ x -> check_refutation bd sys (covering_one targets) x
 
 (** val check : bound -> system -> counted list -> evidence -> verdict **)
 
@@ -2184,6 +3110,59 @@ let check bd sys targets = function
      then Safe
      else Invalid
    | _ -> Invalid)
+
+(** val check_condition_proof :
+    bound -> condition -> proof -> system -> bool **)
+
+let check_condition_proof bd k e sys =
+  match e with
+  | Closed_ d -> check_condition_set bd sys k d
+  | Refutation_ x -> check_refutation bd sys k x
+  | _ -> false
+
+(** val one_kept_state : system -> PS.t -> bool **)
+
+let one_kept_state sys kept =
+  match sys.families with
+  | [] -> false
+  | f :: _ -> (&&) (one_state f.at_shared sys) (PS.mem f.at_shared kept)
+
+(** val check_condition :
+    bound -> system -> condition -> evidence -> verdict **)
+
+let check_condition bd sys k = function
+| Trace_ (s, l) ->
+  if check_condition_run bd sys k s l then Unsafe else Invalid
+| Proof_ e0 -> if check_condition_proof bd k e0 sys then Safe else Invalid
+| Through_ (m, kept, fuel, e0) ->
+  (match bd with
+   | Any ->
+     if (&&) ((&&) (keeps_condition m k) (one_kept_state sys kept))
+          (check_quotient sys [] m kept fuel (fun q _ ->
+            check_condition_proof Any k e0 q))
+     then Safe
+     else Invalid
+   | _ -> Invalid)
+
+(** val check_deadlock : bound -> system -> evidence -> verdict **)
+
+let check_deadlock bd sys = function
+| Trace_ (s, l) -> if check_deadlock_run bd sys s l then Unsafe else Invalid
+| Proof_ e0 ->
+  (match e0 with
+   | Closed_ d -> if check_deadlock_set bd sys d then Safe else Invalid
+   | Invariants_ (v0, vs, b) ->
+     (match v0 with
+      | Some v ->
+        (match bd with
+         | Any ->
+           if (&&) (PM.is_empty b) (check_deadlock_invariants sys v vs)
+           then Safe
+           else Invalid
+         | _ -> Invalid)
+      | None -> Invalid)
+   | _ -> Invalid)
+| Through_ (_, _, _, _) -> Invalid
 
 type pairs = PS.t PM.t
 
@@ -2251,7 +3230,6 @@ let add_all l m =
 
 let rest_listed sys rest0 listed =
   match rest0 with
-  | Closed_ _ -> false
   | Downward_ d ->
     (&&) (check_downward sys [] d)
       (forallb (fun e ->
@@ -2270,13 +3248,14 @@ let rest_listed sys rest0 listed =
               (PM.elements v))
         | _ :: _ -> false)
      | None -> false)
+  | _ -> false
 
 type cutoff = { most : n;
                 runs : ((positive option * positive option) * counted) list;
                 reached : ((positive * positive) * positive) list;
                 rest : proof;
                 excepted : ((positive * positive) list * evidence) list;
-                needed : ((positive * positive) * counted list) option }
+                needed : ((positive * positive) * packed_config list) option }
 
 (** val is_safe : verdict -> bool **)
 
@@ -2285,18 +3264,18 @@ let is_safe = function
 | _ -> false
 
 (** val check_needed :
-    cutoff -> system -> pairs -> ((positive * positive) * counted list) ->
-    bool **)
+    cutoff -> system -> pairs -> ((positive * positive) * packed_config list)
+    -> bool **)
 
 let check_needed k sys m w =
   let few = N.pred k.most in
+  let ix = pack_set (snd w) in
+  let tx = index_targets ((one (fst (fst w)) (snd (fst w))) :: []) in
   (&&)
     ((&&) (has_pair m (fst (fst w)) (snd (fst w)))
-      (forallb
-        (check_starts (Threads few) (number (snd w)) (index_configs (snd w)))
-        sys.families))
-    (check_forward Any (fun d -> N.leb (total d) few) sys
-      ((one (fst (fst w)) (snd (fst w))) :: []) (snd w))
+      (forallb (check_starts (Threads few) (number (snd w)) ix) sys.families))
+    (check_forward Any (fun d -> N.leb (packed_total d) few) sys
+      (covers_one tx) (snd w) ix)
 
 (** val check_cutoff : system -> cutoff -> bool option **)
 

@@ -31,6 +31,13 @@ module type EqLtLe =
   type t
  end
 
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
 module MakeOrderTac :
  functor (O:EqLtLe) ->
  functor (P:sig
@@ -162,6 +169,10 @@ module Z :
   val pos_sub : positive -> positive -> z
 
   val add : z -> z -> z
+
+  val opp : z -> z
+
+  val sub : z -> z -> z
 
   val mul : z -> z -> z
 
@@ -631,6 +642,13 @@ type bound =
 
 val within : bound -> n -> bool
 
+type condition =
+| At_least of (positive * z) list * z
+| Dead
+| Live
+| All_of of condition list
+| Any_of of condition list
+
 val turn : positive -> positive -> positive
 
 val gather :
@@ -642,11 +660,9 @@ val many : bag -> positive -> n
 
 val nonzero : n -> n option
 
-val of_option : n option -> n
-
-val combine : (n -> n -> n) -> bag -> bag -> bag
-
 val plus : bag -> bag -> bag
+
+val node0 : bag -> n option -> bag -> bag
 
 val minus : bag -> bag -> bag
 
@@ -703,17 +719,66 @@ type rule_index = rule list PM.t PM.t
 
 val index_rules : rule list -> rule_index
 
-val rules_from : rule_index -> positive -> bag -> rule list
-
 val rules_led : rule_index -> positive -> positive option -> rule list
 
 val bag_key : bag -> positive
 
-type config_index = bag list PM.t PM.t
+type packed = (positive * n) list
 
-val index_configs : counted list -> config_index
+type packed_config = positive * packed
 
-val holds : config_index -> counted -> bool
+val drop : positive -> n -> packed -> packed option
+
+val drops : packed -> packed -> packed option
+
+val order : positive -> positive -> comparison
+
+val insert : positive -> n -> packed -> packed
+
+val inserts : packed -> packed -> packed
+
+val packed_total : packed -> n
+
+type packed_rule = { whole : rule; takes : packed; puts : packed }
+
+val pack : rule -> packed_rule
+
+val packed_after : rule -> packed -> packed list
+
+val packed_fire : bound -> packed_rule -> packed -> packed list
+
+type 'a index_of = 'a list PM.t PM.t
+
+val index_with : (rule -> 'a1) -> rule list -> 'a1 index_of
+
+type packed_index = packed_rule index_of
+
+val pack_rules : rule list -> packed_index
+
+val all_rules : 'a1 index_of -> ('a1 -> bool) -> packed_config -> bool
+
+val nothing : 'a1 list -> bool
+
+val stuck : bound -> packed_index -> packed_config -> bool
+
+type packed_set =
+| Packed_set of bool * packed_set PM.t PM.t
+
+val no_packed : packed_set
+
+val holds_packed : packed_set -> packed -> bool
+
+val branch : 'a1 PM.t option -> 'a1 PM.t
+
+val add_packed : packed -> packed_set -> packed_set
+
+type packed_sets = packed_set PM.t
+
+val add_config : packed_sets -> packed_config -> packed_sets
+
+val pack_set : packed_config list -> packed_sets
+
+val holds : packed_sets -> positive -> packed -> bool
 
 val mem0 : positive -> positive list -> bool
 
@@ -726,13 +791,18 @@ val leads :
 
 val coversb : counted -> counted -> bool
 
-val check_steps :
-  bound -> rule_index -> counted list -> counted -> (positive
-  option * counted) list -> bool
+type taken_steps = (positive option * counted) list
+
+val check_steps : bound -> rule_index -> counted -> taken_steps -> bool
+
+val ends : counted -> taken_steps -> counted
+
+val visited : counted -> taken_steps -> PS.t
+
+val check_run : bound -> system -> counted -> taken_steps -> bool
 
 val check_trace :
-  bound -> system -> counted list -> counted -> (positive option * counted)
-  list -> bool
+  bound -> system -> counted list -> counted -> taken_steps -> bool
 
 val extras : positive list -> (positive -> n) -> n option -> bag list
 
@@ -742,18 +812,29 @@ val number : 'a1 list -> n
 
 val too_many : bound -> n -> family -> bool
 
-val check_starts : bound -> n -> config_index -> family -> bool
+val check_starts : bound -> n -> packed_sets -> family -> bool
 
 val check_forward :
-  bound -> (bag -> bool) -> system -> counted list -> counted list -> bool
+  bound -> (packed -> bool) -> system -> (packed_config -> bool) ->
+  packed_config list -> packed_sets -> bool
 
-val check_closed : bound -> system -> counted list -> counted list -> bool
+val check_set :
+  bound -> system -> (packed_config -> bool) -> packed_config list -> bool
+
+val index_targets : counted list -> packed list PM.t
+
+val covers_one : packed list PM.t -> packed_config -> bool
+
+val check_closed :
+  bound -> system -> counted list -> packed_config list -> bool
 
 type ideal = bag * PS.t
 
 val only : (positive -> bool) -> bag -> bag
 
 val counts_out : ideal -> positive -> bool
+
+val holds_entries : ideal -> (positive * n) list -> bool
 
 val belowb : ideal -> bag -> bool
 
@@ -763,7 +844,7 @@ type downward = ideal list PM.t
 
 val image : rule -> PS.t -> PS.t
 
-val post : rule -> ideal -> ideal list
+val post_of : (positive * n) list -> rule -> ideal -> ideal list
 
 val nonblocking : rule -> bool
 
@@ -781,6 +862,8 @@ val index_ideals : ideal list -> ideals
 val candidates : ideals -> ideal -> ideal list
 
 val has : ideals PM.t -> positive -> ideal -> bool
+
+val locals_of : ideal -> packed
 
 val check_downward : system -> counted list -> downward -> bool
 
@@ -853,6 +936,18 @@ val ruled_out : system -> views option -> vector list -> counted -> bool
 val check_invariants :
   system -> counted list -> views option -> vector list -> basis -> bool
 
+val packed_many : packed -> positive -> n
+
+val packed_value : (positive * z) list -> packed -> z
+
+val satisfied : packed_index -> packed_config -> condition -> bool
+
+val check_condition_run :
+  bound -> system -> condition -> counted -> taken_steps -> bool
+
+val check_condition_set :
+  bound -> system -> condition -> packed_config list -> bool
+
 type merging = positive option PM.t
 
 val merged_to : merging -> positive -> positive option
@@ -885,13 +980,170 @@ val check_quotient :
   system -> counted list -> merging -> PS.t -> nat -> (system -> counted list
   -> bool) -> bool
 
+val about : condition -> positive list option
+
+val unchanged : merging -> positive -> bool
+
+val keeps_condition : merging -> condition -> bool
+
+val keeps : positive -> positive option -> bool
+
+val movers : rule -> positive list
+
+val moving : system -> PS.t
+
+val deadlocked : bound -> packed_index -> PS.t -> packed_config -> bool
+
+val check_deadlock_run : bound -> system -> counted -> taken_steps -> bool
+
+val check_deadlock_set : bound -> system -> packed_config list -> bool
+
+val no_vanishing : views -> rule -> bool
+
+val check_signed : system -> views -> vector -> bool
+
+val alone : rule list -> PS.t option
+
+val check_stuck :
+  system -> PS.t -> vector list -> rule list -> positive -> partners -> bool
+
+val check_deadlock_invariants : system -> views -> vector list -> bool
+
+module Sort :
+ functor (X:TotalLeBool') ->
+ sig
+  val merge : X.t list -> X.t list -> X.t list
+
+  val merge_list_to_stack :
+    X.t list option list -> X.t list -> X.t list option list
+
+  val merge_stack : X.t list option list -> X.t list
+
+  val iter_merge : X.t list option list -> X.t list -> X.t list
+
+  val sort : X.t list -> X.t list
+
+  val flatten_stack : X.t list option list -> X.t list
+ end
+
+type terms_type = (positive * z) list
+
+val then_ : comparison -> comparison -> comparison
+
+val compare_terms : terms_type -> terms_type -> comparison
+
+val rank : condition -> n
+
+val compare_conditions : condition -> condition -> comparison
+
+module Order :
+ sig
+  type t = condition
+
+  val below : condition -> condition -> bool
+
+  val leb : condition -> condition -> bool
+ end
+
+module Sorted :
+ sig
+  val merge : condition list -> condition list -> condition list
+
+  val merge_list_to_stack :
+    condition list option list -> condition list -> condition list option list
+
+  val merge_stack : condition list option list -> condition list
+
+  val iter_merge :
+    condition list option list -> condition list -> condition list
+
+  val sort : condition list -> condition list
+
+  val flatten_stack : condition list option list -> condition list
+ end
+
+val once : condition list -> condition list
+
+val tidy : condition list -> condition list
+
+val single0 : (condition list -> condition) -> condition list -> condition
+
+val is_none : condition -> bool
+
+val is_all : condition -> bool
+
+val join_all : condition list -> condition
+
+val join_any : condition list -> condition
+
+val at_least : terms_type -> z -> condition
+
+val negate : condition -> condition
+
+val covering : bag -> condition
+
+val live : rule list -> condition
+
+val in_numbers : rule list -> condition -> condition
+
+val one_state : positive -> system -> bool
+
+type comparison_type = terms_type * z
+
+type held = { known : comparison_type PM.t; next_place : positive;
+              undecided : condition list list }
+
+val nothing_held : held
+
+val assume : held -> condition -> held option
+
+type linear = { weights : z PM.t; compared : (positive * n) list;
+                trapped : (positive * n) list }
+
+type case =
+| Split of n
+| Linear of linear
+
+val pick : n -> 'a1 list -> ('a1 * 'a1 list) option
+
+val add_terms : z -> terms_type -> z PM.t -> z PM.t
+
+val use :
+  comparison_type PM.t -> (positive * n) list -> (z PM.t * z) -> (z PM.t * z)
+  option
+
+val as_vector : z PM.t -> vector
+
+val never_grows : system -> z PM.t -> bool
+
+val contradicts : system -> comparison_type PM.t -> held -> linear -> bool
+
+val assume_each : held -> condition list -> held list option
+
+val check_cases :
+  system -> comparison_type PM.t -> case list -> held list -> bool
+
+val in_trap : PS.t -> bag -> bool
+
+val check_trap : system -> PS.t -> bool
+
+val number_traps : PS.t list -> positive -> comparison_type PM.t
+
+type refutation = { only_state : positive; traps : PS.t list;
+                    cases : case list }
+
+val check_refutation : bound -> system -> condition -> refutation -> bool
+
+val covering_one : counted list -> condition
+
 type proof =
-| Closed_ of counted list
+| Closed_ of packed_config list
 | Downward_ of downward
 | Invariants_ of views option * vector list * basis
+| Refutation_ of refutation
 
 type evidence =
-| Trace_ of counted * (positive option * counted) list
+| Trace_ of counted * taken_steps
 | Proof_ of proof
 | Through_ of merging * PS.t * nat * proof
 
@@ -903,6 +1155,14 @@ type verdict =
 val check_proof : bound -> proof -> system -> counted list -> bool
 
 val check : bound -> system -> counted list -> evidence -> verdict
+
+val check_condition_proof : bound -> condition -> proof -> system -> bool
+
+val one_kept_state : system -> PS.t -> bool
+
+val check_condition : bound -> system -> condition -> evidence -> verdict
+
+val check_deadlock : bound -> system -> evidence -> verdict
 
 type pairs = PS.t PM.t
 
@@ -929,11 +1189,12 @@ type cutoff = { most : n;
                 reached : ((positive * positive) * positive) list;
                 rest : proof;
                 excepted : ((positive * positive) list * evidence) list;
-                needed : ((positive * positive) * counted list) option }
+                needed : ((positive * positive) * packed_config list) option }
 
 val is_safe : verdict -> bool
 
 val check_needed :
-  cutoff -> system -> pairs -> ((positive * positive) * counted list) -> bool
+  cutoff -> system -> pairs -> ((positive * positive) * packed_config list)
+  -> bool
 
 val check_cutoff : system -> cutoff -> bool option

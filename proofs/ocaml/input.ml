@@ -7,7 +7,10 @@ type config = int * bag
 type rule = { src : int; dst : int; take : bag; put : bag; spawn : bag; moves : (int * int option list) list }
 type family = config * int list  (* exactly these threads, and any number of further ones in these states; sorted *)
 type target = { name : string; bad : config list }
-type t = { shared : names; local : names; rules : rule list; is_net : bool; initial : family list; targets : target list }
+type t = {
+  shared : names; local : names; rules : rule list; is_net : bool; initial : family list; targets : target list;
+  transitions : (string, bag) Hashtbl.t  (* what those of a net in PNML take, by id *);
+  complements : (int * int) list  (* pairs of places with one token together *) }
 
 (* ---- bags, names ---- *)
 let bag entries : bag =
@@ -34,6 +37,7 @@ let find names word = match names with
 let is_blank c = c = ' ' || c = '\t' || c = '\r' || c = '\n' || c = '\012' || c = '\011'
 let without_comment line = match String.index_opt line '#' with Some i -> String.sub line 0 i | None -> line
 let is_arrow word = word = "->" || word = "+>" || word = "~>"
+let arrow_at line i = i + 1 < String.length line && line.[i + 1] = '>' && (match line.[i] with '-' | '+' | '~' -> true | _ -> false)
 (* Arrows are words of their own. *)
 let words line =
   let n = String.length line in
@@ -42,7 +46,7 @@ let words line =
   let rec go i =
     if i >= n then push n
     else if is_blank line.[i] then (push i; from := i + 1; go (i + 1))
-    else if i + 1 < n && is_arrow (String.sub line i 2) then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
+    else if arrow_at line i then (push i; found := String.sub line i 2 :: !found; from := i + 2; go (i + 2))
     else go (i + 1) in
   go 0;
   List.rev !found
@@ -97,7 +101,6 @@ let in_range shared local text =
   | Numbers s, Numbers l, first :: others -> number first < s && List.for_all (fun d -> number d < l) others
   | _ -> true
 let read_prop shared local text =
-  if String.length (String.trim text) > 0 && (String.trim text).[0] = '<' then unreadable "property files of the model-checking contest are not covered by this checker";
   let targets = List.filter_map (fun line ->
     let line = without_comment line in
     if String.trim line = "" then None
@@ -141,7 +144,7 @@ let read_tts text =
   let shared = Numbers s and local = Numbers l in
   let edges, others = List.partition is_edge (List.filter (( <> ) []) lines) in
   { shared; local; rules = List.concat_map (edge shared local) edges; is_net = false; initial = [((0, []), [0])];
-    targets = List.map (fun line -> read_target shared local (String.concat " " line)) others }
+    targets = List.map (fun line -> read_target shared local (String.concat " " line)) others; transitions = Hashtbl.create 1; complements = [] }
 
 let read_ntts text =
   let lines = lines text in
@@ -152,7 +155,7 @@ let read_ntts text =
   let text_of = String.concat " " in
   { shared; local; rules = List.concat_map (edge shared local) (List.filter is_edge lines); is_net = false;
     initial = (match about "init" with [] -> [((0, []), [0])] | inits -> List.map (fun l -> read_initial shared local (text_of l)) inits);
-    targets = List.map (fun l -> read_target shared local (text_of l)) (about "target") }
+    targets = List.map (fun l -> read_target shared local (text_of l)) (about "target"); transitions = Hashtbl.create 1; complements = [] }
 
 (* ---- .spec ---- *)
 type token = Name of string | Number of int | Section of string | Symbol of string | End
@@ -201,6 +204,62 @@ let rec compositions places missing = match places with
   | [] -> []
   | [y] -> [[(y, missing)]]
   | y :: more -> List.concat (List.init (missing + 1) (fun n -> List.map (fun c -> (y, n) :: c) (compositions more (missing - n))))
+
+(* A variable that is always 0 or 1 and tested for 0 has a complement, which is 1 where it is 0. *)
+let most_growth = 4
+
+(* The value of a variable after a rule, if the rule fires; an error if that may not be 0 or 1. *)
+let after (guard, updates) x old =
+  let excluded c = c.var = x && (old < c.low || match c.high with Some high -> old > high | None -> false) in
+  if List.exists (fun (y, sum, _) -> y <> x && List.mem x sum) updates then Error ()
+  else if List.exists excluded guard then Ok None
+  else match List.filter (fun (y, _, _) -> y = x) updates with
+    | [] -> Ok (Some old)
+    | [(_, [], n)] -> if n = 0 || n = 1 then Ok (Some n) else Error ()
+    | [(_, [y], n)] when y = x -> if old + n < 0 then Ok None else if old + n <= 1 then Ok (Some (old + n)) else Error ()
+    | _ -> Error ()
+
+let with_complement x not_x (guard, updates) =
+  let untouched = not (List.exists (fun (y, _, _) -> y = x) updates) && not (List.exists (fun c -> c.var = x && c.high <> None) guard) in
+  if untouched then [(guard, updates)]
+  else
+    let found = List.filter_map (fun old ->
+      match after (guard, updates) x old with
+      | Ok (Some now) ->
+        let guard = { var = (if old = 1 then x else not_x); low = 1; high = None } :: List.filter (fun c -> c.var <> x) guard in
+        let updates = List.filter (fun (y, _, _) -> y <> x) updates in
+        let change y n = (y, [y], n) in
+        Some (List.sort compare guard, if now = old then updates else updates @ [change x (now - old); change not_x (old - now)])
+      | _ -> None) [0; 1] in
+    if found = [] then [(guard, updates)] else found
+
+let complemented init_free vars written init =
+  let most = most_growth * List.length written in
+  let starts x = match List.find_opt (fun c -> c.var = x) init with
+    | Some c -> if c.high = Some c.low && c.low <= 1 then Some c.low else None
+    | None -> if init_free then None else Some 0 in
+  let tested x = List.exists (fun (guard, _) -> List.exists (fun c -> c.var = x && c.high = Some 0) guard) written in
+  let stays x = List.for_all (fun rule -> List.for_all (fun old -> Result.is_ok (after rule x old)) [0; 1]) written in
+  let wanted = List.filter (fun x -> tested x && starts x <> None && stays x) (List.init (List.length vars) Fun.id) in
+  List.fold_left (fun (names, written, init, pairs) x ->
+    let not_x = List.length names in
+    let rec free name = if List.mem name names then free (name ^ "_") else name in
+    let rules = List.concat_map (with_complement x not_x) written in
+    if List.length rules > most then (names, written, init, pairs)
+    else
+      let tokens = 1 - Option.get (starts x) in
+      (names @ [free ("not_" ^ List.nth names x)], rules, init @ [{ var = not_x; low = tokens; high = Some tokens }], pairs @ [(x, not_x)]))
+    (vars, written, init, []) wanted
+
+(* The same start, with a token for each complement that is missing. *)
+let complete complements ((s, b), any) =
+  let count x = Option.value ~default:0 (List.assoc_opt x b) in
+  let b = List.fold_left (fun b (x, not_x) ->
+    match count x + count not_x with
+    | n when n > 1 || List.mem x any || List.mem not_x any -> unreadable "a variable that is 0 or 1 starts otherwise"
+    | 0 -> (not_x, 1) :: b
+    | _ -> b) b complements in
+  ((s, bag b), any)
 
 let read_spec init_free text =
   let rest = ref (tokens text) in
@@ -274,6 +333,7 @@ let read_spec init_free text =
     end else [] in
   if accept (Section "invariants") then while not (at_section ()) do advance () done;
   if peek () <> End then unexpected ();
+  let vars, written, init, complements = complemented init_free vars written init in
   let lowered (guard, updates) =
     let assigned = List.map (fun (x, _, _) -> x) updates in
     if List.length (List.sort_uniq compare assigned) < List.length assigned then unreadable "a variable is assigned twice in one rule";
@@ -303,7 +363,7 @@ let read_spec init_free text =
   (* A target with an upper bound: a rule that puts one token on a place of its own, once, when the marking is so. *)
   let fresh = ref [] in
   let goal_place () =
-    let taken w = Hashtbl.mem table w || List.mem w !fresh in
+    let taken w = List.mem w vars || List.mem w !fresh in
     let rec free i = let w = if i = 0 then "goal" else Printf.sprintf "goal%d" i in if taken w then free (i + 1) else w in
     fresh := !fresh @ [free 0];
     List.length vars + List.length !fresh - 1 in
@@ -324,7 +384,7 @@ let read_spec init_free text =
             @ (if init_free then List.filter (fun x -> not (List.mem x mentioned)) (List.init (List.length vars) Fun.id) else []) in
   let initial = List.map (fun case -> ((0, bag (List.map (fun (x, n, _) -> (x, n)) case)), List.sort_uniq compare any)) (cases init) in
   if initial = [] then unreadable "there is no initial marking";
-  { shared = Numbers 1; local = names_of (vars @ !fresh); rules = rules @ List.rev !extra; is_net = true; initial; targets }
+  { shared = Numbers 1; local = names_of (vars @ !fresh); rules = rules @ List.rev !extra; is_net = true; initial; targets; complements; transitions = Hashtbl.create 1 }
 
 (* ---- .pnml ---- *)
 type node = Place of int | Transition of int | Reference of string
@@ -392,13 +452,16 @@ let read_pnml text =
   let places = List.rev !places in
   let id e = Option.get (attribute e "id") in
   let rules = List.mapi (fun t _ -> { src = 0; dst = 0; take = bag take.(t); put = bag put.(t); spawn = []; moves = [] }) !transitions in
-  { shared = Numbers 1; local = names_of (List.map id places); rules; is_net = true;
-    initial = [((0, bag (List.mapi (fun i e -> (i, tokens e "initialMarking" 0)) places)), [])]; targets = [] }
+  let by_id = Hashtbl.create 64 in
+  List.iteri (fun t e -> Hashtbl.replace by_id (id e) (bag take.(t))) (List.rev !transitions);
+  { shared = Numbers 1; local = names_of (List.map id places); rules; is_net = true; transitions = by_id;
+    initial = [((0, bag (List.mapi (fun i e -> (i, tokens e "initialMarking" 0)) places)), [])]; targets = []; complements = [] }
 
 (* ---- any of them ---- *)
+let without_mark text = (* of the order of bytes *)
+  if String.length text >= 3 && String.sub text 0 3 = "\xef\xbb\xbf" then String.sub text 3 (String.length text - 3) else text
 let read kind init_free text =
-  let bom = "\xef\xbb\xbf" in
-  let text = if String.length text >= 3 && String.sub text 0 3 = bom then String.sub text 3 (String.length text - 3) else text in
+  let text = without_mark text in
   match kind with
   | "tts" -> read_tts text
   | "ntts" -> read_ntts text

@@ -1,8 +1,9 @@
-(* JSON, strictly: UTF-8, no key twice, at most 127 levels. Numbers keep their digits. *)
+(* JSON, strictly: UTF-8, no key twice, at most 127 levels. *)
 type t =
   | Null
   | Bool of bool
-  | Number of string
+  | Number of int  (* below 10^18 *)
+  | Large of string  (* the digits *)
   | String of string
   | List of t list
   | Object of (string * t) list
@@ -93,9 +94,13 @@ let parse text =
     digits ();
     if text.[first] = '0' && !at > first + 1 then fail first "a leading zero";
     (match peek () with '.' | 'e' | 'E' -> fail !at "a number with a fraction" | _ -> ());
-    let found = String.sub text start (!at - start) in
-    if found = "-0" then fail start "a number with a fraction";
-    Number found in
+    if first > start && text.[first] = '0' then fail start "a number with a fraction"; (* -0 *)
+    if !at - first > 18 then Large (String.sub text start (!at - start))
+    else begin
+      let n = ref 0 in
+      for i = first to !at - 1 do n := (10 * !n) + Char.code text.[i] - 48 done;
+      Number (if first > start then - !n else !n)
+    end in
   let rec value depth =
     blanks ();
     match peek () with

@@ -1,21 +1,10 @@
 (* From inputs and certificates to the types of the proved checker, and its verdicts. *)
 open Fault
+open Encode
 module C = Certificate
 module K = Checker
 
-(* ---- numbers ---- *)
-let rec positive n = if n = 1 then K.XH else if n land 1 = 1 then K.XI (positive (n lsr 1)) else K.XO (positive (n lsr 1))
-let state i = positive (i + 1)
-let natural n = if n = 0 then K.N0 else K.Npos (positive n)
-let nat n = let rec go n found = if n = 0 then found else go (n - 1) (K.S found) in go n K.O
-let integer n =
-  let rec bits n = (* unsigned: the negation of the least 64-bit number is itself *)
-    if n = 1L then K.XH
-    else let half = bits (Int64.shift_right_logical n 1) in if Int64.logand n 1L = 1L then K.XI half else K.XO half in
-  if n = 0L then K.Z0 else if Int64.compare n 0L > 0 then K.Zpos (bits n) else K.Zneg (bits (Int64.neg n))
-
 (* ---- inputs ---- *)
-let bag (b : Input.bag) = List.fold_left (fun m (l, n) -> K.PM.add (state l) (natural n) m) K.no_threads b
 let counted ((s, b) : Input.config) : K.counted = (state s, bag b)
 let rule (r : Input.rule) : K.rule =
   let moves = List.fold_left (fun m (p, os) -> K.PM.add (state p) (List.map (Option.map state) os) m) K.PM.empty r.moves in
@@ -47,6 +36,18 @@ let config d ((s, entries) : C.configuration) : Input.config = match threads d e
   | b, [] -> (shared d s, b)
   | _ -> invalid "`any` counts only in downward sets"
 let configs d = C.map (fun c -> counted (config d c))
+(* Members of closed sets are lists, in the order of the keys of a map: lowest bits first. *)
+let rec order a b =
+  if a = b then 0
+  else match a land 1, b land 1 with
+    | 0, 1 -> -1
+    | 1, 0 -> 1
+    | 1, 1 when a = 1 -> -1
+    | 1, 1 when b = 1 -> 1
+    | _ -> order (a lsr 1) (b lsr 1)
+let packed d = C.map (fun c ->
+  let s, b = config d c in
+  (state s, List.map (fun (l, n) -> (state l, natural n)) (List.sort (fun (a, _) (b, _) -> order (a + 1) (b + 1)) b)))
 
 (* The sides of blocks that a state may be there with decide its class: states that face the same sides have the same partners. *)
 let group d blocks : K.partners =
@@ -78,9 +79,10 @@ let views d blocks =
 let vector d (w : C.weights) : K.vector =
   let all name pairs = List.fold_left (fun m (i, n) -> K.PM.add (state (name d i)) (integer n) m) K.PM.empty pairs in
   { of_shared = all shared w.shared; of_local = all local w.local }
+let most_times = Int64.shift_left 1L 40
 let group_by_shared pairs = List.fold_left (fun m (s, x) -> K.push s x m) K.PM.empty (List.rev pairs)
 let proof d : C.evidence -> K.proof = function
-  | Closed members -> K.Closed_ (configs d members)
+  | Closed members -> K.Closed_ (packed d members)
   | Downward members ->
     K.Downward_ (group_by_shared (C.map (fun (s, entries) ->
       let b, any = threads d entries in
@@ -88,6 +90,19 @@ let proof d : C.evidence -> K.proof = function
   | Invariants (None, _ :: _, _) -> invalid "vectors without views"
   | Invariants (blocks, vectors, basis) ->
     K.Invariants_ (Option.map (views d) blocks, List.map (vector d) vectors, group_by_shared (configs d basis))
+  | Refutation (traps, cases) ->
+    let set trap = List.fold_left (fun s l -> K.PS.add (state (local d l)) s) K.PS.empty trap in
+    let times = List.map (fun (i, n) ->
+      if n < 0L || n > most_times then invalid "a comparison is used %Ld times" n else (state i, natural (Int64.to_int n))) in
+    let case : C.case -> K.case = function
+      | Split which -> K.Split (natural which)
+      | Linear { weights; comparisons; traps } ->
+        let add m (l, n) =
+          let l = state (local d l) in
+          if K.PM.find l m <> None then invalid "a local state has two weights" else K.PM.add l (integer n) m in
+        K.Linear { weights = List.fold_left add K.PM.empty weights; compared = times comparisons; trapped = times traps } in
+    let only_state = match d.document.families with f :: _ -> state (shared d f.at) | [] -> state 0 in
+    K.Refutation_ { only_state; traps = List.map set traps; cases = C.map case cases }
   | Through _ -> invalid "states are passed through once"
   | Trace _ -> invalid "a trace is no proof"
 let evidence d : C.evidence -> K.evidence = function
@@ -116,6 +131,7 @@ let rec kind_of : C.evidence -> string = function
   | Trace _ -> "trace"
   | Closed _ -> "closed"
   | Downward _ -> "downward"
+  | Refutation _ -> "refutation"
   | Invariants (None, _, _) -> "upward"
   | Invariants (Some _, [], []) -> "views"
   | Invariants (Some _, _, []) -> "linear"
@@ -131,8 +147,28 @@ let bound d : K.bound = match d.document.bound with
   | Threads 0 -> invalid "a bound of no threads"
   | Threads n -> if d.input.is_net then invalid "the bound is for another kind of input" else K.Threads (natural n)
   | Tokens n -> if d.input.is_net then K.Tokens (natural n) else invalid "the bound is for another kind of input"
-(* What each target says is bad, as a set. *)
-let bad d (t : C.target) = List.sort_uniq compare (List.map (config d) t.covers)
+(* What each target says is bad. *)
+let condition d k : K.condition =
+  let rec read : C.condition -> K.condition = function
+    | At_least (terms, least) ->
+      let terms = Contest.tidy (List.map (fun (l, n) -> (local d l, n)) terms) in
+      if least <= Int64.succ Int64.min_int || List.exists (fun (_, n) -> n = Int64.min_int) terms then invalid "a comparison is too large";
+      (match K.at_least (Contest.encoded terms) (integer least) with
+       | K.At_least _ as k -> k
+       | _ -> invalid "a comparison is decided without a configuration")
+    | Dead -> K.Dead
+    | Live -> K.Live
+    | All parts -> K.join_all (List.map read parts)
+    | Any_of parts -> K.join_any (List.map read parts) in
+  let families = List.map (fun (f : C.family) -> shared d f.at) d.document.families in
+  let states = List.concat_map (fun (r : Input.rule) -> [r.src; r.dst]) d.input.rules @ families in
+  if families = [] then invalid "there is no start";
+  if List.exists (( <> ) (List.hd families)) states then invalid "conditions on numbers are about nets, with one shared state";
+  read k
+let stated d (t : C.target) : Contest.property = match t.property with
+  | C.Covers configs -> Contest.Covers (List.sort_uniq compare (List.map (config d) configs))
+  | C.Satisfies k -> (match condition d k with K.All_of [] -> Contest.everything | k -> Contest.Satisfies k)
+  | C.Deadlock -> Contest.Deadlock
 
 (* Which rule of docs/formats.md a piece of evidence breaks, for people: the proved functions are asked again with less of the question. *)
 let broken_proof bd (p : K.proof) (sys : K.system) =
@@ -141,6 +177,7 @@ let broken_proof bd (p : K.proof) (sys : K.system) =
   let rules, last = match p with
     | K.Closed_ _ -> (forward, "3: a member is bad")
     | K.Downward_ _ -> (forward, "3: a member covers a bad configuration")
+    | K.Refutation_ _ -> ([], "1 to 3: a case is left open, or does not contradict the state equation")
     | K.Invariants_ (v, vs, _) ->
       let nothing = K.PM.empty in
       ([ (K.Invariants_ (v, [], nothing), [], "1: a view of an initial configuration is missing");
@@ -149,12 +186,13 @@ let broken_proof bd (p : K.proof) (sys : K.system) =
          (p, sys.rules, "6 or 7: the basis is not closed under predecessors, or holds an initial configuration") ],
        "5: a bad configuration is not ruled out") in
   match List.find_opt (fun (p, rules, _) -> not (stands p rules)) rules with Some (_, _, why) -> why | None -> last
+let broken_run bd sys start later =
+  let ends = K.ends start later in
+  if not (K.check_trace bd sys [start] start []) then "1: it does not start in an initial configuration"
+  else if not (K.check_trace bd sys [ends] start later) then "2: a step is not possible"
+  else "3: it does not end in a bad configuration"
 let broken bd sys targets : K.evidence -> string = function
-  | K.Trace_ (start, later) ->
-    let ends = List.fold_left (fun _ (_, c) -> c) start later in
-    if not (K.check_trace bd sys [start] start []) then "1: it does not start in an initial configuration"
-    else if not (K.check_trace bd sys [ends] start later) then "2: a step is not possible"
-    else "3: it does not end in a bad configuration"
+  | K.Trace_ (start, later) -> broken_run bd sys start later
   | K.Proof_ p -> broken_proof bd p sys
   | K.Through_ (merging, kept, longest, p) ->
     let inner = ref "1 or 2: the quotient cannot be taken" in
@@ -163,18 +201,32 @@ let broken bd sys targets : K.evidence -> string = function
     !inner
 let expect verdict bd sys targets place e =
   if K.check bd sys targets e <> verdict then invalid "evidence %d breaks rule %s" place (broken bd sys targets e)
+(* About whole configurations: conditions and deadlocks. *)
+let expect_whole check verdict bd sys place (e : K.evidence) =
+  if check e <> verdict then match e with
+    | K.Trace_ (start, later) -> invalid "evidence %d breaks rule %s" place (broken_run bd sys start later)
+    | K.Proof_ (K.Closed_ _ as p) -> invalid "evidence %d breaks rule %s" place (broken_proof bd p sys)
+    | _ -> invalid "evidence %d does not show it" place
 
-(* Targets that share their evidence are checked once. *)
+(* Targets that share their evidence are checked once; cases of a refutation are those of one target. *)
 let check_targets d sys =
   let bd = bound d in
-  let together = Hashtbl.create 8 in
+  let covering = Hashtbl.create 8 and conditions = Hashtbl.create 8 in
+  let push table place more = Hashtbl.replace table place (List.rev_append more (Option.value ~default:[] (Hashtbl.find_opt table place))) in
   List.iter (fun (t : C.target) ->
-    let is_run = match piece d t.by with C.Trace _ -> true | _ -> false in
+    let given = piece d t.by in
+    let is_run = match given with C.Trace _ -> true | _ -> false in
     if is_run <> t.is_unsafe then invalid "this is no evidence for its verdict";
-    let targets = List.map counted (bad d t) in
-    if is_run then expect K.Unsafe bd sys targets t.by (evidence d (piece d t.by))
-    else Hashtbl.replace together t.by (List.rev_append targets (Option.value ~default:[] (Hashtbl.find_opt together t.by)))) d.document.targets;
-  Hashtbl.iter (fun place targets -> expect K.Safe bd sys targets place (evidence d (piece d place))) together
+    let verdict = if is_run then K.Unsafe else K.Safe in
+    match stated d t, given with
+    | Contest.Deadlock, _ -> expect_whole (K.check_deadlock bd sys) verdict bd sys t.by (evidence d given)
+    | Contest.Covers bad, (Trace _ | Refutation _) -> expect verdict bd sys (List.map counted bad) t.by (evidence d given)
+    | Contest.Covers bad, _ -> push covering t.by (List.map counted bad)
+    | Contest.Satisfies k, Closed _ -> push conditions t.by [k]
+    | Contest.Satisfies k, _ -> expect_whole (K.check_condition bd sys k) verdict bd sys t.by (evidence d given)
+    | Contest.Largest _, _ -> assert false (* nothing in a certificate says that *)) d.document.targets;
+  Hashtbl.iter (fun place targets -> expect K.Safe bd sys targets place (evidence d (piece d place))) covering;
+  Hashtbl.iter (fun place ks -> expect_whole (K.check_condition bd sys (K.Any_of ks)) K.Safe bd sys place (evidence d (piece d place))) conditions
 
 (* Some true: the smallest. *)
 let check_cutoff d sys (c : C.cutoff) =
@@ -189,7 +241,7 @@ let check_cutoff d sys (c : C.cutoff) =
   let runs = C.map (fun (before, by, config_) ->
     ((Option.map state before, Option.map (fun l -> state (local d l)) by), counted (config d config_))) c.runs in
   let reached = C.map (fun (s, l, i) -> (pair s l, state i)) c.reachable in
-  let needed = Option.map (fun ((s, l), members) -> (pair s l, configs d members)) c.needed in
+  let needed = Option.map (fun ((s, l), members) -> (pair s l, packed d members)) c.needed in
   match K.check_cutoff sys { most = natural c.most; runs; reached; rest; excepted; needed } with
   | None -> invalid "the cutoff is not shown"
   | Some smallest -> smallest

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 try:
@@ -23,16 +24,17 @@ class Throng(unittest.TestCase):
     def setUp(self):
         self.tool = throng.Tool()
 
-    def words(self, file, options=(), asked=None, **limits):
-        task = BaseTool2.Task.with_files([os.path.join(EXAMPLES, file)], options=asked)
+    def words(self, file, options=(), asked=None, property_file=None, **limits):
+        task = BaseTool2.Task.with_files([os.path.join(EXAMPLES, file)], property_file=property_file, options=asked)
         return self.tool.cmdline(EXECUTABLE, list(options), task, BaseTool2.ResourceLimits(**limits))
 
     def run_it(self, *arguments, **limits):
-        done = subprocess.run(self.words(*arguments, **limits), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        words = self.words(*arguments, **limits)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines = done.stdout.splitlines(keepends=True)
         output = BaseTool2.RunOutput(lines)
         code = ProcessExitCode.create(value=done.returncode)
-        return self.tool.determine_result(BaseTool2.Run((), code, output, None)), output
+        return self.tool.determine_result(BaseTool2.Run(words, code, output, None)), output
 
     def test_general(self):
         folder = os.path.dirname(EXECUTABLE)
@@ -62,6 +64,27 @@ class Throng(unittest.TestCase):
         self.assertEqual(self.run_it("no-such-file.bp")[0], "ERROR(input refused)")
         short = ["--timeout", "0", "--engine", "explicit"]
         self.assertEqual(self.run_it("spinlock.bp", short)[0], "unknown(TIMEOUT)")
+
+    def test_sv_comp(self):
+        asked = {"language": "C", "data_model": "ILP32"}
+        words = self.words("c/counter.c", (), asked, property_file="unreach-call.prp")
+        self.assertEqual(words[1:-1], "check --property unreach-call.prp --ilp32 --".split())
+        formulas = {"race": "data-race", "overflow": "overflow", "reach": "call(reach_error())"}
+        expected = [("race", result.RESULT_FALSE_DATARACE), ("overflow", result.RESULT_FALSE_OVERFLOW)]
+        program = """typedef unsigned long pthread_t; int x = 2147483647; void reach_error(void) { }
+int pthread_create(pthread_t *, void *, void *(*)(void *), void *);
+void *f(void *p) { x = 1; return 0; }
+int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x = x + 1; if (x == 2) reach_error(); return 0; }
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "a.i")
+            with open(file, "w") as out:
+                out.write(program)
+            for name, found in [*expected, ("reach", result.RESULT_FALSE_REACH)]:
+                prp = os.path.join(folder, name + ".prp")
+                with open(prp, "w") as out:
+                    out.write(f"CHECK( init(main()), LTL(G ! {formulas[name]}) )\n")
+                self.assertEqual(self.run_it(file, ["--timeout", "20"], asked, property_file=prp)[0], found)
 
     def test_crashes_are_not_verdicts(self):
         for code, text in [(0, "UNSAFE"), (10, "SAFE"), (101, "SAFE"), (0, "")]:

@@ -2,13 +2,20 @@
 
 Use: put this folder on PYTHONPATH and say `<benchmark tool=".throng" ...>` (the dot: not one of BenchExec's own modules), with
 `--tool-directory` pointing to the executable; `throng.xml` beside it is an example. A property file that ends in `.prop` is given to
-`--prop`. Keys of `options` in a task definition that are understood: `initial`, `threads`, `error_label` (one or a list),
-`mutex`, `invariant`, `target`, `prop`.
+`--prop`, one of SV-COMP that ends in `.prp` to `--property`. Keys of `options` in a task definition that are understood: `initial`, `threads`,
+`error_label` (one or a list), `mutex`, `invariant`, `target`, `prop`, and SV-COMP's `data_model` (ILP32 or LP64).
 """
 
 import benchexec.result as result
 import benchexec.tools.template
 
+DATA_MODELS = {"ILP32": "--ilp32", "LP64": "--lp64"}
+# What a violation of an SV-COMP property is called, by what the report calls it.
+VIOLATED = {
+    "assertions": result.RESULT_FALSE_REACH,
+    "overflow": result.RESULT_FALSE_OVERFLOW,
+    "race": result.RESULT_FALSE_DATARACE,
+}
 ASKED = ["initial", "threads", "prop", "error_label", "mutex", "invariant", "target"]
 
 
@@ -31,6 +38,10 @@ class Tool(benchexec.tools.template.BaseTool2):
                 words += ["--" + key.replace("_", "-"), str(value)]
         if (task.property_file or "").endswith(".prop"):
             words += ["--prop", task.property_file]
+        if (task.property_file or "").endswith(".prp"):
+            words += ["--property", task.property_file]
+        if asked.get("data_model") in DATA_MODELS:
+            words += [DATA_MODELS[asked["data_model"]]]
         # Limits of its own let it say UNKNOWN, and why, instead of being killed.
         if rlimits.walltime and "--timeout" not in options:
             words += ["--timeout", str(rlimits.walltime)]
@@ -45,6 +56,9 @@ class Tool(benchexec.tools.template.BaseTool2):
         first = next((line.split()[0] for line in lines if line.split()[0] in ("SAFE", "UNSAFE", "UNKNOWN")), "")
         verdicts = {("SAFE", 0): result.RESULT_TRUE_PROP, ("UNSAFE", 10): result.RESULT_FALSE_PROP}
         verdict = verdicts.get((first, run.exit_code.value))
+        if verdict == result.RESULT_FALSE_PROP and "--property" in run.cmdline:
+            line = next(line.split() for line in lines if line.startswith("UNSAFE"))
+            return VIOLATED.get(line[1], verdict)
         if verdict:
             return verdict
         if (first, run.exit_code.value) == ("UNKNOWN", 1):

@@ -10,17 +10,21 @@
 pub mod dot;
 pub mod goto;
 pub mod interpreter;
+pub mod locksets;
 mod lower;
 pub mod model;
+pub mod mutants;
 pub mod preprocess;
 pub mod question;
 pub mod replay;
 pub mod step;
 mod types;
+pub mod witness;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use lang_c::ast::TranslationUnit;
 use throng_lang::load::Rejected;
 use throng_lang::source::{Diagnostic, Source};
 use throng_model::problem::{Bound, Initial, Problem, Target};
@@ -130,30 +134,36 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
-    const STACK: usize = 512 << 20;
     let source = Arc::new(user.clone());
-    let rejected = |diagnostics| Rejected { source: source.clone(), diagnostics };
-    let options = options.clone();
     let question = options.question.clone();
-    // The parser and what follows go down the tree by recursion.
-    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || translate(user, raw, &options));
-    let done = work.map(|w| w.join());
-    match done {
-        Ok(Ok(Ok((program, notes, text)))) => {
-            Ok(Loaded { source, program: Arc::new(program), question, notes, text: Arc::new(text) })
-        }
-        Ok(Ok(Err(found))) => Err(rejected(found)),
-        Ok(Err(_)) | Err(_) => Err(rejected(vec![Diagnostic::whole(
-            "E809",
-            "the reader of C failed on this program: please report it",
-        )])),
-    }
+    let done = on_large_stack(|| {
+        let prepared = Prepared::new(raw, user).map_err(|d| vec![d])?;
+        translate(prepared, &question)
+    });
+    let (program, notes, text) = rejected(&source, done)?;
+    Ok(Loaded { source, program: Arc::new(program), question, notes, text: Arc::new(text) })
+}
+
+/// The parser and what follows go down the tree by recursion; `None` if that fails.
+fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    const STACK: usize = 512 << 20;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        thread.ok().and_then(|t| t.join().ok())
+    })
+}
+
+fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -> Result<T, Rejected> {
+    let failed = || {
+        let message = "the reader of C failed on this program: please report it";
+        Err(vec![Diagnostic::whole("E809", message)])
+    };
+    done.unwrap_or_else(failed).map_err(|diagnostics| Rejected { source: source.clone(), diagnostics })
 }
 
 type Translated = (Program, Vec<String>, Prepared);
 
-fn translate(user: Source, raw: String, options: &Options) -> Result<Translated, Vec<Diagnostic>> {
-    let prepared = Prepared::new(raw, user).map_err(|d| vec![d])?;
+fn parse(prepared: &Prepared) -> Result<TranslationUnit, Vec<Diagnostic>> {
     let config = lang_c::driver::Config::with_gcc();
     let parsed = lang_c::driver::parse_preprocessed(&config, prepared.text.clone()).map_err(|why| {
         let mut expected: Vec<&str> = why.expected.iter().copied().collect();
@@ -164,8 +174,12 @@ fn translate(user: Source, raw: String, options: &Options) -> Result<Translated,
             _ => d,
         }]
     })?;
-    let units = [parsed.unit];
-    let done = lower::lower(&units, &prepared, &options.question).map_err(|problems| {
+    Ok(parsed.unit)
+}
+
+fn translate(prepared: Prepared, question: &Question) -> Result<Translated, Vec<Diagnostic>> {
+    let units = [parse(&prepared)?];
+    let done = lower::lower(&units, &prepared, question).map_err(|problems| {
         let diagnostic = |p: lower::Problem| {
             let d = if p.span.is_none() {
                 Diagnostic::whole(p.code, p.message)

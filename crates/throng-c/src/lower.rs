@@ -188,6 +188,9 @@ pub fn lower(
         notes: Vec::new(),
     };
     l.program.asked = question.violations();
+    if question.ilp32 {
+        l.note("pointers take 8 bytes, though `long` takes 4".into());
+    }
     for unit in units {
         l.unit(unit);
     }
@@ -742,7 +745,17 @@ impl<'a> Lower<'a> {
             let name = name.clone().unwrap_or_default();
             let place = self.variable(&name, ty, span)?;
             match arguments.next() {
-                Some(v) => self.assign(&place, v, span)?,
+                Some(v) => {
+                    // In memory, it is written where the function begins: a replay takes its turn there.
+                    let at = match place {
+                        Place::Memory(..) => definition.node.declarator.span,
+                        _ => self.here,
+                    };
+                    let here = std::mem::replace(&mut self.here, at);
+                    let done = self.assign(&place, v, span);
+                    self.here = here;
+                    done?;
+                }
                 // Old style: too few arguments leave a parameter open.
                 None => {
                     if let Place::Register(r, _) = place {

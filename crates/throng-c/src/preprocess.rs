@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use throng_lang::mutant::{self, Edit};
 use throng_lang::source::{Diagnostic, Source, Span};
 
 use crate::question::Question;
@@ -48,6 +49,13 @@ pub fn preprocess(path: &Path, options: &Options) -> Result<Vec<u8>, Diagnostic>
     let mut words = compiler.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("cc"));
     command.args(words).arg("-E");
+    let stubs = if options.question.ilp32 { Some(Stubs::new()?) } else { None };
+    if let Some(stubs) = &stubs {
+        command.arg("-m32");
+        for folder in [Path::new("/usr/include/x86_64-linux-gnu"), &stubs.0] {
+            command.arg("-idirafter").arg(folder);
+        }
+    }
     command.args(options.defines.iter().map(|d| format!("-D{d}")));
     for dir in &options.includes {
         command.arg("-I").arg(dir);
@@ -89,6 +97,30 @@ pub fn preprocess(path: &Path, options: &Options) -> Result<Vec<u8>, Diagnostic>
         return Err(Diagnostic::whole("E801", format!("`{compiler} -E` failed:\n{said}")));
     }
     Ok(text)
+}
+
+/// A folder with a header that the C library asks for where programs of 32 bits are compiled, and that is installed only with such a library. It is
+/// looked for last.
+struct Stubs(PathBuf);
+
+impl Stubs {
+    fn new() -> Result<Stubs, Diagnostic> {
+        let folder = std::env::temp_dir().join(format!("throng-headers-{}", std::process::id()));
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(folder.join("gnu"))?;
+            std::fs::write(folder.join("gnu/stubs-32.h"), "")
+        };
+        match write() {
+            Ok(()) => Ok(Stubs(folder)),
+            Err(why) => Err(Diagnostic::whole("E801", format!("{}: {why}", folder.display()))),
+        }
+    }
+}
+
+impl Drop for Stubs {
+    fn drop(&mut self) {
+        _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Text for the parser, with the way back to where it came from.
@@ -136,6 +168,27 @@ impl Prepared {
         let done = p.rewrite(&raw);
         p.raw = raw;
         done.map(|()| p)
+    }
+
+    /// The same with passages of the text replaced, which are in order and do not overlap; positions lead back as before.
+    pub fn edited(&self, edits: &[Edit]) -> Prepared {
+        let mut edited =
+            Prepared { text: mutant::apply(&self.text, edits), back: Vec::new(), ..self.clone() };
+        let (mut entries, mut shift) = (self.back.iter().peekable(), 0isize);
+        for e in edits {
+            while let Some(&(at, raw)) = entries.next_if(|b| b.0 <= e.from) {
+                edited.back.push((at.saturating_add_signed(shift), raw));
+            }
+            // Whatever is inside comes from where the passage began.
+            let (start, raw) = (e.from.saturating_add_signed(shift), self.raw_offset(e.from));
+            edited.back.extend((start..start + e.with.len().max(1)).map(|at| (at, raw)));
+            // What follows comes from where the passage ended, or later.
+            while entries.next_if(|b| b.0 <= e.to).is_some() {}
+            shift += e.with.len() as isize - (e.to - e.from) as isize;
+            edited.back.push((e.to.saturating_add_signed(shift), self.raw_offset(e.to)));
+        }
+        edited.back.extend(entries.map(|&(at, raw)| (at.saturating_add_signed(shift), raw)));
+        edited
     }
 
     fn markers(&mut self, raw: &str) {

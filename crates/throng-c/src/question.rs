@@ -26,6 +26,10 @@ pub struct Question {
     pub no_spurious: bool,
     /// Statements without calls, and conditions, are one step.
     pub whole_statements: bool,
+    /// The only function whose call is an error, instead of all that say so; an assertion that fails then ends the process.
+    pub error_function: Option<String>,
+    /// `long` and sizes have 32 bits.
+    pub ilp32: bool,
 }
 
 impl Question {

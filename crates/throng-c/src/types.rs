@@ -1,4 +1,4 @@
-//! C types, their sizes (LP64) and conversions.
+//! C types, their sizes (LP64; `long` and sizes may have 32 bits instead) and conversions.
 
 use std::rc::Rc;
 

@@ -81,7 +81,10 @@ fn check_safe(
         Certificate::Closed(set) => check_forward(problem, target, set, Kind::Closed, ticker),
         Certificate::Downward(set) => check_forward(problem, target, set, Kind::Downward, ticker),
         // What a formula asks for may depend on the order of steps.
-        Certificate::Reduced(set) => partial_order::check_reduced(problem, &covered(target), set, ticker),
+        Certificate::Packed(set) if set.reduced => {
+            partial_order::check_reduced(problem, &covered(target), set, ticker)
+        }
+        Certificate::Packed(set) => forward::check_packed(problem, target, set, &mut |_, _, _| false, ticker),
         Certificate::Products(products) => {
             partial_order::check_products(problem, &covered(target), products, ticker)
         }

@@ -10,6 +10,8 @@
 
 pub mod child;
 pub mod compare;
+#[cfg(feature = "cluster")]
+pub mod elsewhere;
 pub mod instances;
 pub mod page;
 pub mod plot;

@@ -16,6 +16,7 @@ mod explain;
 pub mod files;
 mod lsp;
 mod meter;
+mod mutate;
 mod reach;
 mod serve;
 mod setup;
@@ -66,6 +67,14 @@ The question is that of `throng check` with the same options (of `throng cutoff`
 cutoff and no property is asked for); an answer to another one is INVALID.
 Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
 
+const MUTATE_NOTES: &str = "\
+Changed, one at a time: assertions are negated; locks are disabled; atomic sections are no
+longer atomic; in C, atomic operations that read and write become a read and a write; in Boolean
+programs, conditions of `assume` and `constrain` are dropped.
+The limits are for each program; without --timeout, 20 seconds. -v shows the report of each.
+Exit status: 0 the program is SAFE and every changed one UNSAFE, so that the proof depends on
+everything that was changed; 1 otherwise; 2 wrong input or call.";
+
 /// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, after_help = EXAMPLES)]
@@ -84,6 +93,8 @@ enum Command {
     Cutoff(CutoffArgs),
     /// Check a certificate against its input, independently of the search that found it
     Certify(CertifyArgs),
+    /// What does the proof depend on? Each lock, atomic section and assertion is changed, one at a time
+    Mutate(Box<MutateArgs>),
     /// Write the same system in another format
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
@@ -170,6 +181,9 @@ struct CheckArgs {
     /// C: also compile that program and run it, and say what happened
     #[arg(long, requires = "replay", help_heading = "C")]
     replay_run: bool,
+    /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by thread; `throng certify` follows it
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    witness: Option<PathBuf>,
     /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
@@ -189,7 +203,7 @@ struct CheckArgs {
 struct CertifyArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it
+    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it. C: also a violation witness of SV-COMP, whose name ends in .yml
     certificate: PathBuf,
     #[command(flatten)]
     question: QuestionArgs,
@@ -204,6 +218,32 @@ struct CertifyArgs {
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
     /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng mutate`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = MUTATE_NOTES)]
+struct MutateArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// C: further files of the same program
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// C: write into this directory, for each changed program that is UNSAFE, a program that reproduces that with real threads: 1.c, 2.c, …
+    #[arg(long, value_name = "DIR", help_heading = "C")]
+    replay: Option<PathBuf>,
+    /// C: also compile each of these programs and run it, and say what happened
+    #[arg(long, requires = "replay", help_heading = "C")]
+    replay_run: bool,
+    /// Write one JSON document instead of text, with the report of each check
     #[arg(long, help_heading = "Output")]
     json: bool,
     #[command(flatten)]
@@ -432,6 +472,12 @@ struct InputArgs {
     /// C: statements without calls, and conditions, are one step, however many shared variables they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
+    /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict says)
+    #[arg(long, help_heading = "C", conflicts_with = "lp64")]
+    ilp32: bool,
+    /// C: `long`, `size_t` and `ptrdiff_t` have 64 bits, which is the default
+    #[arg(long, help_heading = "C")]
+    lp64: bool,
 }
 
 /// Where to start and for how many threads.
@@ -489,6 +535,9 @@ struct QuestionArgs {
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
+    /// C: ask what this property file of SV-COMP says: unreach-call.prp, no-data-race.prp or no-overflow.prp
+    #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with_all = ["race", "deadlock", "overflow", "locks", "assertions", "error_label", "mutex"])]
+    property: Option<PathBuf>,
     #[command(flatten)]
     failures: FailureArgs,
 }
@@ -617,6 +666,40 @@ enum Language {
     Dot,
     /// What a C program means: calls inlined, every access written out
     Goto,
+}
+
+impl CheckArgs {
+    /// A check that writes nothing but its answer.
+    fn plain(input: InputArgs, question: QuestionArgs, search: SearchArgs) -> CheckArgs {
+        CheckArgs {
+            input,
+            question,
+            search,
+            more: Vec::new(),
+            #[cfg(feature = "cluster")]
+            cluster: cluster::ClusterArgs::default(),
+            max_threads: None,
+            stop_at_first: false,
+            checkpoint: None,
+            checkpoint_every: None,
+            exhaust: false,
+            unfold: false,
+            no_quotient: false,
+            no_check: false,
+            strict: false,
+            lint: false,
+            json: false,
+            html: None,
+            sarif: None,
+            replay: None,
+            replay_run: false,
+            witness: None,
+            certificate: None,
+            force: false,
+            reuse: None,
+            output: OutputArgs::default(),
+        }
+    }
 }
 
 impl InputArgs {
@@ -766,6 +849,7 @@ impl Command {
         match self {
             Command::Check(args) => args.output,
             Command::Certify(args) => args.output,
+            Command::Mutate(args) => args.output,
             Command::Reach(args) => args.output,
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
@@ -788,6 +872,7 @@ impl Cli {
         let done = match &self.command {
             Command::Check(args) => check::run(args, console),
             Command::Certify(args) => certify::run(args, console),
+            Command::Mutate(args) => mutate::run(args, console),
             Command::Reach(args) => reach::run(args, console),
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),

@@ -54,6 +54,15 @@ impl Hosts {
         }
     }
 
+    /// Where a process listens.
+    pub fn listening(&self, process: usize) -> String {
+        let mine = &self.0[process];
+        let port = mine.rsplit_once(':').map_or(mine.as_str(), |(_, port)| port);
+        // Loopback stays loopback; elsewhere names may stand for any of a machine's addresses.
+        let local = mine.starts_with("127.") || mine.starts_with("localhost:") || mine.starts_with("[::1]:");
+        if local { mine.clone() } else { format!("0.0.0.0:{port}") }
+    }
+
     /// What messages call a process.
     pub fn describe(&self, process: usize) -> String {
         match self.0.get(process) {

@@ -3,6 +3,7 @@
 pub mod bp;
 pub mod configuration;
 pub mod load;
+pub mod mutant;
 pub mod ntts;
 pub mod pnml;
 pub mod property;

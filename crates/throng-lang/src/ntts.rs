@@ -320,6 +320,7 @@ impl Reader<'_> {
             initial_text: texts.join(" or "),
             targets: self.targets,
             kind: Kind::Ntts,
+            complements: Vec::new(),
         }
     }
 }

@@ -133,6 +133,7 @@ fn lower(text: &str, net: &Element, findings: &mut Findings) -> System {
         initial_text: "the initial marking of the file".into(),
         targets: Vec::new(),
         kind: Kind::Pnml,
+        complements: Vec::new(),
     }
 }
 

@@ -406,10 +406,13 @@ impl Question {
         };
         let (shared, locals) = (system.table.shared(), system.table.locals());
         match parse_config(text, shared, locals) {
-            Ok(initial) => {
-                let canonical = notation(&initial, shared, locals);
-                Ok((vec![initial], canonical))
-            }
+            Ok(mut initial) => match system.complete(&mut initial) {
+                Ok(()) => {
+                    let canonical = notation(&initial, shared, locals);
+                    Ok((vec![initial], canonical))
+                }
+                Err(why) => Err(wrong(self.vocabulary.initial, text, "E651", why, None)),
+            },
             Err(why) => Err(SourceDiagnostic::option(self.vocabulary.initial, text, why)),
         }
     }

@@ -3,9 +3,11 @@
 //! A net becomes a table with one shared state in which tokens are threads. A rule `x>=2, y>=1 -> x'=x-1, z'=z+1`
 //! takes `{x, x, y}` and puts `{x, y, z}`: what a guard asks for beyond what is consumed is taken and put back.
 //! All right-hand sides read old values; a variable that flows into another one moves the other tokens along, one
-//! that flows nowhere is reset. Upper bounds (`x=0`, `x in [0,3]`) block: only bounded search takes those.
+//! that flows nowhere is reset. Upper bounds (`x=0`, `x in [0,3]`) block: only bounded search and views take those. A variable that is always 0 or 1 and tested for
+//! 0 has a complement, so that the test asks for a token instead (`complement`).
 //! Differences from mist are warned about; see `read`.
 
+mod complement;
 mod invariants;
 mod lexer;
 mod lower;
@@ -32,10 +34,16 @@ pub struct Options {
 /// on a fresh place `goal…` when the marking is exactly so, and the target is a token there.
 pub fn read(text: &str, options: Options) -> (Option<System>, Vec<Diagnostic>) {
     let mut findings = Findings::default();
-    let system = parse::parse(text, &mut findings).and_then(|net| {
-        invariants::check(&net, &mut findings);
-        lower::lower(&net, options, &mut findings)
-    });
+    let wanted: Vec<(u32, String)>;
+    let system = match parse::parse(text, &mut findings) {
+        Some(mut net) => {
+            invariants::check(&net, &mut findings);
+            wanted = complement::wanted(&net, options.init_free);
+            let pairs = complement::complemented(&mut net, &wanted);
+            lower::lower(&net, &pairs, options, &mut findings)
+        }
+        None => None,
+    };
     let system = system.filter(|_| !findings.has_errors());
     (system, findings.finish("E499", "W499"))
 }

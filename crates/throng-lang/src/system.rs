@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::source::Diagnostic;
-use throng_model::Bag;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Names, Table};
 use throng_model::unfold::Unfolded;
+use throng_model::{Bag, Local};
 
 /// A system that is written out in full, with the questions its file asks.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct System {
     pub targets: Vec<Target>,
     /// What kind of file it came from.
     pub kind: Kind,
+    /// Local states of which exactly one has a thread, and only one, wherever the system starts: a variable of a net that is 0 or 1, and its complement.
+    pub complements: Vec<(Local, Local)>,
 }
 
 /// Kinds of explicit systems.
@@ -37,6 +39,22 @@ pub enum Kind {
 }
 
 impl System {
+    /// Adds complements to a start that lacks them; or says why the system cannot start there.
+    pub fn complete(&self, initial: &mut Initial) -> Result<(), String> {
+        for &(x, not_x) in &self.complements {
+            let any = initial.any.iter().any(|l| [x, not_x].contains(l));
+            match initial.threads.count(x).saturating_add(initial.threads.count(not_x)) {
+                1 if !any => {}
+                0 if !any => initial.threads.insert(not_x, 1),
+                _ => {
+                    let name = |l: Local| self.table.locals().name(l.0);
+                    return Err(format!("`{}` is 0 or 1, and `{}` is its complement", name(x), name(not_x)));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The question that the file asks, for this many threads.
     pub fn problem(&self, bound: Bound) -> Problem {
         Problem {
@@ -57,6 +75,7 @@ impl From<Unfolded> for System {
             initial_text: unfolded.initial_text,
             targets: unfolded.targets,
             kind: Kind::Tts,
+            complements: Vec::new(),
         }
     }
 }

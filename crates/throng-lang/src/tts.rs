@@ -156,6 +156,7 @@ impl Reader {
             initial_text: "0/0: any number of threads in local state 0, shared state 0".into(),
             targets: self.targets,
             kind: Kind::Tts,
+            complements: Vec::new(),
         };
         (Some(system), self.findings.finish("E399", "W399"))
     }

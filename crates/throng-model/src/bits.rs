@@ -138,9 +138,14 @@ impl Bits {
 
     /// The members in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().flat_map(|&(place, word)| {
+        self.by_word().flat_map(|(place, within)| within.map(move |n| place * 64 + n))
+    }
+
+    /// The members in order, 64 numbers at a time: a place, and the members among its numbers, counted from the first of these.
+    pub fn by_word(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32> + use<>)> + '_ {
+        self.0.iter().map(|&(place, word)| {
             let next = |&left: &u64| (left & (left - 1) != 0).then_some(left & (left - 1));
-            std::iter::successors(Some(word), next).map(move |left| place * 64 + left.trailing_zeros())
+            (place, std::iter::successors(Some(word), next).map(u64::trailing_zeros))
         })
     }
 }

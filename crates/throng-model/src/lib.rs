@@ -28,6 +28,7 @@ pub mod cubes;
 pub mod deadlock;
 pub mod limits;
 pub mod localisation;
+pub mod packed;
 pub mod partial_order;
 pub mod predicate;
 pub mod problem;

@@ -102,6 +102,14 @@ impl Limits {
         }
         self.check_work()
     }
+
+    /// Whether so many more bytes are within the memory limit.
+    pub fn check_room(&self, bytes: u64) -> Result<(), Unknown> {
+        match self.memory {
+            Some(limit) if memory_in_use().saturating_add(bytes) > limit => Err(Unknown::Memory(limit)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Stops the runs that share its [`Limits`].

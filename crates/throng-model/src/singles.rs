@@ -11,6 +11,9 @@ use crate::problem::Initial;
 use crate::verdict::{Unknown, Views};
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
+/// Ticks for asking the model once.
+pub const LISTING: u32 = 16;
+
 type Set<T> = IndexSet<T, FxBuildHasher>;
 
 /// What may occur together with one shared state.
@@ -134,7 +137,7 @@ impl View {
         s: Shared,
         ticker: &mut Ticker<'_>,
     ) -> Result<Result<Arrivals, Incomplete>, Unknown> {
-        ticker.ticks((self.locals.len() - self.listed) as u32)?;
+        ticker.ticks(LISTING.saturating_mul((self.locals.len() - self.listed) as u32))?;
         let mut steps = std::mem::take(&mut self.pending);
         if let Err(why) = self.list(model, s, &mut steps) {
             return Ok(Err(why));
@@ -156,6 +159,7 @@ impl View {
             self.possible.push(step);
         }
         for (&to, passed) in &mut self.flows {
+            ticker.ticks((self.locals.len() - *passed) as u32)?;
             arrivals.push((to, self.locals[*passed..].iter().copied().collect()));
             *passed = self.locals.len();
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::Incomplete;
 use crate::localisation::Localisation;
+use crate::packed::Packed;
 use crate::predicate::Sum;
 use crate::problem::{Asks, Target};
 use crate::quotient::QuotientMap;
@@ -66,8 +67,8 @@ pub enum Certificate {
     /// of the problem, hits no target.
     /// Shared, because one set may answer for thousands of targets.
     Closed(Arc<Vec<Config>>),
-    /// The same, but closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
-    Reduced(Arc<Vec<Config>>),
+    /// The same as a search stored it. It may be closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    Packed(Arc<Packed>),
     /// The same with products of sets instead of configurations.
     Products(Arc<Products>),
     /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
@@ -259,7 +260,7 @@ impl Certificate {
     pub fn measure(&self) -> (&'static str, usize) {
         match self {
             Certificate::Closed(set) => ("closed", set.len()),
-            Certificate::Reduced(set) => ("reduced", set.len()),
+            Certificate::Packed(set) => (if set.reduced { "reduced" } else { "closed" }, set.len()),
             Certificate::Products(products) => ("products", products.members.len()),
             Certificate::Downward(set) => ("downward", set.len()),
             Certificate::Upward(set) => ("upward", set.len()),
@@ -283,10 +284,10 @@ impl Certificate {
     /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
     pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
         let address = match self {
-            Certificate::Closed(set)
-            | Certificate::Reduced(set)
-            | Certificate::Downward(set)
-            | Certificate::Upward(set) => Arc::as_ptr(set).addr(),
+            Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
+                Arc::as_ptr(set).addr()
+            }
+            Certificate::Packed(set) => Arc::as_ptr(set).addr(),
             Certificate::Views(views) => Arc::as_ptr(views).addr(),
             Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),

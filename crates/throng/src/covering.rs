@@ -10,7 +10,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::singles::Singles;
 use throng_model::verdict::{Certificate, Products, Verdict, Views};
-use throng_model::{Local, Shared};
+use throng_model::{Config, Local, Shared};
 
 /// One of these shared states, and threads: each in one of these local states, alone or together with others of the same.
 pub(crate) struct Member<'a> {
@@ -50,9 +50,8 @@ impl<'a> Covering<'a> {
         let limits = search?;
         if problem.bound != Bound::Any
             && let Ok(explored) = explore(problem, 1, &limits.part().work(WORK), &Silent)
-            && let Ok(all) = explored.configurations()
         {
-            return Some(Covering(Cow::Owned(Certificate::Closed(Arc::new(all)))));
+            return Some(Covering(Cow::Owned(Certificate::Packed(Arc::new(explored.into_packed())))));
         }
         let singles = Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?;
         Some(Covering(Cow::Owned(Certificate::Views(Arc::new(singles.views())))))
@@ -60,16 +59,12 @@ impl<'a> Covering<'a> {
 
     pub fn members(&self) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
         match &*self.0 {
-            Certificate::Closed(set) | Certificate::Downward(set) => {
-                Box::new(set.iter().map(|config| Member {
-                    shared: Cow::Owned(vec![config.shared]),
-                    threads: config.threads.entries().iter().map(|&(l, n)| (vec![l].into(), n > 1)).collect(),
-                }))
-            }
+            Certificate::Closed(set) | Certificate::Downward(set) => Box::new(set.iter().map(of_config)),
+            Certificate::Packed(set) if !set.reduced => Box::new(set.iter().map(|config| of_config(&config))),
             Certificate::Views(views) => of_views(views),
             Certificate::Relative(relative) => of_views(&relative.views),
             Certificate::Products(products) => of_products(products),
-            Certificate::Reduced(_)
+            Certificate::Packed(_)
             | Certificate::Upward(_)
             | Certificate::Quotient(..)
             | Certificate::Refutation(_)
@@ -86,13 +81,20 @@ fn covers(certificate: &Certificate) -> bool {
         | Certificate::Downward(_)
         | Certificate::Views(_)
         | Certificate::Relative(_) => true,
+        Certificate::Packed(set) => !set.reduced,
         Certificate::Products(products) => !products.reduced,
-        Certificate::Reduced(_)
-        | Certificate::Upward(_)
+        Certificate::Upward(_)
         | Certificate::Quotient(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
         | Certificate::Localised(_) => false,
+    }
+}
+
+fn of_config<'a>(config: &Config) -> Member<'a> {
+    Member {
+        shared: Cow::Owned(vec![config.shared]),
+        threads: config.threads.entries().iter().map(|&(l, n)| (vec![l].into(), n > 1)).collect(),
     }
 }
 

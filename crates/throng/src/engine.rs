@@ -24,6 +24,7 @@ pub mod guided;
 #[doc(hidden)]
 pub mod karp_miller;
 mod levels;
+mod listing;
 #[doc(hidden)]
 pub mod localise;
 #[doc(hidden)]

@@ -418,6 +418,7 @@ impl<'a> Job<'a> {
             most_threads: None,
             certificate: None,
             predicates: None,
+            locksets: None,
             strict: self.strict,
             problem,
             subject,

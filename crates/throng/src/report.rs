@@ -68,6 +68,9 @@ fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     }
     report.most_threads.or_else(|| match verdict {
         Verdict::Safe(Certificate::Closed(configs)) => configs.iter().map(|c| c.threads.size()).max(),
+        Verdict::Safe(Certificate::Packed(configs)) if !configs.reduced => {
+            configs.iter().map(|c| c.threads.size()).max()
+        }
         _ => None,
     })
 }

@@ -52,6 +52,11 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<Option<Option<Value>>> {
         let defined = self.definitions.contains_key(name);
+        let error = self.question.error_function.as_deref();
+        if error == Some(name) {
+            self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called")));
+            return Ok(Some(None));
+        }
         let special = matches!(
             name,
             "__VERIFIER_error"
@@ -67,6 +72,11 @@ impl<'a> Lower<'a> {
         }
         let zero = || Some(Value { expr: Expr::Const(0), ty: Ty::int() });
         let result = match name {
+            "__assert_fail" | "__assert_rtn" | "__assert" if error.is_some() => {
+                self.emit(Instr::Halt);
+                None
+            }
+            "__VERIFIER_error" | "reach_error" if error.is_some() => return Ok(None),
             "__VERIFIER_error" | "reach_error" | "__assert_fail" | "__assert_rtn" | "__assert" => {
                 let what = match name {
                     "__VERIFIER_error" | "reach_error" => format!("{name} is called"),
@@ -76,8 +86,9 @@ impl<'a> Lower<'a> {
                 None
             }
             "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
-                self.check(args, span, |s| {
-                    s.emit(Instr::Fail(Violation::Assertion, "the assertion fails".into()));
+                self.check(args, span, |s| match s.question.error_function {
+                    Some(_) => s.emit(Instr::Halt),
+                    None => s.emit(Instr::Fail(Violation::Assertion, "the assertion fails".into())),
                 })?;
                 None
             }
@@ -185,8 +196,10 @@ impl<'a> Lower<'a> {
                     "short" => Int::new(2, true),
                     "ushort" | "u16" => Int::new(2, false),
                     "uint" | "unsigned" | "u32" => Int::new(4, false),
-                    "long" | "longlong" => Int::new(8, true),
-                    "ulong" | "size_t" | "pointer" => PTR,
+                    "long" => self.long(),
+                    "longlong" => Int::new(8, true),
+                    "ulong" | "size_t" => self.size_type(),
+                    "ulonglong" | "pointer" => PTR,
                     _ => INT,
                 };
                 let r = self.register(ty, None);
@@ -196,6 +209,16 @@ impl<'a> Lower<'a> {
             _ => return Ok(None),
         };
         Ok(Some(result))
+    }
+
+    /// `long`
+    pub(super) fn long(&self) -> Int {
+        Int::new(if self.question.ilp32 { 4 } else { 8 }, true)
+    }
+
+    /// `size_t`
+    pub(super) fn size_type(&self) -> Int {
+        Int { signed: false, ..self.long() }
     }
 
     /// If the condition is false, what `otherwise` writes.

@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
             return Ok(Ty::Float(if longs > 0 { 16 } else { size }));
         }
         if longs > 0 {
-            size = 8;
+            size = if longs == 1 { self.long().size } else { 8 };
         }
         _ = (signed, span);
         Ok(Ty::Int(Int::new(size, !unsigned)))

@@ -262,6 +262,18 @@ impl<'a> Lower<'a> {
             }
             return wrong(span, "this value cannot be converted");
         };
+        let mut v = v;
+        let pointer = matches!(v.ty.plain(), Ty::Ptr(_) | Ty::Func(_)) && !matches!(v.expr, Expr::Const(0));
+        if self.question.ilp32 && pointer && to.size < 8 && !to.truth {
+            // Addresses here are longer than the 32 bits of a pointer.
+            v = self.kept(v);
+            let (address, number) = (self.label(), self.label());
+            let upper = Expr::bin(BinOp::Shr, v.expr.clone(), Expr::Const(32), PTR);
+            self.emit(Instr::Branch(upper, address, number));
+            self.place_label(address);
+            self.emit(Instr::Unmodelled("an address becomes an integer of 32 bits".into()));
+            self.place_label(number);
+        }
         let expr = if from == to { v.expr } else { Expr::cast(v.expr, to) };
         Ok(Value { expr, ty: unatomic(ty.clone()) })
     }
@@ -363,7 +375,7 @@ impl<'a> Lower<'a> {
                 }
             },
             Expression::Constant(c) => match &c.node {
-                Constant::Integer(i) => integer(i, span),
+                Constant::Integer(i) => integer(i, self.long(), span),
                 Constant::Character(c) => int(Expr::Const(character(c))),
                 Constant::Float(_) => Ok(Value { expr: Expr::Const(0), ty: Ty::Float(8) }),
             },
@@ -379,17 +391,17 @@ impl<'a> Lower<'a> {
             Expression::SizeOfTy(t) => {
                 let ty = self.type_name(&t.node.0)?;
                 let size = self.size_of(&ty, span)?;
-                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(PTR) })
+                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(self.size_type()) })
             }
             Expression::SizeOfVal(v) => {
                 let ty = self.type_of(&v.node.0)?;
                 let size = self.size_of(&ty, span)?;
-                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(PTR) })
+                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(self.size_type()) })
             }
             Expression::AlignOf(t) => {
                 let ty = self.type_name(&t.node.0)?;
                 let align = ty.layout(&self.structs).map_or(1, |l| l.1);
-                Ok(Value { expr: Expr::Const(align as i64), ty: Ty::Int(PTR) })
+                Ok(Value { expr: Expr::Const(align as i64), ty: Ty::Int(self.size_type()) })
             }
             Expression::UnaryOperator(u) => self.unary(&u.node, span),
             Expression::Cast(c) => {
@@ -425,7 +437,7 @@ impl<'a> Lower<'a> {
                         _ => return unsupported(span, "`offsetof` with a subscript"),
                     }
                 }
-                Ok(Value { expr: Expr::Const(offset as i64), ty: Ty::Int(PTR) })
+                Ok(Value { expr: Expr::Const(offset as i64), ty: Ty::Int(self.size_type()) })
             }
             Expression::VaArg(_) => unsupported(span, "`va_arg`"),
             Expression::Statement(s) => self.statement_expression(s),
@@ -581,7 +593,9 @@ impl<'a> Lower<'a> {
                 };
                 let bytes = Expr::bin(BinOp::Sub, a.expr, b.expr, LONG);
                 let n = Expr::bin(BinOp::Div, bytes, Expr::Const(size as i64), LONG);
-                return Ok(Value { expr: n, ty: Ty::Int(LONG) });
+                let difference = self.long();
+                let expr = if difference == LONG { n } else { Expr::cast(n, difference) };
+                return Ok(Value { expr, ty: Ty::Int(difference) });
             }
             BinOp::Sub if pointer(&a) => return self.offset(a, b, op, span),
             _ => {}
@@ -860,7 +874,7 @@ fn choice_type(a: &Ty, b: &Ty) -> Ty {
     }
 }
 
-fn integer(i: &Integer, span: Span) -> Result<Value> {
+fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
     let base = match i.base {
         IntegerBase::Decimal => 10,
         IntegerBase::Octal => 8,
@@ -870,7 +884,11 @@ fn integer(i: &Integer, span: Span) -> Result<Value> {
     let Ok(v) = u64::from_str_radix(&i.number, base) else {
         return wrong(span, "this number is too large");
     };
-    let least: u8 = if i.suffix.size == IntegerSize::Int { 4 } else { 8 };
+    let least: u8 = match i.suffix.size {
+        IntegerSize::Int => 4,
+        IntegerSize::Long => long.size,
+        IntegerSize::LongLong => 8,
+    };
     let decimal = base == 10;
     // The first type of the standard's list that has the value.
     let mut kinds = vec![(4, true), (4, false), (8, true), (8, false)];

@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
         let ok = || Self::int_value(Expr::Const(0));
         if self.dry {
             return Ok(Some(match name {
-                "self" => Some(Value { expr: Expr::SelfId, ty: Ty::Int(PTR) }),
+                "self" => Some(Value { expr: Expr::SelfId, ty: Ty::Int(self.size_type()) }),
                 "getspecific" => Some(Value { expr: Expr::SelfId, ty: Ty::ptr(Ty::Void) }),
                 "exit" => None,
                 _ => Self::int_value(Expr::SelfId),
@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
             }
             "self" => {
                 self.program.numbered = true;
-                Some(Value { expr: Expr::SelfId, ty: Ty::Int(PTR) })
+                Some(Value { expr: Expr::SelfId, ty: Ty::Int(self.size_type()) })
             }
             "equal" => {
                 let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);

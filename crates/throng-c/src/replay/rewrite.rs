@@ -158,6 +158,14 @@ impl<'a> Rewriter<'a> {
                 // Its meaning is not its body.
                 let body = &f.node.statement;
                 if !matches!(&*name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end") {
+                    if let Some((site, kinds)) = self.sites.at(f.node.declarator.span)
+                        && kinds[WRITE as usize]
+                    {
+                        // Parameters that other threads can see; no more than there are.
+                        let commas = self.raw(f.node.declarator.span).matches(',').count();
+                        let turns = format!("__throng_maybe({site}, {WRITE});").repeat(commas + 1);
+                        edits.push((body.span.start + 1, body.span.start + 1, turns));
+                    }
                     self.statement(body, &mut edits);
                 }
             }
@@ -219,7 +227,7 @@ impl<'a> Rewriter<'a> {
             Statement::For(f) => {
                 match &f.node.initializer.node {
                     ForInitializer::Expression(e) => self.expression(e, edits),
-                    ForInitializer::Declaration(d) => self.initial_values(&d.node, edits),
+                    ForInitializer::Declaration(d) => self.initial_values(d, edits),
                     _ => {}
                 }
                 f.node.condition.iter().chain(&f.node.step).for_each(|e| self.expression(e, edits));
@@ -271,7 +279,7 @@ impl<'a> Rewriter<'a> {
     }
 
     fn declaration(&mut self, d: &Node<Declaration>, edits: &mut Edits) {
-        self.initial_values(&d.node, edits);
+        self.initial_values(d, edits);
         let span = (d.span.start, d.span.end);
         let open: Vec<&str> = d
             .node
@@ -291,11 +299,23 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    fn initial_values(&mut self, d: &Declaration, edits: &mut Edits) {
-        let fixed = d.specifiers.iter().any(|s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static));
-        for i in d.declarators.iter().filter(|_| !fixed) {
-            if let Some(init) = &i.node.initializer {
-                self.initializer(&init.node, edits);
+    fn initial_values(&mut self, d: &Node<Declaration>, edits: &mut Edits) {
+        let specifiers = &d.node.specifiers;
+        let fixed = specifiers.iter().any(|s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static));
+        let (site, _, writes, _) = self.kinds(d.span);
+        for i in d.node.declarators.iter().filter(|_| !fixed) {
+            match i.node.initializer.as_ref().map(|init| &init.node) {
+                // A variable whose address other threads may know.
+                Some(Initializer::Expression(e))
+                    if writes && !matches!(e.node, Expression::StringLiteral(_)) =>
+                {
+                    let (v, text) = (self.name(), self.value(e));
+                    let with =
+                        format!("({{ __auto_type {v} = ({text}); __throng_maybe({site}, {WRITE}); {v}; }})");
+                    edits.push((e.span.start, e.span.end, with));
+                }
+                Some(init) => self.initializer(init, edits),
+                None => {}
             }
         }
     }

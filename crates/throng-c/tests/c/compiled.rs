@@ -231,6 +231,17 @@ fn runs_into_violations_end_in_them_when_compiled() {
             "{head} sem_t e; void *f(void *p) {{ sem_wait(&e); x += 1; sem_post(&e); return 0; }} {}",
             two.replace("pthread_t s, t;", "pthread_t s, t; sem_init(&e, 0, 2);")
         ),
+        // A variable of `main`, and a parameter, that other threads see: they get their first values in a step.
+        format!(
+            "{head} int *q; void *f(void *p) {{ int y = *q; *q = y + 1; x = *q; return 0; }} {}",
+            two.replace("pthread_t s, t;", "pthread_t s, t; int e = 0; q = &e;")
+        ),
+        format!(
+            "{head} int *q; void *f(void *p) {{ int y = *q; *q = y + 1; x = *q; return 0; }} {} int main() {{ go(3, 0); return 0; }}",
+            two.replace("int main()", "void go(int n, int e)")
+                .replace("pthread_t s, t;", "pthread_t s, t; q = &e;")
+                .replace("return 0;", "")
+        ),
         // An input, an uninitialised variable, and a wait that wakes up for no reason.
         format!(
             "{head} int main() {{ int n = __VERIFIER_nondet_int(), k; if (n > 7) assert(n != 41); if (k == 5) assert(n != 3); return 0; }}"

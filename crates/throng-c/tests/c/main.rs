@@ -3,5 +3,6 @@
 
 mod compiled;
 mod corpus;
+mod mutants;
 mod programs;
 mod search;

@@ -48,10 +48,10 @@ impl Numbers {
                 self.shared.extend(products.shared.iter().flatten());
                 self.local.extend(products.locals.iter().flatten());
             }
-            Certificate::Closed(set)
-            | Certificate::Reduced(set)
-            | Certificate::Downward(set)
-            | Certificate::Upward(set) => set.iter().for_each(|c| self.see(c)),
+            Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
+                set.iter().for_each(|c| self.see(c))
+            }
+            Certificate::Packed(set) => set.iter().for_each(|c| self.see(&c)),
             Certificate::Views(views) => self.see_views(views),
             Certificate::Relative(relative) => {
                 self.see_views(&relative.views);
@@ -388,6 +388,10 @@ fn set<'a>(
                    search without them";
     Ok(match certificate {
         Certificate::Closed(set) => Evidence::Closed { configurations: configs(set) },
+        Certificate::Packed(set) if !set.reduced => {
+            let set = Cow::Owned(set.iter().collect());
+            Evidence::Closed { configurations: Configs { set, numbers: numbers.clone() } }
+        }
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => {
             Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
@@ -431,7 +435,7 @@ fn set<'a>(
             all.dedup();
             Evidence::Closed { configurations: Configs { set: Cow::Owned(all), numbers: numbers.clone() } }
         }
-        Certificate::Products(_) | Certificate::Reduced(_) => return Err(reduced.into()),
+        Certificate::Products(_) | Certificate::Packed(_) => return Err(reduced.into()),
     })
 }
 

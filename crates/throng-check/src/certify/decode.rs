@@ -182,6 +182,14 @@ impl<'a> Decoder<'a> {
         terms.iter().map(|&(l, n)| Ok((self.local(l)?, n))).collect()
     }
 
+    /// As a set: what is listed twice is there once.
+    fn trap(&self, trap: &[u32]) -> Result<Vec<Local>, Fault> {
+        let mut members = self.each(trap, |l| self.local(l))?;
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
     fn case(&self, case: &Case) -> Result<verdict::Case, Fault> {
         Ok(match case {
             Case::Split(which) => verdict::Case::Split(*which),
@@ -306,7 +314,7 @@ impl<'a> Decoder<'a> {
                 }
             }
             Evidence::Refutation { traps, cases } => Certificate::Refutation(Arc::new(Refutation {
-                traps: traps.iter().map(|t| self.each(t, |l| self.local(l))).collect::<Result<_, _>>()?,
+                traps: traps.iter().map(|t| self.trap(t)).collect::<Result<_, _>>()?,
                 cases: cases.iter().map(|c| self.case(c)).collect::<Result<_, _>>()?,
             })),
             Evidence::Quotient { kept, merged, proof } => {

@@ -1,11 +1,14 @@
 //! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by induction over the length of a run, nothing
 //! outside is ever reached.
 
+use std::borrow::Cow;
+
 use super::Flaw;
 use super::run::{Led, countable, each_initial};
 use super::sets::{Order, Set};
 use throng_model::Config;
 use throng_model::limits::Ticker;
+use throng_model::packed::Packed;
 use throng_model::problem::{Initial, Problem, Target};
 
 /// What a set holds.
@@ -32,19 +35,51 @@ pub(super) fn check_forward(
     check_closed(problem, target, set, kind, &mut |_, _, _| false, ticker)
 }
 
+/// The same for a set as a search stored it: what is inside is a member.
+pub(super) fn check_packed(
+    problem: &Problem,
+    target: &Target,
+    set: &Packed,
+    exempt: &mut dyn FnMut(&Config, Inside<'_>, &mut Led) -> bool,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let members = set.iter().map(Cow::Owned);
+    let mut finder = set.finder();
+    let mut exempt = |_, config: &Config, inside: Inside<'_>, led: &mut Led| exempt(config, inside, led);
+    check_members(problem, target, members, &mut |c| finder.holds(c), Kind::Closed, &mut exempt, ticker)
+}
+
+/// Whether a configuration is in a set.
+pub(super) type Inside<'a> = &'a mut dyn FnMut(&Config) -> bool;
+
 /// The same, but members that are `exempt`, given by their number, may have successors outside.
 pub(super) fn check_closed(
     problem: &Problem,
     target: &Target,
     set: &[Config],
     kind: Kind,
-    exempt: &mut dyn FnMut(usize, &Set, &mut Led) -> bool,
+    exempt: &mut dyn FnMut(usize, Inside<'_>, &mut Led) -> bool,
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    let order = if kind == Kind::Downward { Order::Below } else { Order::Same };
+    let inside = Set::new(&*problem.model, set, order);
+    let members = set.iter().map(Cow::Borrowed);
+    let mut exempt = |i, _: &Config, inside: Inside<'_>, led: &mut Led| exempt(i, inside, led);
+    check_members(problem, target, members, &mut |c| inside.holds(c), kind, &mut exempt, ticker)
+}
+
+fn check_members<'a>(
+    problem: &Problem,
+    target: &Target,
+    members: impl Iterator<Item = Cow<'a, Config>>,
+    inside: Inside<'_>,
+    kind: Kind,
+    exempt: &mut dyn FnMut(usize, &Config, Inside<'_>, &mut Led) -> bool,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let model = &*problem.model;
-    let inside = Set::new(model, set, if kind == Kind::Downward { Order::Below } else { Order::Same });
     let mut starts = |config: Config| {
-        if inside.holds(&config) { Ok(()) } else { Err(Flaw::InitialMissing(config.describe(model))) }
+        if inside(&config) { Ok(()) } else { Err(Flaw::InitialMissing(config.describe(model))) }
     };
     match (kind, model.blocking()) {
         (Kind::Downward, Some(why)) => return Err(Flaw::NotForThisModel(why)),
@@ -55,7 +90,8 @@ pub(super) fn check_closed(
     let counts = |c: &Config| kind != Kind::Within || bound.is_none_or(|n| c.threads.size() <= n);
     let bound = bound.filter(|_| kind == Kind::Closed);
     let (mut led, mut after) = (Led::new(model), Vec::new());
-    for (i, config) in set.iter().enumerate() {
+    for (i, config) in members.enumerate() {
+        let config = &*config;
         ticker.ticks(16)?;
         countable(config)?;
         // Where members stand for all that they cover, a formula says nothing about them.
@@ -66,13 +102,13 @@ pub(super) fn check_closed(
         if is_bad {
             return Err(Flaw::BadMember(config.describe(model)));
         }
-        if exempt(i, &inside, &mut led) {
+        if exempt(i, config, inside, &mut led) {
             continue;
         }
         led.fire(config, None, bound, &mut after)?;
         config.threads.entries().iter().try_for_each(|e| led.fire(config, Some(e.0), bound, &mut after))?;
         ticker.ticks(after.len() as u32)?;
-        if let Some(outside) = after.drain(..).find(|c| counts(c) && !inside.holds(c)) {
+        if let Some(outside) = after.drain(..).find(|c| counts(c) && !inside(c)) {
             return Err(Flaw::NotClosed(config.describe(model), outside.describe(model)));
         }
     }

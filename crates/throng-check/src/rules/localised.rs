@@ -61,7 +61,7 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
                 && relative.basis.iter().all(config)
                 && relative.vectors.iter().all(vector)
         }
-        Certificate::Reduced(_)
+        Certificate::Packed(_)
         | Certificate::Products(_)
         | Certificate::Quotient(..)
         | Certificate::Refutation(_)

@@ -5,10 +5,10 @@
 use rustc_hash::FxHashSet;
 
 use super::Flaw;
-use super::forward::{Kind, check_closed};
+use super::forward::{Inside, Kind, check_closed, check_packed};
 use super::run::Led;
-use super::sets::Set;
 use throng_model::limits::Ticker;
+use throng_model::packed::Packed;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Products, Unknown};
@@ -21,16 +21,14 @@ pub(super) const MOST: usize = 1 << 20;
 pub(super) fn check_reduced(
     problem: &Problem,
     target: &Target,
-    set: &[Config],
+    set: &Packed,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let reduction = Reduction::for_target(problem, target);
-    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
-        let each = set[i].threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect::<Vec<_>>();
-        let member = Member { configs: &set[i..=i], threads: each };
-        reduction.as_ref().is_some_and(|r| member.someone_goes_first(problem, r, inside, led))
+    let mut exempt = |config: &Config, inside: Inside<'_>, led: &mut Led| {
+        reduction.as_ref().is_some_and(|r| Member::of(config).someone_goes_first(problem, r, inside, led))
     };
-    check_closed(problem, target, set, Kind::Closed, &mut exempt, ticker)
+    check_packed(problem, target, set, &mut exempt, ticker)
 }
 
 /// Checks products: each is all of its configurations.
@@ -51,7 +49,7 @@ pub(super) fn check_products(
     }
     let reduction = if products.reduced { Reduction::for_target(problem, target) } else { None };
     let (mut at, mut first, mut known) = (0, 0, None);
-    let mut exempt = |i: usize, inside: &Set, led: &mut Led| {
+    let mut exempt = |i: usize, inside: Inside<'_>, led: &mut Led| {
         let Some(reduction) = &reduction else { return false };
         while ends[at] <= i {
             (first, at, known) = (ends[at], at + 1, None);
@@ -75,12 +73,18 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
+    /// One configuration.
+    fn of(config: &Config) -> Member<'_> {
+        let threads = config.threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect();
+        Member { configs: std::slice::from_ref(config), threads }
+    }
+
     /// Whether some thread may go first, can move whatever the shared state is, and stays inside whatever it does.
     fn someone_goes_first(
         &self,
         problem: &Problem,
         reduction: &Reduction,
-        inside: &Set,
+        inside: Inside<'_>,
         led: &mut Led,
     ) -> bool {
         let model = &*problem.model;
@@ -95,7 +99,7 @@ impl Member<'_> {
             .any(|i| self.goes_first(led, &self.threads[i].0, problem.bound.threads(), inside))
     }
 
-    fn goes_first(&self, led: &mut Led, thread: &[Local], bound: Option<u32>, inside: &Set) -> bool {
+    fn goes_first(&self, led: &mut Led, thread: &[Local], bound: Option<u32>, inside: Inside<'_>) -> bool {
         let mut stuck: FxHashSet<Shared> = self.configs.iter().map(|c| c.shared).collect();
         let mut after = Vec::new();
         for config in self.configs {
@@ -106,7 +110,7 @@ impl Member<'_> {
                 if !after.is_empty() {
                     stuck.remove(&config.shared);
                 }
-                if after.drain(..).any(|c| !inside.holds(&c)) {
+                if after.drain(..).any(|c| !inside(&c)) {
                     return false;
                 }
             }

@@ -211,12 +211,21 @@ impl<'a> Closed<'a> {
         among.filter(|&m| within(l, m)).reduce(|least, m| if within(m, least) { m } else { least })
     }
 
-    /// What arrives, in states that the views know.
+    /// What arrives, in states that the views know. Nothing that holds a state is less than the state itself, so most of the time there is nothing to look for.
     fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
         let within = |a, b| self.model.within_shared(a, b);
-        let holding = self.groups.keys().copied().filter(|&s| within(part.shared, s));
-        let to = holding.reduce(|least, s| if within(s, least) { s } else { least })?;
-        let round = |&(l, n): &(Local, u32)| Some((self.least(self.singles(&self.groups[&to]), l)?, n));
+        let to = match self.groups.contains_key(&part.shared) {
+            true => part.shared,
+            false => {
+                let holding = self.groups.keys().copied().filter(|&s| within(part.shared, s));
+                holding.reduce(|least, s| if within(s, least) { s } else { least })?
+            }
+        };
+        let group = &self.groups[&to];
+        let round = |&(l, n): &(Local, u32)| match self.numbers.get(&l) {
+            Some(&number) if group.all.contains(number) => Some((l, n)),
+            _ => Some((self.least(self.singles(group), l)?, n)),
+        };
         Some((to, part.threads.entries().iter().map(round).collect::<Option<Bag>>()?))
     }
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Question;
 
 /// A file with a question about it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Instance {
     /// How the manifest or the folder names it.
     pub file: String,
@@ -42,6 +42,12 @@ impl Instance {
     /// What is asked, as [`super::Run::question`] says it.
     pub fn question(&self) -> Question<'_> {
         (&self.file, self.threads.unwrap_or(u32::MAX), &self.initial, &self.property)
+    }
+
+    /// The files that may be read: the input, the targets, what lies beside the input. They need not exist.
+    pub fn files(&self) -> [Option<PathBuf>; 4] {
+        let beside = |extension| Some(self.path.with_extension(extension));
+        [Some(self.path.clone()), self.targets.clone(), beside("prop"), beside("xml")]
     }
 
     /// The same question for another thread bound.

@@ -3,10 +3,11 @@
 //! Instance by instance, all tools one after the other: what is compared is measured under the same load. Runs that the store has are not made
 //! again.
 
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub struct Progress<'a> {
     pub of: usize,
     /// The run just made; none for those that were there.
     pub run: Option<&'a Run>,
+    /// Something that went wrong and does not end the benchmark.
+    pub warning: Option<&'a str>,
 }
 
 /// Everything to run, in order.
@@ -53,58 +56,159 @@ pub fn pairs(instances: &[Instance], tools: &[Tool]) -> Vec<(Instance, Tool)> {
     all.map(|(i, t)| (i.with_bound(t.bound(i)), t.clone())).collect()
 }
 
-/// Makes all runs that the store does not have. `Ok(false)`: it was stopped before the end.
+/// Where runs are made.
+pub trait Place {
+    /// Makes one run; none if it was stopped on the way.
+    fn make(
+        &mut self,
+        instance: &Instance,
+        tool: &Tool,
+        plan: &Plan,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Run>, Failed>;
+
+    /// There is nothing to do now; asked about once a second.
+    fn wait(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+/// Why a run was not made.
+pub enum Failed {
+    /// The benchmark cannot go on.
+    Here(String),
+    /// The place is gone; the run is made elsewhere.
+    Lost(String),
+}
+
+/// Places that come while the benchmark runs.
+pub trait Guests: Sync {
+    /// Waits for the next one; none if no other comes, or it is `over`.
+    fn next(&self, over: &dyn Fn() -> bool) -> Option<Box<dyn Place + Send>>;
+}
+
+/// A benchmark on this machine alone.
+pub struct NoGuests;
+
+impl Guests for NoGuests {
+    fn next(&self, _: &dyn Fn() -> bool) -> Option<Box<dyn Place + Send>> {
+        None
+    }
+}
+
+/// This machine.
+struct Here;
+
+impl Place for Here {
+    fn make(
+        &mut self,
+        instance: &Instance,
+        tool: &Tool,
+        plan: &Plan,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Run>, Failed> {
+        one(instance, tool, plan, stop).map_err(Failed::Here)
+    }
+}
+
+/// Runs that are still to be made.
+struct Queue<'a> {
+    tasks: VecDeque<&'a (Instance, Tool)>,
+    /// Taken and not yet done: they come back if a place is lost.
+    taken: usize,
+    /// Why the benchmark cannot go on.
+    failed: Option<String>,
+}
+
+/// Makes all runs that the store does not have, `plan.jobs` at once on this machine and one on each place that comes. `Ok(false)`: it was stopped before the end.
 pub fn run(
     pairs: &[(Instance, Tool)],
     plan: &Plan,
     store: &mut Store,
+    guests: &dyn Guests,
     stop: &(dyn Fn() -> bool + Sync),
     on_progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<bool, String> {
     let made: Vec<usize> = pairs.iter().map(|(i, t)| store.count(&blank(i, t, plan), plan.give_up)).collect();
-    let tasks: Vec<&(Instance, Tool)> =
+    let tasks: VecDeque<&(Instance, Tool)> =
         pairs.iter().zip(&made).flat_map(|(p, &made)| vec![p; plan.repeat.saturating_sub(made)]).collect();
     let of = pairs.len() * plan.repeat;
     let done = AtomicUsize::new(of - tasks.len().min(of));
-    let next = AtomicUsize::new(0);
-    let failed: Mutex<Option<String>> = Mutex::new(None);
+    let queue = Mutex::new(Queue { tasks, taken: 0, failed: None });
+    let (queue, bell) = (&queue, &Condvar::new());
     let store = Mutex::new(store);
-    on_progress(&Progress { done: done.load(Ordering::Relaxed), of, run: None });
-    let work = || {
-        while let Some((instance, tool)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let skip = plan.give_up
-                && gave_up(&store.lock().unwrap_or_else(PoisonError::into_inner), instance, tool, plan);
+    on_progress(&Progress { done: done.load(Ordering::Relaxed), of, run: None, warning: None });
+    let over = || {
+        let queue = lock(queue);
+        stop() || queue.failed.is_some() || queue.tasks.is_empty() && queue.taken == 0
+    };
+    // The next run to be made; none at the end.
+    let next = |place: &mut dyn Place| loop {
+        if over() {
+            return Ok(None);
+        }
+        let mut queue = lock(queue);
+        if let Some(task) = queue.tasks.pop_front() {
+            queue.taken += 1;
+            return Ok(Some(task));
+        }
+        drop(bell.wait_timeout(queue, Duration::from_secs(1)));
+        place.wait()?;
+    };
+    let keep = |run: Run| {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        on_progress(&Progress { done, of, run: Some(&run), warning: None });
+        lock(&store).add(run).map_err(|why| Failed::Here(format!("cannot keep a run: {why}")))
+    };
+    let work = |place: &mut dyn Place| -> Result<(), Failed> {
+        while let Some(task @ (instance, tool)) = next(place)? {
+            let skip = plan.give_up && gave_up(&lock(&store), instance, tool, plan);
             let made = match skip {
                 true => Ok(Some(Run { result: Ending::Skipped, ..blank(instance, tool, plan) })),
-                false => one(instance, tool, plan, stop),
+                false => place.make(instance, tool, plan, stop),
             };
-            let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            let kept = made.and_then(|run| match run {
-                None => Ok(()),
-                Some(run) => {
-                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    on_progress(&Progress { done, of, run: Some(&run) });
-                    store.add(run).map_err(|why| format!("cannot keep a run: {why}"))
-                }
-            });
-            if let Err(why) = kept {
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
-                next.store(usize::MAX / 2, Ordering::Relaxed);
+            let lost = matches!(made, Err(Failed::Lost(_)));
+            let kept = made.and_then(|run| run.map_or(Ok(()), keep));
+            let mut queue = lock(queue);
+            queue.taken -= 1;
+            if lost {
+                queue.tasks.push_front(task);
             }
-            if stop() {
-                return;
-            }
+            drop(queue);
+            bell.notify_all();
+            kept?;
+        }
+        Ok(())
+    };
+    let work = |mut place: Box<dyn Place + Send>| match work(&mut *place) {
+        Ok(()) => {}
+        Err(Failed::Lost(why)) => {
+            let done = done.load(Ordering::Relaxed);
+            on_progress(&Progress { done, of, run: None, warning: Some(&why) });
+        }
+        Err(Failed::Here(why)) => {
+            lock(queue).failed.get_or_insert(why);
+            bell.notify_all();
         }
     };
+    let work = &work;
     thread::scope(|scope| {
         for _ in 0..plan.jobs {
-            scope.spawn(work);
+            scope.spawn(|| work(Box::new(Here)));
+        }
+        while let Some(place) = guests.next(&over) {
+            scope.spawn(move || work(place));
         }
     });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let failed = lock(queue).failed.take();
+    match failed {
         Some(why) => Err(why),
         None => Ok(!stop()),
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the tool ran into a limit on the same file with fewer threads.
@@ -153,8 +257,7 @@ pub fn blank(instance: &Instance, tool: &Tool, plan: &Plan) -> Run {
 
 fn fingerprint(instance: &Instance, tool: &Tool) -> String {
     let mut hasher = FxHasher::default();
-    let beside = ["prop", "xml"].map(|extension| instance.path.with_extension(extension));
-    for path in [&instance.path].into_iter().chain(&instance.targets).chain(&beside) {
+    for path in instance.files().iter().flatten() {
         if path.is_file() {
             std::fs::read(path).unwrap_or_default().hash(&mut hasher);
         }
@@ -163,8 +266,8 @@ fn fingerprint(instance: &Instance, tool: &Tool) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Makes one run; none if it was stopped on the way.
-fn one(
+/// Makes one run on this machine; none if it was stopped on the way.
+pub fn one(
     instance: &Instance,
     tool: &Tool,
     plan: &Plan,

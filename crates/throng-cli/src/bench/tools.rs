@@ -20,20 +20,20 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Ending;
 use super::instances::Instance;
 
 /// A column of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tool {
     /// Its name.
     pub name: String,
     kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Kind {
     /// Options of `throng check`.
     Own(Vec<String>),
@@ -47,7 +47,7 @@ struct File {
     tool: Vec<Described>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Described {
     name: String,
@@ -61,7 +61,7 @@ struct Described {
     value: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
     One(String),
@@ -69,7 +69,7 @@ enum Part {
 }
 
 /// How a tool says something.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Sign {
     Status(i32),

@@ -14,6 +14,8 @@ use crate::bench::compare::{Change, compare};
 use crate::bench::instances::{Instance, instances, with_bounds};
 use crate::bench::page::{page, pictures};
 use crate::bench::schedule::{self, Plan, Progress};
+#[cfg(not(feature = "cluster"))]
+use crate::bench::schedule::{Guests, NoGuests};
 use crate::bench::store::{self, Store};
 use crate::bench::summary::{contested, summary};
 use crate::bench::tools::{self, Tool, words};
@@ -96,6 +98,9 @@ pub(super) struct BenchArgs {
     /// Compare with an earlier benchmark: its folder, runs.jsonl or runs.csv. What seems worse is run twice more before it counts
     #[arg(long, value_name = "OLD", help_heading = "Results")]
     compare: Option<PathBuf>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    cluster: super::cluster::HostArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }
@@ -116,6 +121,13 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     let stopped = Limits::none();
     console.stoppable(&stopped);
     let stop = || stopped.check().is_err();
+    #[cfg(feature = "cluster")]
+    let guests = match super::cluster::bench(&args.cluster, &plan(args)?, &stop)? {
+        Some(guests) => guests,
+        None => return Ok(0),
+    };
+    #[cfg(not(feature = "cluster"))]
+    let guests: Box<dyn Guests> = Box::new(NoGuests);
     args.paths.iter().chain(&args.tools).chain(&args.compare).for_each(|path| files::was_read(path));
     let tools = tools(args)?;
     let pairs = schedule::pairs(&chosen(args)?, &tools);
@@ -129,7 +141,7 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     }
     let progress = Told::new(console);
     let mut go = |pairs: &[(Instance, Tool)], plan: &Plan| {
-        let done = schedule::run(pairs, plan, &mut store, &stop, &|now| progress.tell(now));
+        let done = schedule::run(pairs, plan, &mut store, &*guests, &stop, &|now| progress.tell(now));
         progress.end();
         let asked: Vec<Run> = pairs.iter().map(|(i, t)| schedule::blank(i, t, plan)).collect();
         done.map(|done| (done, store::counted(&store.runs, &asked))).map_err(Failure::Other)
@@ -307,7 +319,10 @@ impl Told<'_> {
     }
 
     fn tell(&self, now: &Progress) {
-        let Progress { done, of, run } = now;
+        let Progress { done, of, run, warning } = now;
+        if let Some(warning) = warning {
+            self.console.note(&format!("warning: {warning}"));
+        }
         let line =
             run.map_or(String::new(), |r| format!("{} {}: {} {:.2} s", r.tool, r.title(), r.result, r.cpu));
         let output = self.console.output;

@@ -3,9 +3,13 @@
 mod abstraction;
 mod deadlock;
 mod hunt;
+mod locksets;
+pub(super) mod mutate;
+mod property;
 mod replay;
 mod search;
 mod switches;
+pub(super) mod witness;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +44,9 @@ pub(super) fn refuse(input: &InputArgs, question: Option<&QuestionArgs>) -> Resu
         ("--entry", !input.entry.is_empty()),
         ("--no-spurious", input.no_spurious),
         ("--whole-statements", input.whole_statements),
+        ("--ilp32", input.ilp32),
+        ("--lp64", input.lp64),
+        ("--property", question.is_some_and(|q| q.property.is_some())),
     ];
     if question.is_some_and(|q| q.race.iter().any(String::is_empty)) {
         return Err(Failure::Other("`--race` needs a shared variable of the program: `--race VAR`".into()));
@@ -63,6 +70,7 @@ fn options(input: &InputArgs) -> Options {
     question.entries = input.entry.clone();
     question.no_spurious = input.no_spurious;
     question.whole_statements = input.whole_statements;
+    question.ilp32 = input.ilp32;
     Options { defines: input.define.clone(), includes: input.include.clone(), question, ..Options::default() }
 }
 
@@ -104,6 +112,9 @@ fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<
     options.question.overflow = failures.overflow;
     options.question.locks = failures.locks;
     options.question.assertions = failures.assertions;
+    if let Some(file) = &question.property {
+        property::ask(file, &mut options.question)?;
+    }
     if options.question.race && input.whole_statements {
         let why = "`--race` is about single accesses to memory: drop `--whole-statements`";
         return Err(Failure::Other(why.into()));
@@ -186,43 +197,15 @@ pub(super) fn check(
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
+        (&args.witness, Kind::Report),
         (&args.replay, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
-    let mut engine = args.search.engine.build(&settings(args));
-    if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
-        engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
-    }
-    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
-    if args.search.engine == Engine::Auto && abstraction.applies() {
-        engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
-    }
-    if question.deadlock {
-        engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
-    }
-    let mut job = Job::of(read.problem.clone())
-        .vocabulary(&OPTIONS)
-        .read_from(read.loaded.source.clone())
-        .settings(settings(args))
-        .watch(console);
-    if args.no_check {
-        job = job.unchecked();
-    }
-    let mut outcome = job.check_by(&*engine, limits)?;
+    let (mut outcome, abstraction) = decide(args, &mut read, console, limits)?;
     console.has_answer();
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
-    outcome.assumptions = assumptions(&read, &outcome);
     abstraction.report(&mut outcome, console);
-    let undefined: Vec<&str> = read.loaded.undefined().collect();
-    if !undefined.is_empty() {
-        let runs = outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Unsafe(_)));
-        let why = format!(
-            "a run was found, but perhaps not one of the program, which calls what is not defined: {}",
-            undefined.join(", ")
-        );
-        runs.for_each(|verdict| *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone())));
-    }
-    outcome.most_threads = read.loaded.program.most_threads();
+    settle(&read, &mut outcome);
     if let Some(misuse) = read.model.remarks().misuse.filter(|_| !read.loaded.question.locks) {
         console.note(&format!("warning: {misuse}"));
     }
@@ -239,11 +222,64 @@ pub(super) fn check(
         .as_ref()
         .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
     let certificate = args.certificate.as_ref().map(|path| abstraction.write(path, console));
-    [Some(printed), html, sarif, replay, certificate]
+    let witness = args.witness.as_ref().map(|path| witness::write(path, args, &read, &outcome, console));
+    [Some(printed), html, sarif, replay, certificate, witness]
         .into_iter()
         .flatten()
         .try_for_each(|written| written)?;
     Ok(outcome.status().exit_code())
+}
+
+/// Asks the engines.
+fn decide(
+    args: &CheckArgs,
+    read: &mut Read,
+    console: &Console,
+    limits: &Limits,
+) -> Result<(Outcome, Arc<abstraction::Attempt>), Failure> {
+    let mut engine = args.search.engine.build(&settings(args));
+    if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
+        engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
+    }
+    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
+    if args.search.engine == Engine::Auto && abstraction.applies() {
+        engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
+    }
+    if read.loaded.question.deadlock {
+        engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
+    }
+    let locksets = (args.search.engine == Engine::Auto).then(|| locksets::prove(&read.loaded)).flatten();
+    if locksets.is_some() {
+        engine = Box::new(locksets::Proved);
+    }
+    let mut job = Job::of(read.problem.clone())
+        .vocabulary(&OPTIONS)
+        .read_from(read.loaded.source.clone())
+        .settings(settings(args))
+        .watch(console);
+    if args.no_check {
+        job = job.unchecked();
+    }
+    let mut outcome = job.check_by(&*engine, limits)?;
+    outcome.assumptions = assumptions(read, &outcome);
+    if locksets.is_some() {
+        locksets::report(locksets, &mut outcome);
+    }
+    Ok((outcome, abstraction))
+}
+
+/// What the reader knows about an outcome: runs through what is not defined do not count.
+fn settle(read: &Read, outcome: &mut Outcome) {
+    let undefined: Vec<&str> = read.loaded.undefined().collect();
+    if !undefined.is_empty() {
+        let runs = outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Unsafe(_)));
+        let why = format!(
+            "a run was found, but perhaps not one of the program, which calls what is not defined: {}",
+            undefined.join(", ")
+        );
+        runs.for_each(|verdict| *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone())));
+    }
+    outcome.most_threads = read.loaded.program.most_threads();
 }
 
 /// What the verdicts take for granted.

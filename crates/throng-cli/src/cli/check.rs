@@ -27,7 +27,7 @@ pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
 
 pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     #[cfg(feature = "cluster")]
-    if let Some(hosts) = &args.cluster.cluster {
+    if let Some(hosts) = &args.cluster.hosts.cluster {
         return super::cluster::check(args, hosts, console);
     }
     if !args.more.is_empty() && !super::c::is_one_program(args) {
@@ -40,9 +40,17 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 
 /// Checks one input after the other. The first line is about all of them, so reports are printed at the end.
 fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
-    let outputs = [&args.html, &args.sarif, &args.certificate, &args.checkpoint, &args.reuse, &args.replay];
+    let outputs = [
+        &args.html,
+        &args.sarif,
+        &args.certificate,
+        &args.checkpoint,
+        &args.reuse,
+        &args.replay,
+        &args.witness,
+    ];
     if outputs.iter().any(|output| output.is_some()) {
-        let why = "--html, --sarif, --certificate, --checkpoint, --reuse and --replay are about one input: check it alone";
+        let why = "--html, --sarif, --certificate, --checkpoint, --reuse, --replay and --witness are about one input: check it alone";
         return Err(Failure::Other(why.into()));
     }
     let all = Limits::none();
@@ -96,8 +104,10 @@ pub(super) fn check(
         return super::c::check(args, console, limits, print);
     }
     super::c::refuse(&args.input, Some(&args.question))?;
-    if args.replay.is_some() {
-        return Err(Failure::Other("`--replay` is for C".into()));
+    for (option, given) in [("--replay", args.replay.is_some()), ("--witness", args.witness.is_some())] {
+        if given {
+            return Err(Failure::Other(format!("`{option}` is for C")));
+        }
     }
     let began = Instant::now();
     let question = args.question.question();

@@ -1,4 +1,4 @@
-//! `throng check --cluster`, and `throng cluster run`.
+//! `throng check --cluster`, `throng bench --cluster`, and `throng cluster run`.
 //!
 //! Process 0 reads the input, sends it with its command line to all others, and prints. The others search along and print nothing, unless a process dies:
 //! then every process that is left says so.
@@ -23,6 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::check::{self, last_words, settings};
 use super::console::{Console, Failure, complain};
 use super::{CheckArgs, Cli, cores, seconds};
+use crate::bench::elsewhere::{self, Visitors};
+use crate::bench::schedule::{Guests, NoGuests, Plan};
 use crate::cluster::control::Control;
 use crate::cluster::frame::Kind;
 use crate::cluster::{Hosts, SILENCE};
@@ -48,7 +50,16 @@ pub(super) struct ClusterArgs {
     /// number in all processes
     #[arg(long, value_name = "W", help_heading = "Cluster", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
-    /// Search with one process per line of FILE, `host` or `host:port`, on these hosts; start them all with the same command. The first reads the input and
+    #[command(flatten)]
+    pub(super) hosts: HostArgs,
+    #[arg(skip)]
+    joined: Joined,
+}
+
+/// Which processes there are, and which of them this is.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct HostArgs {
+    /// Work with one process per line of FILE, `host` or `host:port`, on these hosts; start them all with the same command. The first reads the input and
     /// prints the answer. Limits are for each process
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     pub(super) cluster: Option<PathBuf>,
@@ -58,8 +69,28 @@ pub(super) struct ClusterArgs {
     /// Seconds to wait for all processes to be there
     #[arg(long, value_name = "SECS", value_parser = seconds, requires = "cluster", help_heading = "Cluster")]
     connect_timeout: Option<Duration>,
-    #[arg(skip)]
-    joined: Joined,
+}
+
+impl HostArgs {
+    /// Which process this is.
+    fn process(&self, processes: usize) -> Result<usize, Failure> {
+        let said = || NUMBERS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
+        let me = self.process.or_else(said);
+        let me =
+            me.ok_or_else(|| Failure::Other("--cluster needs --process: which of them is this?".into()))?;
+        if me < processes {
+            return Ok(me);
+        }
+        Err(Failure::Other(format!("there is no process {me}: the hosts are for {processes}, from 0")))
+    }
+
+    fn patience(&self) -> Duration {
+        self.connect_timeout.unwrap_or(Duration::from_secs(60))
+    }
+}
+
+fn token() -> Vec<u8> {
+    std::env::var_os(TOKEN).unwrap_or_default().into_encoded_bytes()
 }
 
 /// The other processes, once they are there.
@@ -90,7 +121,7 @@ struct RunArgs {
     /// How many processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     processes: u32,
-    /// The command: `check` with its options
+    /// The command: `check` or `bench`, with its options
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -159,7 +190,7 @@ pub(super) fn refuse(args: &CheckArgs) -> Result<(), Failure> {
 /// `throng check --cluster`.
 pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result<u8, Failure> {
     let hosts = Hosts::read(hosts).map_err(Failure::Other)?;
-    let me = process(args, hosts.0.len())?;
+    let me = args.cluster.hosts.process(hosts.0.len())?;
     if !matches!(args.search.engine, Engine::Auto | Engine::Distributed) {
         return Err(Failure::Other("--cluster is for `--engine distributed`".into()));
     }
@@ -171,9 +202,8 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
         return Err(Failure::Other(why.into()));
     }
     let limits = args.search.limits();
-    let patience = args.cluster.connect_timeout.unwrap_or(Duration::from_secs(60));
-    let token = std::env::var_os(TOKEN).unwrap_or_default().into_encoded_bytes();
-    let control = match Control::join(hosts, me, token, patience, console.emergency(last_words(args))) {
+    let patience = args.cluster.hosts.patience();
+    let control = match Control::join(hosts, me, token(), patience, console.emergency(last_words(args))) {
         Ok(control) => control,
         Err(why) => {
             console.print(&last_words(args)(&Unknown::Inconclusive(why)))?;
@@ -196,15 +226,25 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     done
 }
 
-/// Which process this is.
-fn process(args: &CheckArgs, processes: usize) -> Result<usize, Failure> {
-    let said = || NUMBERS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
-    let me = args.cluster.process.or_else(said);
-    let me = me.ok_or_else(|| Failure::Other("--cluster needs --process: which of them is this?".into()))?;
-    if me < processes {
-        return Ok(me);
+/// `throng bench --cluster`: who helps the first process; none if this process is a helper and its work is done.
+pub(super) fn bench(
+    args: &HostArgs,
+    plan: &Plan,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Box<dyn Guests>>, Failure> {
+    let Some(path) = &args.cluster else { return Ok(Some(Box::new(NoGuests))) };
+    let hosts = Hosts::read(path).map_err(Failure::Other)?;
+    let me = args.process(hosts.0.len())?;
+    if me > 0 {
+        let folder = Folder::new()?;
+        elsewhere::help(&hosts.0[0], me, &token(), args.patience(), plan, &folder.0, stop)
+            .map_err(Failure::Other)?;
+        return Ok(None);
     }
-    Err(Failure::Other(format!("there is no process {me}: the hosts are for {processes}, from 0")))
+    let visitors = Visitors::at(&hosts.listening(0), token());
+    let visitors =
+        visitors.map_err(|why| Failure::Other(format!("{} cannot listen: {why}", hosts.describe(0))))?;
+    Ok(Some(Box::new(visitors)))
 }
 
 /// What process 0 sends to the others; the texts follow.
@@ -325,8 +365,9 @@ fn random() -> Result<String, Failure> {
 pub(super) fn run(args: &ClusterCommandArgs, console: &Console) -> Result<u8, Failure> {
     let ClusterCommand::Run(args) = &args.command;
     let [first, ..] = &args.command[..] else { return Err(Failure::Other("there is no command".into())) };
-    if first != "check" {
-        return Err(Failure::Other("`throng cluster run -n N -- check FILE …` is all it runs".into()));
+    if first != "check" && first != "bench" {
+        let why = "it runs `throng cluster run -n N -- check FILE …` and `throng cluster run -n N -- bench FOLDER …`";
+        return Err(Failure::Other(why.into()));
     }
     let folder = Folder::new()?;
     let hosts = folder.0.join("hosts.txt");

@@ -87,6 +87,8 @@ impl Control {
                     let missing: Vec<String> = missing.map(|i| control.hosts.describe(i)).collect();
                     let why =
                         format!("{} did not connect within {} s", missing.join(", "), patience.as_secs_f64());
+                    // Who hears it goes, and that is not to be reported instead.
+                    control.end();
                     control.announce(Kind::Dead, why.as_bytes());
                     return Err(why);
                 };
@@ -138,11 +140,7 @@ impl Control {
 
     /// Accepts connections of this run, for as long as the process lives.
     fn listen(self: &Arc<Control>) -> Result<(), String> {
-        let mine = &self.hosts.0[self.me];
-        let port = mine.rsplit_once(':').map_or(mine.as_str(), |(_, port)| port);
-        // Loopback stays loopback; elsewhere names may stand for any of a machine's addresses.
-        let local = mine.starts_with("127.") || mine.starts_with("localhost:") || mine.starts_with("[::1]:");
-        let address = if local { mine.clone() } else { format!("0.0.0.0:{port}") };
+        let address = self.hosts.listening(self.me);
         let listener = TcpListener::bind(&address)
             .map_err(|why| format!("{} cannot listen: {why}", self.hosts.describe(self.me)))?;
         self.clone().spawn("listen", move |control| {

@@ -140,3 +140,12 @@ fn a_failed_assertion_points_into_the_c_file() {
     assert_eq!(flow["locations"][0]["location"]["physicalLocation"]["region"]["startLine"], 7);
     assert_eq!(flow["locations"][0]["state"]["b"]["text"], "1");
 }
+
+#[test]
+fn mutate_satisfies_its_schema() {
+    let mutate = schema("docs/schemas/mutate.schema.json");
+    for (file, timeout) in [("spinlock.bp", "60"), ("spinlock-broken.bp", "60"), ("ticketlock.bp", "0")] {
+        let ran = in_root(&["mutate", "--json", &format!("examples/{file}"), "--timeout", timeout]);
+        satisfies(&mutate, &serde_json::from_slice(&ran.stdout).unwrap(), file);
+    }
+}

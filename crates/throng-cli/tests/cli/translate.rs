@@ -222,6 +222,7 @@ fn random_tables_keep_their_verdict() {
             targets: problem.targets[..1].to_vec(),
             table,
             kind: Kind::Tts,
+            complements: Vec::new(),
         };
         let Some(violated) = coverable(&system) else { continue };
         violations += u32::from(violated);

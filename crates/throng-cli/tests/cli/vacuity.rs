@@ -63,7 +63,8 @@ fn what_is_reached_and_what_is_meant_to_stop_is_not() {
     }
     let path = scratch.0.join("second.bp");
     // A search with partial orders leaves moments out, and its proof does not say which; a proof by views is about any number of threads.
-    let one = ["check", path.to_str().unwrap(), "--strict", "--threads", "1", "--no-por", "--engine", "explicit"];
+    let one =
+        ["check", path.to_str().unwrap(), "--strict", "--threads", "1", "--no-por", "--engine", "explicit"];
     let (status, out, err) = run(&one);
     assert!(status == Some(1) && err.contains("W620"), "with one thread it is vacuous: {out}{err}");
 }

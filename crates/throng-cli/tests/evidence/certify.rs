@@ -302,6 +302,7 @@ fn as_input(table: throng_dev::Signals) -> Loaded {
         initial_text: String::new(),
         targets: Vec::new(),
         kind: Kind::Tts,
+        complements: Vec::new(),
     };
     let source = Arc::new(Source::new("random", "random"));
     Loaded { source, format: Format::Tts, input: Input::System(system), warnings: Vec::new() }

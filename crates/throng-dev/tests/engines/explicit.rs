@@ -11,6 +11,9 @@ use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
 use throng_model::cubes::{Cube, Cubes, ONE};
 use throng_model::limits::{Limits, memory_in_use};
+use throng_model::packed::Packed;
+use throng_model::packed::pack::Packer;
+use throng_model::packed::store::{ROOT, Store, hash};
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
@@ -539,9 +542,25 @@ fn thousands_of_targets_are_decided_by_one_search() {
 fn evidence() -> (Problem, Trace, Vec<Config>) {
     let problem = winner(Bound::Threads(3), vec![Local(0)], vec![target(2, &[2, 3]), target(2, &[1])]);
     let mut answer = run(&Explicit::default(), &problem);
-    let Some(Verdict::Safe(Certificate::Closed(set))) = answer.verdicts.pop() else { panic!() };
+    let Some(Verdict::Safe(Certificate::Packed(set))) = answer.verdicts.pop() else { panic!() };
     let Some(Verdict::Unsafe(trace)) = answer.verdicts.pop() else { panic!() };
-    (problem, trace, set.to_vec())
+    (problem, trace, set.iter().collect())
+}
+
+/// The set as a search would have stored it.
+fn packed(set: &[Config]) -> Packed {
+    let (shared, locals): (Vec<Shared>, Vec<Local>) =
+        ((0..9).map(Shared).collect(), (0..9).map(Local).collect());
+    let (mut store, mut packer) = (Store::default(), Packer::default());
+    for config in set {
+        let entries: Vec<(u32, u32)> =
+            config.threads.entries().iter().map(|&(l, n)| (l.0 as u32, n)).collect();
+        let packed = packer.pack(config.shared.0 as u32, &entries);
+        store.insert(packed, hash(packed), ROOT).expect("a small set");
+    }
+    let packed = Packed::new(store, shared, locals, false);
+    assert!(packed.iter().eq(set.iter().cloned()));
+    packed
 }
 
 #[test]
@@ -585,7 +604,10 @@ fn forged_runs_are_rejected() {
 fn forged_sets_are_rejected() {
     let (problem, _, set) = evidence();
     let verify = |set: Vec<Config>, problem: &Problem, target: &Target| {
-        check(problem, target, &Verdict::Safe(Certificate::Closed(Arc::new(set))))
+        let stored = Certificate::Packed(Arc::new(packed(&set)));
+        let listed = check(problem, target, &Verdict::Safe(Certificate::Closed(Arc::new(set))));
+        assert_eq!(check(problem, target, &Verdict::Safe(stored)), listed);
+        listed
     };
     let safe = &problem.targets[1];
     assert_eq!(verify(set.clone(), &problem, safe), Ok(()));

@@ -131,12 +131,14 @@ pub enum Kind {
         constraints: Vec<Expr<Ref>>,
         next: usize,
     },
+    /// `site`: the first call that returns as this one does (`returns`); a thread in the callee comes from there.
     Call {
         callee: usize,
         arguments: Vec<Expr<Ref>>,
         targets: Vec<Option<Name>>,
         constraints: Vec<Expr<Ref>>,
         next: usize,
+        site: usize,
     },
     /// What a thread made by `start_thread f(..)` does first: nothing is kept below the call.
     TailCall {
@@ -184,4 +186,29 @@ pub enum Kind {
         next: usize,
         condition: u32,
     },
+}
+
+impl Kind {
+    /// The nodes of the same function to which control can go from here, those of a new thread left aside; a call comes back.
+    pub fn successors(&self) -> Vec<usize> {
+        match self {
+            Kind::Skip { next }
+            | Kind::Assume { next, .. }
+            | Kind::Assert { next, .. }
+            | Kind::Assign { next, .. }
+            | Kind::Call { next, .. }
+            | Kind::Start { next, .. }
+            | Kind::AtomicBegin { next }
+            | Kind::AtomicEnd { next }
+            | Kind::AtomicEnter { next }
+            | Kind::AtomicLeave { next, .. }
+            | Kind::Wait { next, .. }
+            | Kind::Resume { next }
+            | Kind::Signal { next, .. }
+            | Kind::Broadcast { next, .. } => vec![*next],
+            Kind::Goto { targets } => targets.clone(),
+            Kind::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+            Kind::TailCall { .. } | Kind::Return { .. } | Kind::EndThread => Vec::new(),
+        }
+    }
 }

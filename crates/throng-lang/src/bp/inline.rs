@@ -1,4 +1,5 @@
-//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5), only where control can reach it.
+//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5), only where control can reach it; calls that return alike
+//! share one (`returns`).
 
 use std::collections::HashMap;
 
@@ -102,7 +103,7 @@ struct Inliner<'a> {
     points: HashMap<(usize, usize), u32>,
     /// Root instances by function, for `main` and for started functions.
     roots: HashMap<usize, usize>,
-    /// Called instances by caller and call node.
+    /// Called instances by caller and site of the call.
     called: HashMap<(usize, usize), usize>,
     /// Edges that clear all slots from here on, once the number of slots is known.
     clears: Vec<(u32, usize)>,
@@ -255,7 +256,9 @@ impl<'a> Inliner<'a> {
                 let (effect, kind) = scope.assignment(assigns, constraints);
                 self.edge(at, Some(to), effect, kind);
             }
-            Kind::Call { callee, arguments, .. } => self.call(at, instance, node, &scope, *callee, arguments),
+            Kind::Call { callee, arguments, site, .. } => {
+                self.call(at, instance, *site, &scope, *callee, arguments);
+            }
             Kind::TailCall { callee, arguments } => self.tail_call(at, &scope, *callee, arguments),
             Kind::Return { results } => self.return_(at, instance, &scope, function, results.as_deref()),
             Kind::Start { child, next } => {
@@ -300,12 +303,12 @@ impl<'a> Inliner<'a> {
         &mut self,
         at: u32,
         instance: usize,
-        node: usize,
+        site: usize,
         scope: &Scope,
         callee: usize,
         arguments: &[Expr<Ref>],
     ) {
-        let inner = self.called(instance, node, callee);
+        let inner = self.called(instance, site, callee);
         let base = self.program.instances[inner].base;
         let effect = Effect { assigns: self.enter(scope, base, callee, arguments), ..Effect::default() };
         let to = self.point(inner, self.resolved.functions[callee].entry);

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind, Waking};
 use super::expr::{Expr, FREE, ONE, ZERO};
 use super::function::{Function, Kind, Name, Node, Ref, Resolved, Variable};
+use super::returns;
 use super::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 
@@ -17,7 +18,10 @@ pub fn resolve(tree: &ast::Program, text: &str) -> (Resolved, Vec<Diagnostic>) {
     let mut resolver = Resolver { conditions: Vec::new(), text, tree, out, diagnostics };
     resolver.program();
     resolver.warn_about_conditions();
-    let Resolver { out, mut diagnostics, .. } = resolver;
+    let Resolver { mut out, mut diagnostics, .. } = resolver;
+    if diagnostics.iter().all(|d| !d.is_error()) {
+        returns::mark(&mut out);
+    }
     diagnostics.sort_by_key(|d| d.span);
     (out, diagnostics)
 }
@@ -561,7 +565,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
         // An `enforce` concerns assignments; a call without `:=` is none.
         let constraints = if targets.is_empty() { Vec::new() } else { Vec::clone(&context.enforced) };
-        Kind::Call { callee: index, arguments, targets: names, constraints, next }
+        Kind::Call { callee: index, arguments, targets: names, constraints, next, site: 0 }
     }
 
     fn return_(&mut self, stmt: &ast::Stmt, es: &[ast::Expr], context: &Context) -> Kind {

@@ -100,7 +100,12 @@ fn copied(net: &Net<'_>, rule: &Rule, y: u32, x: u32, z: u32) -> Diagnostic {
 }
 
 /// The system that a net stands for.
-pub(super) fn lower(net: &Net<'_>, options: Options, findings: &mut Findings) -> Option<System> {
+pub(super) fn lower(
+    net: &Net<'_>,
+    complements: &[(u32, u32)],
+    options: Options,
+    findings: &mut Findings,
+) -> Option<System> {
     let initial = initial(net, options, findings);
     let names: Vec<String> = net.names.iter().map(|n| n.to_string()).collect();
     let mut table = Table::of_source(Names::Numbers(1), Names::List(names), net.text, 80);
@@ -129,6 +134,7 @@ pub(super) fn lower(net: &Net<'_>, options: Options, findings: &mut Findings) ->
         initial_text: if free { format!("{initial_text}, others any number") } else { initial_text },
         targets,
         kind: Kind::Spec,
+        complements: complements.iter().map(|&(x, not_x)| (local(x), local(not_x))).collect(),
     })
 }
 

@@ -22,6 +22,7 @@ pub(super) struct Net<'a> {
 }
 
 /// `x>=1, y=0 -> x'=x-1;`
+#[derive(Clone)]
 pub(super) struct Rule {
     pub guard: Vec<Condition>,
     pub updates: Vec<Update>,
@@ -51,6 +52,7 @@ pub(super) struct Condition {
 }
 
 /// `var' = sum + plus`
+#[derive(Clone)]
 pub(super) struct Update {
     pub var: u32,
     pub sum: Vec<u32>,

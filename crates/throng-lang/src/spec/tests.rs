@@ -212,3 +212,38 @@ fn syntax_errors_are_pointed_at() {
     );
     assert_eq!(findings(&net(&"x>=1->;".repeat(100))).len(), Findings::MOST + 1);
 }
+
+#[test]
+fn what_is_0_or_1_and_tested_for_0_has_a_complement() {
+    let lock = |rules: &str| {
+        format!("vars out inside flag rules {rules} init out>=1, inside=0, flag=0 target inside>=2")
+    };
+    let enter = "out>=1, flag=0 -> out'=out-1, inside'=inside+1, flag'=1;";
+    let system = good(&lock(&format!("{enter} inside>=1 -> inside'=inside-1, out'=out+1, flag'=0;")));
+    assert_eq!(system.complements, [(Local(2), Local(3))]);
+    assert_eq!(system.table.locals().name(3), "not_flag");
+    assert_eq!(system.initial[0].threads, bag(&[1, 0, 0, 1]));
+    let steps: Vec<(Bag, Bag)> =
+        system.table.steps().iter().map(|s| (s.take.clone(), s.put.clone())).collect();
+    assert_eq!(
+        steps,
+        [
+            (bag(&[1, 0, 0, 1]), bag(&[0, 1, 1, 0])),
+            (bag(&[0, 1, 0, 1]), bag(&[1, 0, 0, 1])),
+            (bag(&[0, 1, 1, 0]), bag(&[1, 0, 0, 1])),
+        ]
+    );
+    assert!(system.table.steps().iter().all(|s| s.others == throng_model::Bystanders::Stay));
+    // It need not be 0 or 1: counted, moved, added twice.
+    for leave in ["flag'=flag+1", "flag'=0, out'=out+flag", "flag'=2", "flag'=inside"] {
+        let (system, _) = read(&lock(&format!("{enter} inside>=1 -> {leave};")), Options::default());
+        assert_eq!(system.unwrap().complements, [], "{leave}");
+    }
+    let mut start = system.initial[0].clone();
+    start.threads = bag(&[1, 0, 1]);
+    assert!(system.complete(&mut start).is_ok() && start.threads == bag(&[1, 0, 1]));
+    start.threads = bag(&[1]);
+    assert!(system.complete(&mut start).is_ok() && start.threads == bag(&[1, 0, 0, 1]));
+    start.threads = bag(&[1, 0, 2]);
+    assert!(system.complete(&mut start).is_err());
+}

@@ -268,6 +268,7 @@ impl Random {
             initial_text: String::new(),
             targets: vec![Target::covering("t", configs)],
             kind: Kind::Tts,
+            complements: Vec::new(),
         }
     }
 }

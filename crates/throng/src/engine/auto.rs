@@ -11,6 +11,7 @@
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -62,8 +63,10 @@ const TURNS_OF_PAIRS: u64 = 4;
 /// How much larger the next round is.
 const GROWTH: u64 = 4;
 
-/// Ticks for finding a run with fewer threads.
-const POLISH: u64 = 1 << 22;
+/// Ticks for finding a run with fewer threads: so many times what has been given out until there was one, between these two.
+const POLISH: u64 = 4;
+const LEAST_POLISH: u64 = 1 << 18;
+const MOST_POLISH: u64 = 1 << 22;
 
 impl Auto {
     /// How each engine of the portfolio searches.
@@ -135,6 +138,8 @@ struct Portfolio<'a> {
     watch: &'a dyn Watch,
     /// The quotient of the problem, for engines that need not report every step of the shortest run.
     quotient: Option<Quotient>,
+    /// Ticks that have been given out.
+    given: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -200,7 +205,8 @@ impl<'a> Portfolio<'a> {
             checking: Duration::ZERO,
         };
         let quotient = Quotient::of(problem);
-        Portfolio { problem, auto, limits: limits.part(), watch, quotient, state: Mutex::new(state) }
+        let (limits, given) = (limits.part(), AtomicU64::new(0));
+        Portfolio { problem, auto, limits, watch, quotient, given, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -214,8 +220,9 @@ impl<'a> Portfolio<'a> {
             let last = running.len() == 1;
             running.retain(|participant| {
                 // The last engine of a side need not share.
-                let limits = self.limits.part();
-                let limits = if last { limits } else { limits.work(share * participant.weight) };
+                let (limits, work) = (self.limits.part(), share.saturating_mul(participant.weight));
+                self.given.fetch_add(work, Ordering::Relaxed);
+                let limits = if last { limits } else { limits.work(work) };
                 self.ask(participant.engine, &limits)
             });
             share = share.saturating_mul(GROWTH);
@@ -328,7 +335,9 @@ impl<'a> Portfolio<'a> {
         let explicit = Engine::Explicit.build(&settings);
         let targets = vec![self.problem.targets[target].clone()];
         let problem = Problem { targets, ..self.problem.clone() };
-        let better = explicit.run(&problem, &self.limits.part().work(POLISH), &super::Silent);
+        let given = self.given.load(Ordering::Relaxed).saturating_mul(POLISH);
+        let work = given.clamp(LEAST_POLISH, MOST_POLISH);
+        let better = explicit.run(&problem, &self.limits.part().work(work), &super::Silent);
         match better.verdicts.first() {
             Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], better).is_ok() => {
                 decided(better, true)

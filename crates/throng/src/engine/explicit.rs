@@ -30,18 +30,15 @@
 //!
 //! # Parts
 //!
-//! `pack` (configurations as bytes), `store` (each once), `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
+//! [`pack`] (configurations as bytes) and [`store`] (each once) are in `throng-model`, because what is stored is the evidence; `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
 //! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`.
 
 pub(super) mod batch;
 mod climb;
-pub(super) mod ids;
-pub(super) mod pack;
 mod parallel;
 mod saved;
 pub(super) mod search;
 pub(super) mod steps;
-pub(super) mod store;
 pub(super) mod targets;
 mod tracked;
 
@@ -51,12 +48,14 @@ use self::climb::Climb;
 use self::search::{Search, Stop};
 use super::{Algorithm, Answer, Quiet, Watch};
 use throng_model::limits::Limits;
+use throng_model::packed::Packed;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
 use throng_model::{Config, Local, Shared};
 
 pub use self::store::{Footprint, Id};
+pub(super) use throng_model::packed::{pack, store};
 
 const NAME: &str = "explicit";
 
@@ -114,9 +113,8 @@ fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) ->
         Verdict::Unknown(Unknown::Cancelled)
     } else {
         match outcome {
-            Ok(()) => match search.steps.complete().and_then(|()| search.configurations()) {
-                Ok(closed) if reduced => Verdict::Safe(Certificate::Reduced(Arc::new(closed))),
-                Ok(closed) => Verdict::Safe(Certificate::Closed(Arc::new(closed))),
+            Ok(()) => match search.steps.complete() {
+                Ok(()) => Verdict::Safe(Certificate::Packed(Arc::new(search.into_packed(reduced)))),
                 Err(why) => Verdict::Unknown(why),
             },
             // Where not all steps were listed, a bound on the search is not what kept it from an answer.
@@ -166,6 +164,11 @@ impl Explored<'_> {
     /// Every configuration.
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         self.search.configurations()
+    }
+
+    /// The same as they are stored.
+    pub fn into_packed(self) -> Packed {
+        self.search.into_packed(false)
     }
 
     /// Every thread state, sorted.

@@ -222,6 +222,8 @@ pub struct FactStore(Mutex<Left>);
 struct Left {
     about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
     facts: Option<Arc<Facts>>,
+    /// Those from views of single threads, for callers that did not wait for better ones.
+    singles: Option<Arc<Facts>>,
     /// Pair views that an engine had no time to finish.
     unfinished: Option<Closure>,
     triples: Option<Arc<Triples>>,
@@ -285,7 +287,12 @@ impl FactStore {
     pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
         match self.get(problem) {
             Some(facts) => Ok(facts),
-            None => Ok(Arc::new(Facts::of_singles(problem, limits)?)),
+            None => {
+                let known = self.about(problem).singles.clone();
+                let singles = known.map_or_else(|| Facts::of_singles(problem, limits).map(Arc::new), Ok)?;
+                self.about(problem).singles = Some(singles.clone());
+                Ok(singles)
+            }
         }
     }
 

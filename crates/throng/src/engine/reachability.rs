@@ -1,6 +1,6 @@
 //! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
 //!
-//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
+//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
 //! case (`equation`), or say how often each transition fires, and orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides everything if it
 //! ends (`explore`); search best first goes where the state equation says that the target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set of
 //! all that can be reached.
@@ -11,6 +11,7 @@ mod explore;
 mod flows;
 mod follow;
 mod net;
+mod project;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -19,10 +20,13 @@ use std::sync::{Arc, Mutex};
 use self::aim::aim;
 use self::equation::Said;
 use self::explore::explore;
+use self::flows::Flow;
 use self::follow::follow;
 use self::net::{Formula, Net};
+use self::project::{Projected, project};
 use self::walk::{Choice, Lookout, Random, Walker, Wanted, walk};
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
+use throng_model::Local;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
 use throng_model::problem::{Asks, Problem, Target};
@@ -33,7 +37,12 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 pub struct Reachability {
     /// Targets that the state equation does not refute, by name: it need not be asked again when the search is resumed with a larger share of work.
     asked: Mutex<BTreeMap<String, Asked>>,
+    /// The places of the net that was asked about last, and its flows.
+    flows: Mutex<Option<KnownFlows>>,
 }
+
+/// Places, and the flows of the net that has them; none: there are too many.
+type KnownFlows = (Vec<Local>, Option<Arc<Vec<Flow>>>);
 
 /// What the state equation said.
 #[derive(Debug)]
@@ -72,6 +81,15 @@ impl Reachability {
     fn case(&self, target: &Target) -> Option<Vec<(Sum, i64)>> {
         let case = self.asked.lock().ok()?.get(&target.name)?.case.clone();
         Some(case).filter(|case| !case.is_empty())
+    }
+
+    /// The flows of a net, if they can be found; places are numbered alike where they are the same.
+    fn flows(&self, net: &Net) -> Option<Arc<Vec<Flow>>> {
+        let mut known = self.flows.lock().ok()?;
+        if known.as_ref().is_none_or(|(places, _)| *places != net.places) {
+            *known = Some((net.places.clone(), flows::flows(net).map(Arc::new)));
+        }
+        known.as_ref()?.1.clone()
     }
 
     fn note(&self, target: &Target, said: Asked) {
@@ -122,8 +140,9 @@ impl Search<'_> {
         let mut markings = FIRST_MARKINGS;
         for round in 0u32.. {
             self.walk(net, steps, round)?;
-            self.refute_by_flows(net, engine)?;
+            self.project(net, markings / 8)?;
             let patience = equation::patience(round);
+            self.refute_by_flows(net, engine, patience / 2)?;
             self.refute(net, engine, &self.not_asked(engine, patience), None, patience)?;
             self.follow(net, engine, round)?;
             if self.explore(net, markings)? || self.open().is_empty() {
@@ -202,14 +221,14 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Asks flows about targets about which nothing was asked before.
-    fn refute_by_flows(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
-        let open = self.not_asked(engine, equation::PATIENCE_FOR_FLOWS);
+    /// Asks flows about targets about which less than this was asked.
+    fn refute_by_flows(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
+        let open = self.not_asked(engine, patience);
         if open.is_empty() {
             return Ok(());
         }
-        let Some(flows) = flows::flows(net) else { return Ok(()) };
-        self.refute(net, engine, &open, Some(&flows), equation::PATIENCE_FOR_FLOWS)
+        let Some(flows) = engine.flows(net) else { return Ok(()) };
+        self.refute(net, engine, &open, Some(&flows), patience)
     }
 
     /// Targets about which less than this was asked.
@@ -227,7 +246,7 @@ impl Search<'_> {
         net: &Net,
         engine: &Reachability,
         open: &[usize],
-        flows: Option<&[flows::Flow]>,
+        flows: Option<&[Flow]>,
         patience: u32,
     ) -> Result<(), Unknown> {
         for &i in open {
@@ -271,6 +290,22 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Searches the net with few of its places.
+    fn project(&mut self, net: &Net, most: usize) -> Result<(), Unknown> {
+        for i in self.open() {
+            self.progress("fewer places", 0);
+            match project(net, &self.problem.targets[i].predicate(), most, &mut Ticker::new(self.limits))? {
+                Projected::Run(fired) => self.decide(i, Verdict::Unsafe(net.run(&fired))),
+                Projected::Proof(map, all) => {
+                    let proof = Box::new(Certificate::Closed(Arc::new(all)));
+                    self.decide(i, Verdict::Safe(Certificate::Quotient(Arc::new(map), proof)));
+                }
+                Projected::Nothing => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Searches exhaustively; whether everything was seen.
     fn explore(&mut self, net: &Net, most: usize) -> Result<bool, Unknown> {
         let wanted = self.wanted(net);
@@ -279,8 +314,8 @@ impl Search<'_> {
         }
         let found = explore(net, &wanted, most, &mut Ticker::new(self.limits))?;
         self.statistics.configurations = self.statistics.configurations.max(found.markings as u64);
-        for (i, trace) in found.reached {
-            self.decide(wanted[i].target, Verdict::Unsafe(trace));
+        for (i, fired) in found.reached {
+            self.decide(wanted[i].target, Verdict::Unsafe(net.run(&fired)));
         }
         if let Some(all) = found.all {
             let all = Arc::new(all);

@@ -24,7 +24,7 @@ pub struct Explained {
 pub fn explain(certificate: &Certificate) -> Explained {
     match certificate {
         Certificate::Closed(set) => closed(set.len(), false),
-        Certificate::Reduced(set) => closed(set.len(), true),
+        Certificate::Packed(set) => closed(set.len(), set.reduced),
         Certificate::Products(products) => self::products(products),
         Certificate::Downward(set) => Explained {
             kind: "covering set",
@@ -290,9 +290,10 @@ fn products(products: &Products) -> Explained {
 
 /// What kind of proof it is, how many members it has, and what one is called.
 pub fn kind(report: &Outcome, certificate: &Certificate) -> (&'static str, usize, &'static str) {
-    match report.predicates {
-        Some(predicates) => ("predicate abstraction", predicates, "predicate"),
-        None => {
+    match (report.predicates, report.locksets) {
+        (Some(predicates), _) => ("predicate abstraction", predicates, "predicate"),
+        (None, Some(accesses)) => ("locksets", accesses, "instruction"),
+        (None, None) => {
             let Explained { kind, size, member, .. } = explain(certificate);
             (kind, size, member)
         }

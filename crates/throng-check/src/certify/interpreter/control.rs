@@ -168,8 +168,9 @@ impl Control {
             Kind::Branch { then, otherwise, .. } => {
                 vec![go(*then), Next { branch: false, ..go(*otherwise) }]
             }
-            Kind::Call { callee, .. } => {
-                let deeper = [&stack[..], &[entry(*callee)]].concat();
+            // From inside the callee, calls that return alike are the same.
+            Kind::Call { callee, site, .. } => {
+                let deeper = [&step_to(stack, *site)[..], &[entry(*callee)]].concat();
                 vec![Next { to: Some(deeper), child: None, branch: true }]
             }
             Kind::TailCall { callee, .. } => {

@@ -21,19 +21,10 @@ pub(super) fn write(
     outcome: &Outcome,
     console: &Console,
 ) -> Result<(), Failure> {
-    let found = outcome.answer.verdicts.iter().enumerate().find_map(|(n, v)| match v {
-        Verdict::Unsafe(trace) => Some((n, trace)),
-        _ => None,
-    });
-    let Some((n, trace)) = found else {
+    if !save(path, loaded, model, outcome)? {
         console.note("note: no replay was written: there is no run into a violation");
         return Ok(());
-    };
-    // A deadlock is asked for last, and is no violation of the program's own.
-    let ends = if n < loaded.program.asked.len() { Ends::Aborts } else { Ends::Stuck };
-    let run = Run::of(model, trace).ok_or_else(|| Failure::Other("the run cannot be replayed".into()))?;
-    let text = replay::write(loaded, &run, ends).map_err(Failure::Other)?;
-    files::replace(path, &text)?;
+    }
     if !compile {
         console.note(&format!("note: {0} reproduces this: cc -pthread -w {0} && ./a.out", path.display()));
         return Ok(());
@@ -43,8 +34,28 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Compiles the program beside a temporary directory and runs it.
-fn run_it(path: &Path) -> Result<String, String> {
+/// Writes the program; whether there is a run for one.
+pub(super) fn save(
+    path: &Path,
+    loaded: &Loaded,
+    model: &Concrete,
+    outcome: &Outcome,
+) -> Result<bool, Failure> {
+    let found = outcome.answer.verdicts.iter().enumerate().find_map(|(n, v)| match v {
+        Verdict::Unsafe(trace) => Some((n, trace)),
+        _ => None,
+    });
+    let Some((n, trace)) = found else { return Ok(false) };
+    // A deadlock is asked for last, and is no violation of the program's own.
+    let ends = if n < loaded.program.asked.len() { Ends::Aborts } else { Ends::Stuck };
+    let run = Run::of(model, trace).ok_or_else(|| Failure::Other("the run cannot be replayed".into()))?;
+    let text = replay::write(loaded, &run, ends).map_err(Failure::Other)?;
+    files::replace(path, &text)?;
+    Ok(true)
+}
+
+/// Compiles the program in a temporary directory and runs it.
+pub(super) fn run_it(path: &Path) -> Result<String, String> {
     let compiler = std::env::var("CC").ok().filter(|c| !c.trim().is_empty()).unwrap_or_else(|| "cc".into());
     let mut words = compiler.split_whitespace();
     let folder = std::env::temp_dir().join(format!("throng-replay-{}", std::process::id()));

@@ -13,7 +13,7 @@ type Moment = (Config, Option<Local>);
 /// Moments that were reached: from which, by which step.
 type Reached = IndexMap<Moment, Option<(usize, Step)>>;
 
-/// So many moments are looked at without interruptions; twice as many with each interruption more.
+/// So many moments are looked at without interruptions in each round; twice as many with each interruption more.
 const FIRST: usize = 10_000;
 
 /// Looks at no more than `most` moments, with at most `threads` threads at a time.
@@ -31,44 +31,47 @@ pub(super) fn hunt(
         let sizes = if family.any.is_empty() { least..=least } else { threads.max(least)..=threads };
         reached.extend(sizes.flat_map(|n| family.of_size(n)).map(|c| ((c, None), None)));
     }
-    let mut now: Vec<usize> = (0..reached.len()).collect();
+    // By the number of interruptions; what a share leaves over waits for the next round.
+    let mut waiting: Vec<Vec<usize>> = vec![(0..reached.len()).collect()];
     let mut after = Vec::new();
-    let mut share = FIRST;
-    while !now.is_empty() {
-        let room = reached.len().saturating_add(share);
-        share = share.saturating_mul(2);
-        let mut interrupted = Vec::new();
-        // The last one first: so runs come to their end.
-        while let Some(here) = now.pop() {
-            if reached.len() > room.min(most) {
-                break;
-            }
-            limits.check().ok()?;
-            let ((config, last), _) = reached.get_index(here)?;
-            let (config, last) = (config.clone(), *last);
-            statistics.configurations += 1;
-            if target.is_hit(&config, &*problem.model) {
-                return Some(run(&reached, here));
-            }
-            // What is missing does not matter: this proves nothing.
-            _ = semantics::successors(&*problem.model, &config, Some(threads), &mut after);
-            let by = |step: &Step| step.take.entries().first().map(|e| e.0);
-            let could = last.is_some() && after.iter().any(|(step, _)| by(step) == last);
-            for (step, next) in after.drain(..) {
-                statistics.steps += 1;
-                let interrupts = could && by(&step) != last;
-                let moment = (next, step.put.entries().first().map(|e| e.0));
-                let number = reached.len();
-                if let indexmap::map::Entry::Vacant(new) = reached.entry(moment) {
-                    new.insert(Some((here, step)));
-                    if interrupts { interrupted.push(number) } else { now.push(number) }
+    while waiting.iter().any(|level| !level.is_empty()) {
+        let mut share = FIRST;
+        let mut level = 0;
+        while level < waiting.len() {
+            let room = reached.len().saturating_add(share).min(most);
+            // The last one first: so runs come to their end.
+            while reached.len() <= room
+                && let Some(here) = waiting[level].pop()
+            {
+                limits.check().ok()?;
+                let ((config, last), _) = reached.get_index(here)?;
+                let (config, last) = (config.clone(), *last);
+                statistics.configurations += 1;
+                if target.is_hit(&config, &*problem.model) {
+                    return Some(run(&reached, here));
+                }
+                // What is missing does not matter: this proves nothing.
+                _ = semantics::successors(&*problem.model, &config, Some(threads), &mut after);
+                let by = |step: &Step| step.take.entries().first().map(|e| e.0);
+                let could = last.is_some() && after.iter().any(|(step, _)| by(step) == last);
+                for (step, next) in after.drain(..) {
+                    statistics.steps += 1;
+                    let interrupts = could && by(&step) != last;
+                    let moment = (next, step.put.entries().first().map(|e| e.0));
+                    let number = reached.len();
+                    if let indexmap::map::Entry::Vacant(new) = reached.entry(moment) {
+                        new.insert(Some((here, step)));
+                        let level = level + usize::from(interrupts);
+                        waiting.resize_with(waiting.len().max(level + 1), Vec::new);
+                        waiting[level].push(number);
+                    }
                 }
             }
+            if reached.len() > most {
+                return None;
+            }
+            (level, share) = (level + 1, share.saturating_mul(2));
         }
-        if reached.len() > most {
-            return None;
-        }
-        now = interrupted;
     }
     None
 }

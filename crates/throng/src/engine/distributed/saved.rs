@@ -11,7 +11,7 @@ use super::part::Part;
 use super::wire::{Damaged, Known, Translation, number, read_config, write_bytes, write_config};
 use crate::engine::Occupied;
 use crate::engine::explicit::pack::put;
-use crate::engine::explicit::store::Id;
+use crate::engine::explicit::store::{Id, UNIT};
 use throng_model::verdict::Unknown;
 
 /// Fills a block of bytes from a file; says whether there were so many.
@@ -140,17 +140,15 @@ impl Part {
                 Ok(new) => self.suspects.extend(new.filter(|_| last)),
                 Err(why) => return Ok(Err(why)),
             }
+            at = at.next_multiple_of(UNIT);
         }
         Ok(Ok(()))
     }
 
     /// The records of each layer up to `layer`, as blocks.
     fn layer_blocks(&self, layer: usize) -> impl Iterator<Item = &[u8]> {
-        let records = self.store.records();
-        (0..=layer).map(move |i| {
-            let bound = |i: usize| self.layers.get(i).copied().unwrap_or(records.len());
-            &records[bound(i)..bound(i + 1)]
-        })
+        let bound = |i: usize| self.layers.get(i).copied().unwrap_or(self.store.end());
+        (0..=layer).map(move |i| self.store.records_in(bound(i)..bound(i + 1)))
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Hashes {
 impl Hashes {
     /// Hashes the states that are new.
     pub fn extend(&mut self, model: &dyn Model, steps: &Steps) {
-        let (shared, locals) = (steps.shared.values(), steps.locals.values());
+        let (shared, locals) = (steps.listing.shared.values(), steps.listing.locals.values());
         if self.shared.len() < shared.len() {
             let new = &shared[self.shared.len()..];
             self.shared.extend(new.iter().map(|&s| hash(1, &shared_bytes(model, s))));
@@ -100,7 +100,7 @@ pub struct Known {
 impl Known {
     /// Writes what the numbers mean that are new since the last time.
     pub fn write_new(&mut self, model: &dyn Model, steps: &Steps, out: &mut Vec<u8>) {
-        let (shared, locals) = (steps.shared.values(), steps.locals.values());
+        let (shared, locals) = (steps.listing.shared.values(), steps.listing.locals.values());
         let new = shared[self.shared..].iter().map(|&s| shared_bytes(model, s));
         write_list(self.shared, shared.len() - self.shared, new, out);
         let new = locals[self.locals..].iter().map(|&l| local_bytes(model, l));

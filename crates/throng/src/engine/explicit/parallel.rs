@@ -12,7 +12,7 @@ use std::thread;
 use super::batch::{Batch, Filling};
 use super::pack;
 use super::steps::{Scratch, Steps};
-use super::store::{Id, Store};
+use super::store::{Id, Store, UNIT};
 use crate::engine::levels::SizeLimit;
 use throng_model::limits::{Limits, Ticker};
 
@@ -22,10 +22,10 @@ const CHUNK: usize = 256;
 /// Chunks per thread and round: enough to make up for starting threads, few enough for what is kept to stay small.
 const CHUNKS_PER_JOB: usize = 32;
 
-/// Bytes of queue below which starting threads does not pay.
-const LEAST_QUEUE: usize = 64 << 10;
+/// Units of queue below which starting threads does not pay.
+const LEAST_QUEUE: usize = (64 << 10) / UNIT;
 
-/// Whether to expand a queue of so many bytes by several threads.
+/// Whether to expand a queue of so many units by several threads.
 pub fn worthwhile(jobs: usize, queue: usize) -> bool {
     jobs > 1 && queue >= LEAST_QUEUE
 }

@@ -30,7 +30,8 @@ impl Search<'_> {
     /// Restores the state that another process wrote; this search has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         self.steps.read(input)?;
-        let (shared, locals) = (self.steps.shared.values().len(), self.steps.locals.values().len());
+        let (shared, locals) =
+            (self.steps.listing.shared.values().len(), self.steps.listing.locals.values().len());
         let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals);
         self.store = Store::of_records(input.bytes()?, length).ok_or(Damaged)?;
         self.next = input.below(self.store.end() + 1)? as usize;
@@ -48,10 +49,10 @@ impl Search<'_> {
 
 impl Steps {
     fn write(&self, out: &mut Writer<'_>) {
-        out.count(self.shared.values().len());
-        self.shared.values().iter().for_each(|s| out.number(s.0));
-        out.count(self.locals.values().len());
-        self.locals.values().iter().for_each(|l| out.number(l.0));
+        out.count(self.listing.shared.values().len());
+        self.listing.shared.values().iter().for_each(|s| out.number(s.0));
+        out.count(self.listing.locals.values().len());
+        self.listing.locals.values().iter().for_each(|l| out.number(l.0));
         self.alone.iter().for_each(|listed| out.number(listed.is_some()));
         out.count(self.thread_states.len());
         for thread_state in &self.thread_states {
@@ -80,7 +81,7 @@ impl Steps {
             self.thread_state(s, l);
         }
         // What is compiled leads to states that were met then.
-        let met = (self.shared.values().len(), self.locals.values().len());
+        let met = (self.listing.shared.values().len(), self.listing.locals.values().len());
         if met == (shared, locals) { Ok(()) } else { Err(Damaged) }
     }
 }

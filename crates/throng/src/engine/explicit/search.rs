@@ -11,8 +11,10 @@ use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
 use super::tracked::Tracked;
 use crate::engine::levels::{Levels, SizeLimit};
+use crate::engine::listing::Listing;
 use crate::engine::{Occupied, Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
+use throng_model::packed::Packed;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
@@ -68,6 +70,9 @@ impl From<Unknown> for Stop {
         Stop::Limit(why)
     }
 }
+
+/// Tables that grow by this many bytes may not fit.
+const LARGE: usize = 1 << 20;
 
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
@@ -214,6 +219,12 @@ impl<'p> Search<'p> {
             }
     }
 
+    /// Every configuration stored, as it is stored.
+    pub fn into_packed(self, reduced: bool) -> Packed {
+        let Listing { shared, locals, .. } = self.steps.listing;
+        Packed::new(self.store, shared.into_values(), locals.into_values(), reduced)
+    }
+
     /// Every configuration stored.
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         let mut found = Vec::with_capacity(self.store.len());
@@ -330,6 +341,11 @@ impl<'p> Search<'p> {
     /// A search that is stopped in between can be resumed: what has been stored but not judged waits among the suspects, and what was not stored is found
     /// again because `next` has not moved.
     fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
+        // A large table takes long to fill anew. If that passes the limit, the search ends before, not after.
+        let growth = self.store.growth(batch.len());
+        if growth >= LARGE {
+            self.limits.check_room(growth as u64)?;
+        }
         let Search { steps, store, tracked, suspects, .. } = self;
         batch.store(store, suspects, |packed| {
             tracked.as_mut().map_or(Ok(true), |tracked| tracked.is_new(packed, steps))

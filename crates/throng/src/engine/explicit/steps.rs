@@ -10,20 +10,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::ids::Ids;
 use super::pack::{Packer, Unpacked, saturated};
 use super::targets::Targets;
 use crate::engine::levels::SizeLimit;
+use crate::engine::listing::{self, Listing};
 use throng_model::partial_order::Reduction;
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Bystanders, Config, Footprint, Incomplete, Local, Model, Shared, Step};
-
-/// Ticks for asking the model once.
-const LISTING: u32 = 16;
+use throng_model::{Bag, Bystanders, Config, Footprint, Local, Model, Shared, Step};
 
 /// Everything known about the model so far.
 pub struct Steps {
-    model: Arc<dyn Model>,
+    pub(in crate::engine) listing: Listing,
     targets: Targets,
     /// When one thread may go first; none: never.
     reduction: Option<Reduction>,
@@ -31,8 +28,6 @@ pub struct Steps {
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
     dense_bads: Vec<Vec<(u32, u32)>>,
-    pub(in crate::engine) shared: Ids<Shared>,
-    pub(in crate::engine) locals: Ids<Local>,
     /// For each local id, where it goes when it is woken, and by what condition.
     woken: Vec<Option<(u32, u32)>>,
     /// For each shared id, the steps that take no thread; compiled when first needed.
@@ -49,8 +44,6 @@ pub struct Steps {
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
     /// The steps that move bystanders, as the model gave them.
     moving: Vec<Step>,
-    /// Why some list of steps was incomplete, if one was.
-    incomplete: Option<Incomplete>,
 }
 
 /// What is bad in a shared state.
@@ -128,13 +121,11 @@ impl Steps {
     pub fn new(model: Arc<dyn Model>, targets: Targets, reduction: Option<Reduction>) -> Steps {
         let exact = model.is_exact();
         let mut steps = Steps {
-            model,
+            listing: Listing::new(model),
             targets,
             reduction,
             footprints: Vec::new(),
             dense_bads: Vec::new(),
-            shared: Ids::default(),
-            locals: Ids::default(),
             woken: Vec::new(),
             alone: Vec::new(),
             bads: Vec::new(),
@@ -143,7 +134,6 @@ impl Steps {
             thread_states: Vec::new(),
             fates: FxHashMap::default(),
             moving: Vec::new(),
-            incomplete: None,
         };
         if exact {
             let bads: Vec<Bag> = steps.targets.bads().iter().map(|b| b.config.threads.clone()).collect();
@@ -159,19 +149,20 @@ impl Steps {
 
     /// A configuration in the model's states.
     pub fn config(&self, config: &Unpacked) -> Config {
-        let threads = config.entries.iter().map(|&(l, n)| (self.locals.value(l), n));
-        Config::new(self.shared.value(config.shared), threads.collect())
+        self.listing.config(config.shared, &config.entries)
     }
 
     /// The local state with this id, without values that will never be read again.
     pub fn forgotten(&self, l: u32) -> Local {
-        let local = self.locals.value(l);
-        self.model.sets().map_or(local, |sets| sets.forget(local))
+        let local = self.listing.locals.value(l);
+        self.listing.model.sets().map_or(local, |sets| sets.forget(local))
     }
 
     /// The thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
-        self.thread_states.iter().map(|p| (self.shared.value(p.shared), self.locals.value(p.local)))
+        self.thread_states
+            .iter()
+            .map(|p| (self.listing.shared.value(p.shared), self.listing.locals.value(p.local)))
     }
 
     /// How many shared states have been prepared.
@@ -206,7 +197,6 @@ impl Steps {
         if self.ready(scratch) {
             return 0;
         }
-        let (before, mut work) = (self.thread_states.len(), 0);
         let Scratch { config, thread_states, .. } = scratch;
         self.alone(config.shared);
         thread_states.clear();
@@ -216,17 +206,11 @@ impl Steps {
         let missing: Vec<(u32, u32)> =
             self.moving_steps(scratch).filter(|key| !self.fates.contains_key(key)).collect();
         for (i, l) in missing {
-            let mut fates = Vec::new();
-            let listed = self.model.bystander(&self.moving[i as usize], self.locals.value(l), &mut fates);
-            self.note(listed);
-            fates.sort_unstable();
-            fates.dedup();
+            let fates = self.listing.fates(&self.moving[i as usize], l);
             let fates = fates.into_iter().map(|fate| fate.map(|l| self.local_id(l))).collect();
             self.fates.insert((i, l), fates);
-            work += LISTING;
         }
-        let listed = self.thread_states[before..].iter().map(|p| LISTING + p.steps.len() as u32);
-        listed.fold(work, u32::saturating_add)
+        self.listing.take_work()
     }
 
     /// Calls `hit` for each target that `config` hits and that is `open`.
@@ -253,7 +237,7 @@ impl Steps {
                     Some(needs) => needs.iter().all(|&(l, n)| config.count(l) >= n),
                     None => decoded
                         .get_or_insert_with(|| self.config(config))
-                        .may_cover(&bad.config, &*self.model),
+                        .may_cover(&bad.config, &*self.listing.model),
                 };
             if covered {
                 hit(bad.target);
@@ -411,7 +395,7 @@ impl Steps {
     }
 
     pub(in crate::engine) fn shared_id(&mut self, s: Shared) -> u32 {
-        let (id, new) = self.shared.intern(s);
+        let (id, new) = self.listing.shared.intern(s);
         if new {
             self.alone.push(None);
             self.bads.push(None);
@@ -420,42 +404,35 @@ impl Steps {
     }
 
     pub(in crate::engine) fn local_id(&mut self, l: Local) -> u32 {
-        let (id, new) = self.locals.intern(l);
+        let (id, new) = self.listing.locals.intern(l);
         if new {
             self.woken.push(None);
             if self.reduction.is_some() {
-                self.footprints
-                    .push(self.model.footprints().map_or_else(Footprint::default, |f| f.footprint(l)));
+                self.footprints.push(
+                    self.listing.model.footprints().map_or_else(Footprint::default, |f| f.footprint(l)),
+                );
             }
-            if let Some(woken) = self.model.woken(l) {
-                let condition = self.model.transfers().map_or(0, |t| t.waits_for(l));
+            if let Some(woken) = self.listing.model.woken(l) {
+                let condition = self.listing.model.transfers().map_or(0, |t| t.waits_for(l));
                 self.woken[id as usize] = Some((self.local_id(woken), condition));
             }
         }
         id
     }
 
-    fn note(&mut self, listed: Result<(), Incomplete>) {
-        if let Err(why) = listed {
-            self.incomplete.get_or_insert(why);
-        }
-    }
-
     /// Whether the model has listed all steps so far; if not, nothing that was not found can be called unreachable.
     pub fn complete(&self) -> Result<(), Unknown> {
-        self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()))
+        self.listing.complete()
     }
 
     fn dense(&mut self, bag: &Bag) -> Vec<(u32, u32)> {
-        let mut entries: Vec<_> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
-        entries.sort_unstable();
-        entries
+        listing::entries(bag, |l| self.local_id(l))
     }
 
     /// Looks up what is bad in a shared state, unless that is done.
     fn look_up_bads(&mut self, s: u32) {
         if self.bads[s as usize].is_none() {
-            let all = self.targets.at_shared(self.shared.value(s));
+            let all = self.targets.at_shared(self.listing.shared.value(s));
             let bare = all.iter().copied().filter(|&i| self.targets.bad(i).watched.is_none()).collect();
             self.bads[s as usize] = Some(Bads { all, bare });
         }
@@ -464,7 +441,8 @@ impl Steps {
     /// Looks up what is watched at a thread state, unless that is done. Its shared state has been looked up.
     fn look_up_watched(&mut self, s: u32, l: u32) {
         let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
-        let look_up = || self.targets.watched_at(self.shared.value(s), self.locals.value(l), all);
+        let look_up =
+            || self.targets.watched_at(self.listing.shared.value(s), self.listing.locals.value(l), all);
         self.watched.entry(key(s, l)).or_insert_with(look_up);
     }
 
@@ -473,10 +451,8 @@ impl Steps {
         if self.alone[s as usize].is_some() {
             return;
         }
-        let shared = self.shared.value(s);
-        let mut listed = Vec::new();
-        let complete = self.model.post_shared(shared, &mut listed);
-        self.note(complete);
+        let shared = self.listing.shared.value(s);
+        let mut listed = self.listing.without_leader(s);
         listed.retain(|step| step.from == shared && step.take.is_empty());
         let steps = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         self.alone[s as usize] = Some(steps);
@@ -487,10 +463,8 @@ impl Steps {
         if let Some(&thread_state) = self.number_of.get(&key(s, l)) {
             return thread_state;
         }
-        let (shared, local) = (self.shared.value(s), self.locals.value(l));
-        let mut listed = Vec::new();
-        let complete = self.model.post(shared, local, &mut listed);
-        self.note(complete);
+        let (shared, local) = (self.listing.shared.value(s), self.listing.locals.value(l));
+        let mut listed = self.listing.led_by(s, l);
         listed.retain(|step| step.from == shared && step.take.count(local) > 0);
         let steps: Vec<Compiled> = listed.into_iter().filter_map(|step| self.compile(step)).collect();
         let moves = steps.iter().any(|s| s.others == Bystanders::Transfer);
@@ -535,7 +509,7 @@ impl Steps {
             put: u64::from(step.put.size()),
             spawned: u64::from(step.spawn.size()),
             others: step.others,
-            wakes: self.model.transfers().map_or(0, |t| t.wakes(&step)),
+            wakes: self.listing.model.transfers().map_or(0, |t| t.wakes(&step)),
             moving,
             may_hit,
         };

@@ -40,7 +40,7 @@ impl Antichain {
     pub fn covers(
         &mut self,
         tree: &Tree,
-        steps: &Steps<'_>,
+        steps: &Steps,
         shared: u32,
         signature: Signature,
         counts: &[Entry],
@@ -62,7 +62,7 @@ impl Antichain {
         &mut self,
         key: Key,
         tree: &Tree,
-        steps: &Steps<'_>,
+        steps: &Steps,
         signature: Signature,
         counts: &[Entry],
     ) -> bool {
@@ -82,7 +82,7 @@ impl Antichain {
     }
 
     /// Lists a label that none covers, and returns the nodes whose labels it covers, which are no longer listed.
-    pub fn insert(&mut self, tree: &Tree, steps: &Steps<'_>, new: NodeId) -> Vec<NodeId> {
+    pub fn insert(&mut self, tree: &Tree, steps: &Steps, new: NodeId) -> Vec<NodeId> {
         let node = tree.node(new);
         let mut dropped = Vec::new();
         let locals = node.counts.iter().map(|e| e.0);
@@ -126,7 +126,7 @@ impl Antichain {
     }
 
     /// The antichain of an earlier process: the nodes of the tree that no other dominates, and how much was compared.
-    pub fn of_earlier(tree: &Tree, steps: &Steps<'_>, comparisons: u64, looked_at: u64) -> Antichain {
+    pub fn of_earlier(tree: &Tree, steps: &Steps, comparisons: u64, looked_at: u64) -> Antichain {
         let mut antichain = Antichain { comparisons, looked_at, ..Antichain::default() };
         for (node, _) in tree.nodes().iter().enumerate().filter(|(_, n)| !n.dominated) {
             antichain.list(tree, steps, node as NodeId);
@@ -135,7 +135,7 @@ impl Antichain {
         antichain
     }
 
-    fn list(&mut self, tree: &Tree, steps: &Steps<'_>, new: NodeId) {
+    fn list(&mut self, tree: &Tree, steps: &Steps, new: NodeId) {
         let node = tree.node(new);
         let home = rarest(&self.having, steps, node.shared, &node.counts);
         self.home
@@ -157,7 +157,7 @@ impl Antichain {
 }
 
 /// The local state that the fewest labels have, those that it is a part of counted in.
-fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, steps: &Steps<'_>, shared: u32, counts: &[Entry]) -> u32 {
+fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, steps: &Steps, shared: u32, counts: &[Entry]) -> u32 {
     let many = |l: u32| having.get(&(shared, l)).map_or(0, Vec::len);
     let rarity = |l: &u32| many(*l) + steps.above(*l).iter().map(|&l| many(l)).sum::<usize>();
     counts.iter().map(|e| e.0).min_by_key(rarity).unwrap_or(NOWHERE)

@@ -83,12 +83,12 @@ impl Search<'_> {
     }
 }
 
-impl Steps<'_> {
+impl Steps {
     fn write(&self, out: &mut Writer<'_>) {
-        out.count(self.shared.values().len());
-        self.shared.values().iter().for_each(|s| out.number(s.0));
-        out.count(self.locals.values().len());
-        for (id, l) in self.locals.values().iter().enumerate() {
+        out.count(self.listing.shared.values().len());
+        self.listing.shared.values().iter().for_each(|s| out.number(s.0));
+        out.count(self.listing.locals.values().len());
+        for (id, l) in self.listing.locals.values().iter().enumerate() {
             out.number(l.0);
             let above = self.above(id as u32);
             out.count(above.len());
@@ -117,9 +117,9 @@ impl Steps<'_> {
             let state = Local(input.number()?);
             let above = input.count()?;
             let above = (0..above).map(|_| input.below(locals)).collect::<Result<Vec<u32>, _>>()?;
-            same(self.locals.intern(state).0, i)?;
+            same(self.listing.locals.intern(state).0, i)?;
             if let Some(order) = &mut self.order {
-                order.add_known(self.model, state, above);
+                order.add_known(&*self.listing.model, state, above);
             }
         }
         if let Some(order) = &mut self.order {
@@ -160,10 +160,10 @@ impl Tree {
         }
     }
 
-    fn read(steps: &Steps<'_>, families: usize, input: &mut Reader<'_>) -> Result<Tree, Damaged> {
+    fn read(steps: &Steps, families: usize, input: &mut Reader<'_>) -> Result<Tree, Damaged> {
         let mut tree = Tree::default();
         for id in 0..input.count()? {
-            let shared = input.below(steps.shared.values().len())?;
+            let shared = input.below(steps.listing.shared.values().len())?;
             let parent = input.option()?.unwrap_or(NONE);
             let step = input.below(if parent == NONE { families } else { steps.compiled.len() })?;
             if parent != NONE && parent as usize >= id {
@@ -172,7 +172,7 @@ impl Tree {
             let dominated = input.flag()?;
             let counts: Vec<Entry> = input.pairs()?;
             let sorted = counts.windows(2).all(|w| w[0].0 < w[1].0);
-            if !sorted || counts.last().is_some_and(|e| e.0 as usize >= steps.locals.values().len()) {
+            if !sorted || counts.last().is_some_and(|e| e.0 as usize >= steps.listing.locals.values().len()) {
                 return Err(Damaged);
             }
             let plain = Signature::of(&counts);

@@ -25,7 +25,7 @@ use throng_model::{Config, OMEGA, Persist, Shared, UNCOUNTABLE};
 pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     options: &'p KarpMiller,
-    pub(super) steps: Steps<'p>,
+    pub(super) steps: Steps,
     targets: Targets<'p>,
     pub(super) tree: Tree,
     pub(super) antichain: Antichain,
@@ -109,7 +109,7 @@ impl<'p> Search<'p> {
         watch: &'p dyn Watch,
     ) -> Search<'p> {
         let model = &*problem.model;
-        let mut steps = Steps::new(model);
+        let mut steps = Steps::new(problem.model.clone());
         let targets_index = Targets::new(model, targets, &mut steps);
         Search {
             problem,

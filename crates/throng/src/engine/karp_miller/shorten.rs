@@ -22,7 +22,7 @@ pub struct Run {
 
 impl Run {
     /// The configurations: one more than steps.
-    pub fn configs(&self, steps: &Steps<'_>) -> Vec<(u32, Vec<Entry>)> {
+    pub fn configs(&self, steps: &Steps) -> Vec<(u32, Vec<Entry>)> {
         let mut configs = vec![(self.shared, self.start.clone())];
         for &id in &self.steps {
             let step = steps.step(id);
@@ -40,7 +40,7 @@ impl Run {
 pub fn shorten(
     mut run: Run,
     goal: &[Entry],
-    steps: &Steps<'_>,
+    steps: &Steps,
     start: impl Fn(&[Entry]) -> Vec<Entry>,
     ticker: &mut Ticker<'_>,
 ) -> Result<Run, Unknown> {
@@ -58,7 +58,7 @@ pub fn shorten(
 fn pass(
     run: &Run,
     goal: &[Entry],
-    steps: &Steps<'_>,
+    steps: &Steps,
     ticker: &mut Ticker<'_>,
 ) -> Result<(Vec<Entry>, Vec<u32>), Unknown> {
     let configs = run.configs(steps);

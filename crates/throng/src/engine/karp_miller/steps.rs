@@ -1,15 +1,14 @@
 //! The model's steps over small ids, compiled when a search first asks for them.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::vector::{Entry, Signature, add, count, covers, included, remove};
-use crate::engine::explicit::ids::Ids;
+use crate::engine::listing::{self, Ids, Listing};
 use throng_model::verdict::Unknown;
-use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, Step};
-
-/// Ticks for asking the model once.
-const LISTING: u32 = 16;
+use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
 
 /// A step between vectors: `take` must be there and goes, `give` comes.
 #[derive(Clone, Debug)]
@@ -49,36 +48,26 @@ pub struct Led {
 }
 
 /// States, their ids, and steps.
-pub struct Steps<'m> {
-    pub(super) model: &'m dyn Model,
-    pub(super) shared: Ids<Shared>,
-    pub(super) locals: Ids<Local>,
+pub struct Steps {
+    pub(super) listing: Listing,
     /// How local states include each other; only if states may stand for sets.
     pub(super) order: Option<Inclusion>,
     pub(super) led: FxHashMap<(u32, u32), Led>,
     pub(super) alone: FxHashMap<u32, Led>,
     pub(super) compiled: Vec<Compiled>,
     originals: Vec<Step>,
-    /// Ticks for asking the model that have not been charged yet.
-    work: u32,
-    /// Why some list of steps was incomplete, if one was.
-    incomplete: Option<Incomplete>,
 }
 
-impl<'m> Steps<'m> {
+impl Steps {
     /// Nothing compiled yet.
-    pub fn new(model: &'m dyn Model) -> Steps<'m> {
+    pub fn new(model: Arc<dyn Model>) -> Steps {
         Steps {
-            model,
-            shared: Ids::default(),
-            locals: Ids::default(),
             order: (!model.is_exact()).then(Inclusion::default),
+            listing: Listing::new(model),
             led: FxHashMap::default(),
             alone: FxHashMap::default(),
             compiled: Vec::new(),
             originals: Vec::new(),
-            work: 0,
-            incomplete: None,
         }
     }
 
@@ -87,9 +76,7 @@ impl<'m> Steps<'m> {
         if let Some(&led) = self.led.get(&(s, l)) {
             return led;
         }
-        let mut steps = Vec::new();
-        let listed = self.model.post(self.shared.value(s), self.locals.value(l), &mut steps);
-        self.note(listed);
+        let steps = self.listing.led_by(s, l);
         let led = self.compile(steps);
         self.led.insert((s, l), led);
         led
@@ -100,28 +87,20 @@ impl<'m> Steps<'m> {
         if let Some(&led) = self.alone.get(&s) {
             return led;
         }
-        let mut steps = Vec::new();
-        let listed = self.model.post_shared(self.shared.value(s), &mut steps);
-        self.note(listed);
+        let steps = self.listing.without_leader(s);
         let led = self.compile(steps);
         self.alone.insert(s, led);
         led
     }
 
-    fn note(&mut self, listed: Result<(), Incomplete>) {
-        if let Err(why) = listed {
-            self.incomplete.get_or_insert(why);
-        }
-    }
-
     /// Whether the model has listed all steps so far.
     pub fn complete(&self) -> Result<(), Unknown> {
-        self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()))
+        self.listing.complete()
     }
 
     /// How much work it was to ask the model since this was last asked, in ticks.
     pub fn take_work(&mut self) -> u32 {
-        std::mem::take(&mut self.work)
+        self.listing.take_work()
     }
 
     /// A compiled step.
@@ -136,31 +115,29 @@ impl<'m> Steps<'m> {
 
     /// The id of a shared state.
     pub fn shared_id(&mut self, s: Shared) -> u32 {
-        self.shared.intern(s).0
+        self.listing.shared.intern(s).0
     }
 
     /// The shared state of an id.
     pub fn shared_state(&self, s: u32) -> Shared {
-        self.shared.value(s)
+        self.listing.shared.value(s)
     }
 
     /// The local state of an id.
     pub fn local_state(&self, l: u32) -> Local {
-        self.locals.value(l)
+        self.listing.locals.value(l)
     }
 
     /// The vector of a bag.
     pub fn vector(&mut self, bag: &Bag) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = bag.entries().iter().map(|&(l, n)| (self.local_id(l), n)).collect();
-        entries.sort_unstable();
-        entries
+        listing::entries(bag, |l| self.local_id(l))
     }
 
     pub(super) fn local_id(&mut self, l: Local) -> u32 {
-        let (id, new) = self.locals.intern(l);
+        let (id, new) = self.listing.locals.intern(l);
         if let Some(order) = self.order.as_mut().filter(|_| new) {
-            let work = order.add(self.model, &self.locals, id);
-            self.work = self.work.saturating_add(work / 16);
+            let work = order.add(&*self.listing.model, &self.listing.locals, id);
+            self.listing.add_work(work / 16);
         }
         id
     }
@@ -217,15 +194,27 @@ impl<'m> Steps<'m> {
         if !self.has_sets() {
             return;
         }
-        let is_suspect = |l: u32| suspects.is_none_or(|list| list.iter().any(|e| e.0 == l));
-        let mut i = 0;
-        while i < counts.len() {
-            let l = counts[i].0;
-            let absorbs = |&(m, n): &Entry| n == OMEGA && m != l && self.is_within(l, m);
-            if is_suspect(l) && counts.iter().any(absorbs) {
-                counts.remove(i);
-            } else {
-                i += 1;
+        // Labels may have thousands of entries; a state is part of few others.
+        let is_absorbed = |counts: &[Entry], l: u32| self.above(l).iter().any(|&m| count(counts, m) == OMEGA);
+        match suspects {
+            Some(suspects) => {
+                for &(l, _) in suspects {
+                    if let Ok(i) = counts.binary_search_by_key(&l, |e| e.0)
+                        && is_absorbed(counts, l)
+                    {
+                        counts.remove(i);
+                    }
+                }
+            }
+            None => {
+                let mut i = 0;
+                while i < counts.len() {
+                    if is_absorbed(counts, counts[i].0) {
+                        counts.remove(i);
+                    } else {
+                        i += 1;
+                    }
+                }
             }
         }
     }
@@ -240,17 +229,16 @@ impl<'m> Steps<'m> {
 
     /// The configuration that a shared state and a vector stand for.
     pub fn local(&self, l: u32) -> Local {
-        self.locals.value(l)
+        self.listing.locals.value(l)
     }
 
     /// A configuration in the model's states.
     pub fn config(&self, s: u32, counts: &[Entry]) -> Config {
-        Config::new(self.shared.value(s), counts.iter().map(|&(l, n)| (self.locals.value(l), n)).collect())
+        self.listing.config(s, counts)
     }
 
     /// Compiles `steps`, without those that change nothing.
     fn compile(&mut self, steps: Vec<Step>) -> Led {
-        self.work = self.work.saturating_add(LISTING + steps.len() as u32);
         let start = self.compiled.len() as u32;
         let (stay, leave): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|s| s.from == s.to);
         for step in stay {

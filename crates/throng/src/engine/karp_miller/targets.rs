@@ -27,7 +27,7 @@ struct Bad {
 
 impl<'p> Targets<'p> {
     /// Prepares the targets.
-    pub fn new(model: &'p dyn Model, targets: &'p [Target], steps: &mut Steps<'p>) -> Targets<'p> {
+    pub fn new(model: &'p dyn Model, targets: &'p [Target], steps: &mut Steps) -> Targets<'p> {
         let mut bads = Vec::new();
         for (target, t) in targets.iter().enumerate() {
             for (index, config) in t.configs.iter().enumerate() {
@@ -42,7 +42,7 @@ impl<'p> Targets<'p> {
     /// its configuration that is covered.
     pub fn hits(
         &mut self,
-        steps: &Steps<'p>,
+        steps: &Steps,
         shared: u32,
         counts: &[Entry],
         open: impl Fn(usize) -> bool,
@@ -77,7 +77,7 @@ impl<'p> Targets<'p> {
         &self.targets[target].configs[index]
     }
 
-    fn prepare(&mut self, steps: &Steps<'p>, shared: u32) {
+    fn prepare(&mut self, steps: &Steps, shared: u32) {
         if self.by_shared.len() <= shared as usize {
             self.by_shared.resize(shared as usize + 1, None);
         }
@@ -95,13 +95,7 @@ impl<'p> Targets<'p> {
 
 impl Bad {
     /// Whether some thread fits the first one wanted.
-    fn may_fit(
-        &mut self,
-        model: &dyn Model,
-        steps: &Steps<'_>,
-        wanted: Option<Local>,
-        counts: &[Entry],
-    ) -> bool {
+    fn may_fit(&mut self, model: &dyn Model, steps: &Steps, wanted: Option<Local>, counts: &[Entry]) -> bool {
         let Some(wanted) = wanted else { return true };
         counts.iter().any(|&(l, _)| {
             if self.fits.len() <= l as usize {

@@ -53,7 +53,7 @@ pub struct Unrolled {
 /// Finds the steps of a concrete run along the branch to `leaf` that ends with at least `goal`, which the label of `leaf` covers.
 pub fn unroll(
     tree: &Tree,
-    steps: &Steps<'_>,
+    steps: &Steps,
     leaf: NodeId,
     goal: Vec<Entry>,
     ticker: &mut Ticker<'_>,
@@ -74,7 +74,7 @@ pub fn unroll(
 }
 
 impl Program {
-    fn new(tree: &Tree, steps: &Steps<'_>, leaf: NodeId) -> Program {
+    fn new(tree: &Tree, steps: &Steps, leaf: NodeId) -> Program {
         let branch = tree.branch(leaf);
         let mut program = Program { instructions: Vec::new(), labels: FxHashMap::default() };
         program.note(tree.node(branch[0]).shared, tree.counts(branch[0]));
@@ -107,7 +107,7 @@ impl Program {
 }
 
 struct Backward<'a, 't> {
-    steps: &'a Steps<'a>,
+    steps: &'a Steps,
     program: &'a Program,
     /// The shared state where we are.
     shared: u32,

@@ -9,7 +9,7 @@ use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 
 use super::equation::columns;
 use super::explore::Store;
-use super::net::{Formula, Leads, Marking, Net};
+use super::net::{FEW, Formula, Leads, Marking, Net};
 use crate::engine::equations::lp::solve;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
@@ -23,9 +23,6 @@ const STAGNATION: usize = 64;
 
 /// A marking's number of steps counts one part in so many of what it is from the target: short runs matter less than any.
 const GREED: f64 = 4.0;
-
-/// Where all places start with fewer tokens, a byte is mostly enough for each.
-const FEW: u32 = 64;
 
 /// A distance below this is none.
 const EPSILON: f64 = 1e-6;

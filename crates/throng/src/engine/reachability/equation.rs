@@ -23,12 +23,9 @@ const MOST_PROGRAMS: u32 = 400;
 /// So many slices of time one of them may take.
 const PATIENCE: u32 = 60;
 
-/// So many slices of time all that are about flows may take, for one target.
-pub const PATIENCE_FOR_FLOWS: u32 = 10;
-
-/// So many slices of time all for one target may take in round 0; four times as many in each later one, until there are enough.
+/// So many slices of time all for one target may take in round 0; four times as many in each later one, until there are enough. Flows get half of them.
 pub fn patience(round: u32) -> u32 {
-    20 << (2 * round.min(2))
+    4 << (2 * round.min(3))
 }
 
 /// Numbers of tokens below this are none.

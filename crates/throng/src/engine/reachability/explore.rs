@@ -8,7 +8,7 @@ use super::net::{Leads, Marking, Net};
 use super::walk::Wanted;
 use throng_model::Config;
 use throng_model::limits::Ticker;
-use throng_model::verdict::{Trace, Unknown};
+use throng_model::verdict::Unknown;
 
 /// Markings, stored once each, in so many bytes for every place.
 pub(super) struct Store {
@@ -20,8 +20,8 @@ pub(super) struct Store {
     count: usize,
 }
 
-/// A number of tokens does not fit.
-struct TooNarrow;
+/// The number of tokens of this place does not fit.
+pub struct TooNarrow(pub usize);
 
 impl Store {
     pub fn new(places: usize, width: usize) -> Store {
@@ -35,8 +35,8 @@ impl Store {
     fn packed(&self, marking: &[u32], into: &mut Vec<u8>) -> Result<(), TooNarrow> {
         into.clear();
         if self.width == 1 {
-            for &n in marking {
-                into.push(u8::try_from(n).map_err(|_| TooNarrow)?);
+            for (p, &n) in marking.iter().enumerate() {
+                into.push(u8::try_from(n).map_err(|_| TooNarrow(p))?);
             }
         } else {
             marking.iter().for_each(|n| into.extend_from_slice(&n.to_le_bytes()));
@@ -102,14 +102,16 @@ impl Store {
 
 /// What a search has found.
 pub struct Explored {
-    /// Places in the list of wanted targets that can be reached, with the shortest runs there.
-    pub reached: Vec<(usize, Trace)>,
+    /// Places in the list of wanted targets that can be reached, with what the shortest runs there fire.
+    pub reached: Vec<(usize, Vec<u32>)>,
     /// Everything that can be reached, if that was seen; none if it is too much to be evidence.
     pub all: Option<Vec<Config>>,
     /// How many markings were seen.
     pub markings: usize,
     /// Whether these are all.
     pub complete: bool,
+    /// The most tokens that were seen on each place.
+    pub largest: Marking,
 }
 
 /// A set with more entries than this (places with tokens, of all markings) is no evidence that can be handled.
@@ -119,11 +121,12 @@ const MOST_ENTRIES: usize = 40_000_000;
 pub fn explore(net: &Net, wanted: &[Wanted], most: usize, ticker: &mut Ticker) -> Result<Explored, Unknown> {
     match search(net, wanted, most, 1, ticker)? {
         Ok(found) => Ok(found),
-        Err(TooNarrow) => search(net, wanted, most, 4, ticker)?.map_err(|TooNarrow| Unknown::uncountable()),
+        Err(_) => search(net, wanted, most, 4, ticker)?.map_err(|_| Unknown::uncountable()),
     }
 }
 
-fn search(
+/// The same with so many bytes for each place.
+pub fn search(
     net: &Net,
     wanted: &[Wanted],
     most: usize,
@@ -135,21 +138,23 @@ fn search(
     let (mut came, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
     let mut packed = Vec::new();
     let mut now: Marking = net.start.clone();
-    if store.packed(&now, &mut packed).is_err() {
-        return Ok(Err(TooNarrow));
+    if let Err(narrow) = store.packed(&now, &mut packed) {
+        return Ok(Err(narrow));
     }
     store.insert(&packed);
     let mut after = now.clone();
     let mut enabled: Vec<u32> = Vec::new();
-    let mut found = Explored { reached: Vec::new(), all: None, markings: 0, complete: false };
+    let largest = now.clone();
+    let mut found = Explored { reached: Vec::new(), all: None, markings: 0, complete: false, largest };
     let mut next = 0;
     while next < store.count && store.count < most {
         store.unpack(next, &mut now);
         entries += leads.enabled(net, &now, &mut enabled);
+        found.largest.iter_mut().zip(&now).for_each(|(most, &n)| *most = n.max(*most));
         ticker.ticks(1 + (net.places.len() / 16 + enabled.len()) as u32)?;
         for (i, one) in wanted.iter().enumerate() {
             if found.reached.iter().all(|r| r.0 != i) && one.formula.holds(&now, enabled.len()) {
-                found.reached.push((i, run_to(net, &came, next)));
+                found.reached.push((i, path(&came, next)));
             }
         }
         if found.reached.len() == wanted.len() {
@@ -160,8 +165,8 @@ fn search(
             if !net.fire(&mut after, t) {
                 return Err(Unknown::uncountable());
             }
-            if store.packed(&after, &mut packed).is_err() {
-                return Ok(Err(TooNarrow));
+            if let Err(narrow) = store.packed(&after, &mut packed) {
+                return Ok(Err(narrow));
             }
             if store.insert(&packed) {
                 came.push((next as u32, t));
@@ -181,7 +186,7 @@ fn search(
     Ok(Ok(found))
 }
 
-fn run_to(net: &Net, came: &[(u32, u32)], end: usize) -> Trace {
+fn path(came: &[(u32, u32)], end: usize) -> Vec<u32> {
     let mut fired = Vec::new();
     let mut at = end;
     while at != 0 {
@@ -189,5 +194,5 @@ fn run_to(net: &Net, came: &[(u32, u32)], end: usize) -> Trace {
         at = came[at].0 as usize;
     }
     fired.reverse();
-    net.run(&fired)
+    fired
 }

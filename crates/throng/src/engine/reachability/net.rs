@@ -13,6 +13,12 @@ pub type Marking = Box<[u32]>;
 /// A place with so many tokens has too many to count: several together still fit.
 pub const MOST_TOKENS: u32 = UNCOUNTABLE >> 2;
 
+/// Where all places start with fewer tokens, a byte is mostly enough for each.
+pub const FEW: u32 = 64;
+
+/// So many numbers of tokens the markings of a run may have together.
+const MOST_STORED: usize = 80_000_000;
+
 /// A net with one initial marking.
 pub struct Net<'a> {
     /// The steps that its transitions are.
@@ -118,10 +124,61 @@ impl<'a> Net<'a> {
         countable
     }
 
+    /// How often an enabled transition can fire in a row, from 1 to `most` times.
+    pub fn times(&self, marking: &[u32], t: u32, most: u32) -> u32 {
+        let mut times = i64::from(most);
+        for &(p, change) in &self.changes[t as usize] {
+            let here = i64::from(marking[p as usize]);
+            let need = || self.needs[t as usize].iter().find(|n| n.0 == p).map_or(0, |n| i64::from(n.1));
+            times = times.min(match change {
+                ..0 => (here - need()) / -change + 1,
+                _ => (i64::from(MOST_TOKENS) - here) / change,
+            });
+        }
+        times.max(1) as u32
+    }
+
+    /// So many steps a run may have: all its markings are stored.
+    pub fn most_steps(&self) -> usize {
+        (MOST_STORED / (self.places.len() + 16)).clamp(20_000, 1_000_000)
+    }
+
     /// The marking as a configuration.
     pub fn config(&self, marking: &[u32]) -> Config {
         let marked = self.places.iter().copied().zip(marking.iter().copied()).filter(|e| e.1 > 0);
         Config::new(self.shared, marked.collect())
+    }
+
+    /// The net with these places only, sorted, and the transitions that each of its transitions stands for: all that do the same there, and something. It can do at least as much; its
+    /// transitions are not steps of the model.
+    pub fn project(&self, kept: &[u32]) -> (Net<'a>, Vec<Vec<u32>>) {
+        let new: FxHashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
+        let places: Vec<Local> = kept.iter().map(|&p| self.places[p as usize]).collect();
+        let mut found = FxHashMap::default();
+        let (mut needs, mut changes, mut origins) = (Vec::new(), Vec::new(), Vec::<Vec<u32>>::new());
+        for t in 0..self.needs.len() {
+            let change: Vec<(u32, i64)> =
+                self.changes[t].iter().filter_map(|&(p, n)| Some((*new.get(&p)?, n))).collect();
+            if change.is_empty() {
+                continue;
+            }
+            let need: Vec<(u32, u32)> =
+                self.needs[t].iter().filter_map(|&(p, n)| Some((*new.get(&p)?, n))).collect();
+            let at = *found.entry((need.clone(), change.clone())).or_insert(origins.len());
+            if at == origins.len() {
+                needs.push(need);
+                changes.push(change);
+                origins.push(Vec::new());
+            }
+            origins[at].push(t as u32);
+        }
+        let mut users = vec![Vec::new(); places.len()];
+        for (t, needs) in needs.iter().enumerate() {
+            needs.iter().for_each(|&(p, n)| users[p as usize].push((t as u32, n)));
+        }
+        let numbers = places.iter().copied().zip(0..).collect();
+        let start = kept.iter().map(|&p| self.start[p as usize]).collect();
+        (Net { steps: &[], places, numbers, needs, changes, users, start, shared: self.shared }, origins)
     }
 
     /// The run that fires these transitions, without the circles that it goes in.

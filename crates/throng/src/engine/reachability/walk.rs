@@ -8,7 +8,7 @@ use throng_model::verdict::{Trace, Unknown};
 pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -70,24 +70,30 @@ impl<'n> Walker<'n> {
 
     /// Fires an enabled transition; `false` if there are too many tokens to count then.
     pub fn fire(&mut self, t: u32) -> bool {
-        let fits = self.apply(t, 1);
-        self.fired.push(t);
+        self.fire_times(t, 1)
+    }
+
+    /// The same, so many times in a row.
+    pub fn fire_times(&mut self, t: u32, times: u32) -> bool {
+        let fits = self.apply(t, times.into());
+        self.fired.extend(std::iter::repeat_n(t, times as usize));
         fits
     }
 
-    /// Takes the last transition back.
-    pub fn undo(&mut self) {
-        if let Some(t) = self.fired.pop() {
-            self.apply(t, -1);
+    /// Takes the last transition back, which fired so many times in a row.
+    pub fn undo(&mut self, times: u32) {
+        if let Some(&t) = self.fired.last() {
+            self.fired.truncate(self.fired.len() - times as usize);
+            self.apply(t, -i64::from(times));
         }
     }
 
-    fn apply(&mut self, t: u32, sign: i64) -> bool {
+    fn apply(&mut self, t: u32, times: i64) -> bool {
         let net = self.net;
         let mut countable = true;
         for &(p, change) in &net.changes[t as usize] {
             let before = self.marking[p as usize];
-            let now = u32::try_from(i64::from(before) + sign * change).unwrap_or(u32::MAX);
+            let now = u32::try_from(i64::from(before) + times * change).unwrap_or(u32::MAX);
             countable &= now < MOST_TOKENS;
             self.marking[p as usize] = now;
             for &(user, need) in &net.users[p as usize] {
@@ -181,7 +187,7 @@ pub enum Choice {
 /// So many enabled transitions are compared before one is chosen.
 const COMPARED: usize = 48;
 
-/// One walk of at most `most` steps. Gives the targets, as places in the list of wanted ones, that it hits for the first time, with runs there.
+/// One walk of at most `most` steps, each a transition that fires once or several times in a row. Gives the targets, as places in the list of wanted ones, that it hits for the first time, with runs there.
 pub fn walk(
     net: &Net,
     first: &Walker,
@@ -196,15 +202,30 @@ pub fn walk(
     // Towards a target: one step in so many is a random one.
     let stray = 3 + random.below(30);
     let mut cost: u32 = 0;
-    while walker.fired.len() < most && !walker.enabled.is_empty() {
-        let t = match choice {
-            Choice::Towards(i) if random.below(stray) != 0 => {
+    let leaps = random.below(2) == 0;
+    for _ in 0..most {
+        if walker.enabled.is_empty() {
+            break;
+        }
+        let aim = match choice {
+            Choice::Towards(i) if random.below(stray) != 0 => Some(i),
+            _ => None,
+        };
+        let t = match aim {
+            Some(i) => {
                 cost += walker.enabled.len().min(COMPARED) as u32;
                 closest(net, &mut walker, &lookout.wanted[i].formula, random)
             }
-            _ => walker.enabled[random.below(walker.enabled.len())],
+            None => walker.enabled[random.below(walker.enabled.len())],
         };
-        if !walker.fire(t) {
+        let room = net.most_steps().saturating_sub(walker.fired.len()) as u32;
+        let times = if leaps { net.times(&walker.marking, t, room) } else { 1 };
+        let times = match aim {
+            _ if times < 2 => times,
+            Some(i) => best_times(net, &mut walker, t, times, &lookout.wanted[i].formula),
+            None => 1 + random.below(times as usize) as u32,
+        };
+        if room == 0 || !walker.fire_times(t, times) {
             break;
         }
         ticker.ticks(1 + std::mem::take(&mut cost) / 2)?;
@@ -230,7 +251,7 @@ fn closest(net: &Net, walker: &mut Walker, formula: &Formula, random: &mut Rando
     let (mut best, mut chosen) = (u64::MAX, walker.enabled[from]);
     for i in 0..enabled.min(COMPARED) {
         let t = walker.enabled[(from + i) % enabled];
-        let distance = after(net, &mut walker.marking, t, |marking| formula.distance(marking, enabled));
+        let distance = after(net, &mut walker.marking, t, 1, |marking| formula.distance(marking, enabled));
         if distance < best {
             (best, chosen) = (distance, t);
         }
@@ -238,14 +259,30 @@ fn closest(net: &Net, walker: &mut Walker, formula: &Formula, random: &mut Rando
     chosen
 }
 
-/// What is true after a transition, which is taken back.
-fn after<T>(net: &Net, marking: &mut [u32], t: u32, ask: impl FnOnce(&[u32]) -> T) -> T {
+/// How often to fire a transition, of half, a quarter, … of what is possible: the most that brings the formula closest to holding.
+fn best_times(net: &Net, walker: &mut Walker, t: u32, most: u32, formula: &Formula) -> u32 {
+    let (mut best, mut chosen, mut times) = (u64::MAX, 1, most);
+    while times > 0 {
+        let enabled = walker.enabled.len();
+        let distance =
+            after(net, &mut walker.marking, t, times, |marking| formula.distance(marking, enabled));
+        if distance < best {
+            (best, chosen) = (distance, times);
+        }
+        times /= 2;
+    }
+    chosen
+}
+
+/// What is true after a transition fires so many times, which is taken back.
+fn after<T>(net: &Net, marking: &mut [u32], t: u32, times: u32, ask: impl FnOnce(&[u32]) -> T) -> T {
+    let each = |change: i64| (change as i32).wrapping_mul(times as i32);
     for &(p, change) in &net.changes[t as usize] {
-        marking[p as usize] = marking[p as usize].wrapping_add_signed(change as i32);
+        marking[p as usize] = marking[p as usize].wrapping_add_signed(each(change));
     }
     let answer = ask(marking);
     for &(p, change) in &net.changes[t as usize] {
-        marking[p as usize] = marking[p as usize].wrapping_add_signed(-(change as i32));
+        marking[p as usize] = marking[p as usize].wrapping_sub(each(change) as u32);
     }
     answer
 }

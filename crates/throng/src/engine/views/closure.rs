@@ -4,22 +4,27 @@
 //! intersection of the rows of all that it takes, and what it leads to is added to rows, 64 threads at a time. Each row remembers
 //! what was added since it was last looked at; work is driven by that.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
 
+use crate::engine::listing::Listing;
 use crate::engine::{Progress, Watch};
 use throng_model::bits::Bits;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Views};
-use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
 
 /// Dense number of a shared or of a local state.
 type Id = u32;
+
+/// In place of the number of a row: there is none.
+const NONE: u32 = u32::MAX;
 
 /// A step, as far as views need it.
 struct Rule {
@@ -44,8 +49,9 @@ struct Rule {
 }
 
 /// The threads that may be there with one thread and a shared state.
-#[derive(Default)]
 struct Row {
+    shared: Id,
+    thread: Id,
     all: Bits,
     /// Those that have not been looked at.
     fresh: Bits,
@@ -64,13 +70,13 @@ struct Current {
 
 /// Views found so far, and what still has to be looked at.
 pub struct Closure {
-    model: Arc<dyn Model>,
-    shared: IndexSet<Shared, FxBuildHasher>,
+    listing: Listing,
     /// Shared states that occur, in order; others only have a number yet.
     reached: IndexSet<Id, FxBuildHasher>,
-    locals: IndexSet<Local, FxBuildHasher>,
     /// For every thread state that occurs, who may be there as well.
-    rows: IndexMap<(Id, Id), Row, FxBuildHasher>,
+    rows: Vec<Row>,
+    /// Where the rows of a shared state and of 64 local states are, by the number of the first of these, divided by 64: rows are looked up as sets are gone through.
+    blocks: FxHashMap<(Id, Id), Box<[u32; 64]>>,
     /// The threads that may be there with a shared state.
     at: FxHashMap<Id, Bits>,
     /// How many views of two threads there are, and how many of them were counted as work.
@@ -85,19 +91,16 @@ pub struct Closure {
     /// Rows with something fresh, or that are new.
     queue: VecDeque<usize>,
     current: Option<Current>,
-    /// Why some list of steps was incomplete, if one was.
-    incomplete: Option<Incomplete>,
 }
 
 impl Closure {
     /// No views.
     pub fn new(model: Arc<dyn Model>) -> Closure {
         Closure {
-            model,
-            shared: IndexSet::default(),
+            listing: Listing::new(model),
             reached: IndexSet::default(),
-            locals: IndexSet::default(),
-            rows: IndexMap::default(),
+            rows: Vec::new(),
+            blocks: FxHashMap::default(),
             at: FxHashMap::default(),
             pairs: 0,
             counted: 0,
@@ -107,7 +110,6 @@ impl Closure {
             disturbing: FxHashMap::default(),
             queue: VecDeque::new(),
             current: None,
-            incomplete: None,
         }
     }
 
@@ -115,7 +117,7 @@ impl Closure {
     pub fn run(&mut self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(limits);
         for family in &problem.initial {
-            let s = self.shared.insert_full(family.shared).0 as Id;
+            let s = self.listing.shared.intern(family.shared).0;
             self.reach(s);
             let mut threads: Bag = family.threads.clone();
             for &l in &family.any {
@@ -153,8 +155,8 @@ impl Closure {
             }
             let mut current = self.current.take().expect("a row to look at");
             let looked = self.look_at(&mut current, &mut ticker);
-            let complete = self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()));
-            if let Err(why) = looked.and(complete) {
+            let charged = ticker.ticks(self.listing.take_work());
+            if let Err(why) = looked.and(charged).and(self.listing.complete()) {
                 self.current = Some(current);
                 return Err(why);
             }
@@ -168,7 +170,7 @@ impl Closure {
 
     /// How many shared and local states there are.
     pub fn states(&self) -> (u64, u64) {
-        (self.reached.len() as u64, self.locals.len() as u64)
+        (self.reached.len() as u64, self.listing.locals.values().len() as u64)
     }
 
     /// The steps that are possible.
@@ -183,7 +185,7 @@ impl Closure {
 
     /// Who may be there with a shared state.
     pub fn at(&self, s: Shared) -> impl Iterator<Item = Local> {
-        let id = self.shared.get_index_of(&s).map(|i| i as Id);
+        let id = self.listing.shared.id(s);
         id.and_then(|id| self.at.get(&id)).into_iter().flat_map(Bits::iter).map(|a| self.l(a))
     }
 
@@ -199,7 +201,7 @@ impl Closure {
         Views::of_rows(reached.into_iter().map(|s| {
             let mut alike: FxHashMap<&Bits, Bits> = FxHashMap::default();
             for a in self.at.get(&s).into_iter().flat_map(Bits::iter) {
-                alike.entry(&self.rows[&(s, a)].all).or_default().insert(a);
+                alike.entry(&self.rows[self.row(s, a)].all).or_default().insert(a);
             }
             (self.s(s), alike.into_iter().map(|(row, of)| (sorted(&of), sorted(row))).collect())
         }))
@@ -209,7 +211,8 @@ impl Closure {
     pub fn excludes(&self, bad: &Config) -> bool {
         let wanted: Vec<Local> =
             bad.threads.entries().iter().flat_map(|&(l, n)| (0..n.min(2)).map(move |_| l)).collect();
-        let mut meeting = self.reached.iter().filter(|&&s| self.model.meets_shared(self.s(s), bad.shared));
+        let mut meeting =
+            self.reached.iter().filter(|&&s| self.listing.model.meets_shared(self.s(s), bad.shared));
         !meeting.any(|&s| self.at.get(&s).map_or(wanted.is_empty(), |at| self.fits(s, &wanted, at)))
     }
 
@@ -217,45 +220,45 @@ impl Closure {
     fn fits(&self, s: Id, wanted: &[Local], candidates: &Bits) -> bool {
         let Some((&first, rest)) = wanted.split_first() else { return true };
         let fits = |a: Id| {
-            self.model.meets_local(self.l(a), first)
-                && self.fits(s, rest, &candidates.and(&self.rows[&(s, a)].all))
+            self.listing.model.meets_local(self.l(a), first)
+                && self.fits(s, rest, &candidates.and(&self.rows[self.row(s, a)].all))
         };
-        if self.model.is_exact() {
-            let exact = self.locals.get_index_of(&first).map(|i| i as Id);
-            return exact.is_some_and(|a| candidates.contains(a) && fits(a));
+        if self.listing.model.is_exact() {
+            return self.listing.locals.id(first).is_some_and(|a| candidates.contains(a) && fits(a));
         }
         candidates.iter().any(fits)
     }
 
     fn s(&self, id: Id) -> Shared {
-        self.shared[id as usize]
+        self.listing.shared.value(id)
     }
 
     fn l(&self, id: Id) -> Local {
-        self.locals[id as usize]
+        self.listing.locals.value(id)
     }
 
     fn local(&mut self, l: Local) -> Id {
-        self.locals.insert_full(l).0 as Id
+        self.listing.locals.intern(l).0
     }
 
     fn has_two(&self, s: Id, a: Id, b: Id) -> bool {
-        self.rows.get(&(s, a)).is_some_and(|row| row.all.contains(b))
+        self.find_row(s, a).is_some_and(|row| self.rows[row].all.contains(b))
     }
 
-    fn note(&mut self, listed: Result<(), Incomplete>) {
-        if let Err(why) = listed {
-            self.incomplete.get_or_insert(why);
-        }
+    fn find_row(&self, s: Id, a: Id) -> Option<usize> {
+        let row = self.blocks.get(&(s, a / 64))?[(a % 64) as usize];
+        (row != NONE).then_some(row as usize)
+    }
+
+    /// The row of a thread that may be there.
+    fn row(&self, s: Id, a: Id) -> usize {
+        self.find_row(s, a).expect("a thread that may be there")
     }
 
     /// The shared state occurs.
     fn reach(&mut self, s: Id) {
         if self.reached.insert(s) {
-            let mut steps = Vec::new();
-            let listed = self.model.post_shared(self.s(s), &mut steps);
-            self.note(listed);
-            for step in steps {
+            for step in self.listing.without_leader(s) {
                 let rule = self.register(s, step);
                 self.arrive(rule);
                 self.rules[rule as usize].enabled = true;
@@ -265,16 +268,17 @@ impl Closure {
 
     /// A thread may be there: its row.
     fn one(&mut self, s: Id, a: Id) -> usize {
-        if let Some(row) = self.rows.get_index_of(&(s, a)) {
+        if let Some(row) = self.find_row(s, a) {
             return row;
         }
-        let (row, _) = self.rows.insert_full((s, a), Row::default());
+        let row = self.rows.len();
+        let block = self.blocks.entry((s, a / 64)).or_insert_with(|| Box::new([NONE; 64]));
+        block[(a % 64) as usize] = row as u32;
+        let (all, fresh) = (Bits::default(), Bits::default());
+        self.rows.push(Row { shared: s, thread: a, all, fresh, waiting: false });
         self.at.entry(s).or_default().insert(a);
         self.wait(row);
-        let mut steps = Vec::new();
-        let listed = self.model.post(self.s(s), self.l(a), &mut steps);
-        self.note(listed);
-        steps.into_iter().for_each(|step| _ = self.register(s, step));
+        self.listing.led_by(s, a).into_iter().for_each(|step| _ = self.register(s, step));
         row
     }
 
@@ -290,19 +294,25 @@ impl Closure {
             return;
         }
         let row = self.one(s, a);
-        self.all(s, others);
-        let new = self.rows[row].all.absorb(others);
+        let new = others.minus(&self.rows[row].all);
         if new.is_empty() {
             return;
         }
+        self.all(s, &new);
+        self.rows[row].all.absorb(&new);
         self.pairs += new.len();
         self.rows[row].fresh.absorb(&new);
         self.wait(row);
-        for b in new.iter().filter(|&b| b != a) {
-            let other = self.rows.get_index_of(&(s, b)).expect("a thread that may be there");
-            self.rows[other].all.insert(a);
-            self.rows[other].fresh.insert(a);
-            self.wait(other);
+        for (place, within) in new.by_word() {
+            let block = &self.blocks[&(s, place)];
+            for other in within.map(|n| block[n as usize] as usize).filter(|&other| other != row) {
+                let Row { all, fresh, waiting, .. } = &mut self.rows[other];
+                all.insert(a);
+                fresh.insert(a);
+                if !std::mem::replace(waiting, true) {
+                    self.queue.push_back(other);
+                }
+            }
         }
     }
 
@@ -321,7 +331,7 @@ impl Closure {
             let l = self.local(l);
             arrives.extend(std::iter::repeat_n(l, n.min(2) as usize));
         }
-        let (to, _) = self.shared.insert_full(step.to);
+        let to = self.listing.shared.intern(step.to).0;
         let disturbs = step.from != step.to || step.others != Bystanders::Stay;
         takes.iter().for_each(|&t| self.by_take.entry((from, t)).or_default().push(rule));
         if takes.is_empty() {
@@ -330,7 +340,6 @@ impl Closure {
         if disturbs {
             self.disturbing.entry(from).or_default().push(rule);
         }
-        let to = to as Id;
         self.rules.push(Rule {
             step,
             from,
@@ -349,7 +358,7 @@ impl Closure {
 
     /// What a thread that is new, or may be there with others that are new, makes possible.
     fn look_at(&mut self, current: &mut Current, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let (&(s, a), _) = self.rows.get_index(current.row).expect("a row that is there");
+        let Row { shared: s, thread: a, .. } = self.rows[current.row];
         while let Some(&rule) = self.by_take.get(&(s, a)).and_then(|rules| rules.get(current.taking)) {
             ticker.tick()?;
             self.try_enable(rule, ticker)?;
@@ -382,7 +391,7 @@ impl Closure {
         if r.enabled || !self.can_meet(r) {
             return Ok(());
         }
-        let beside = self.rows[&(r.from, r.takes[0])].all.clone();
+        let beside = self.rows[self.row(r.from, r.takes[0])].all.clone();
         self.arrive(rule);
         self.stand_by(rule, &beside, ticker)?;
         self.rules[rule as usize].enabled = true;
@@ -392,7 +401,7 @@ impl Closure {
     fn can_meet(&self, r: &Rule) -> bool {
         let taken = r.step.take.entries();
         (0..taken.len()).all(|i| {
-            let alone = self.rows.contains_key(&(r.from, r.takes[i]));
+            let alone = self.find_row(r.from, r.takes[i]).is_some();
             let twice = taken[i].1 < 2 || self.has_two(r.from, r.takes[i], r.takes[i]);
             alone && twice && (0..i).all(|j| self.has_two(r.from, r.takes[j], r.takes[i]))
         })
@@ -418,7 +427,7 @@ impl Closure {
             if new.is_empty() {
                 return Ok(());
             }
-            new = new.and(&self.rows[&(r.from, t)].all);
+            new = new.and(&self.rows[self.row(r.from, t)].all);
         }
         let (from, to, arrived) = (r.from, r.to, r.arrived.clone());
         if !r.disturbs {
@@ -430,12 +439,12 @@ impl Closure {
             ticker.ticks(1 + new.words())?;
             self.learn_fates(rule, b);
             let r = &self.rules[rule as usize];
-            let row = &self.rows[&(from, b)].all;
+            let row = &self.rows[self.row(from, b)].all;
             let mut others = row.and(&r.bystanders);
             if row.contains(b) {
                 others.insert(b);
             }
-            let mut beside = r.after(&others, ticker)?;
+            let mut beside = r.after(&others, ticker)?.into_owned();
             beside.absorb(&arrived);
             for after in r.fates_of(b) {
                 self.one(to, after);
@@ -450,9 +459,10 @@ impl Closure {
     /// A bystander together with others that may be there, too, after the step.
     fn both(&mut self, rule: u32, a: Id, others: &Bits, ticker: &mut Ticker) -> Result<(), Unknown> {
         let r = &self.rules[rule as usize];
-        let (to, beside) = (r.to, r.after(others, ticker)?);
-        for after in r.fates_of(a) {
-            self.meet(to, after, &beside);
+        let (to, fates, beside) = (r.to, r.fates_of(a), r.after(others, ticker)?);
+        match beside {
+            Cow::Borrowed(beside) => fates.into_iter().for_each(|after| self.meet(to, after, beside)),
+            Cow::Owned(beside) => fates.into_iter().for_each(|after| self.meet(to, after, &beside)),
         }
         self.count(ticker)
     }
@@ -467,14 +477,11 @@ impl Closure {
     fn learn_fates(&mut self, rule: u32, b: Id) {
         let l = self.l(b);
         let step = &self.rules[rule as usize].step;
-        let mut fates = Vec::new();
-        let mut listed = Ok(());
-        match step.others {
+        let fates = match step.others {
             Bystanders::Stay => return,
-            Bystanders::Transfer => listed = self.model.bystander(step, l, &mut fates),
-            Bystanders::WakeOne => fates.extend([Some(l), self.model.woken_by(step, l).or(Some(l))]),
-        }
-        self.note(listed);
+            Bystanders::Transfer => self.listing.fates(step, b),
+            Bystanders::WakeOne => vec![Some(l), self.listing.model.woken_by(step, l).or(Some(l))],
+        };
         let mut fates: Vec<Id> = fates.into_iter().flatten().map(|l| self.local(l)).collect();
         fates.sort_unstable();
         fates.dedup();
@@ -496,15 +503,15 @@ impl Rule {
     }
 
     /// What may become of these bystanders.
-    fn after(&self, bystanders: &Bits, ticker: &mut Ticker) -> Result<Bits, Unknown> {
+    fn after<'b>(&self, bystanders: &'b Bits, ticker: &mut Ticker) -> Result<Cow<'b, Bits>, Unknown> {
         let moved = bystanders.and(&self.moved);
         ticker.ticks(bystanders.words() + moved.len() as u32)?;
         if moved.is_empty() {
-            return Ok(bystanders.clone());
+            return Ok(Cow::Borrowed(bystanders));
         }
         let mut after: Bits = moved.iter().flat_map(|b| self.fates[&b].iter().copied()).collect();
         after.absorb(&bystanders.minus(&moved));
-        Ok(after)
+        Ok(Cow::Owned(after))
     }
 }
 #[cfg(test)]

@@ -133,10 +133,10 @@ fn locals(certificate: &Certificate) -> BTreeSet<Local> {
 /// The members of a certificate that are configurations.
 fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
     match certificate {
-        Certificate::Closed(set)
-        | Certificate::Reduced(set)
-        | Certificate::Downward(set)
-        | Certificate::Upward(set) => Box::new(set.iter().cloned()),
+        Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
+            Box::new(set.iter().cloned())
+        }
+        Certificate::Packed(set) => Box::new(set.iter()),
         Certificate::Views(views) => Box::new(views.each()),
         Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
         Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),

@@ -166,7 +166,7 @@ impl Packer {
 
 /// A count as bags keep it: it never reaches ω by counting.
 pub fn saturated(count: i64) -> u32 {
-    count.min(i64::from(throng_model::OMEGA - 1)) as u32
+    count.min(i64::from(crate::OMEGA - 1)) as u32
 }
 
 /// Little-endian base 128. The low bits of the first byte are the low bits of the number.

@@ -1,0 +1,360 @@
+//! Violation witnesses of SV-COMP, in YAML (format 2.2: the version with thread ids): the run as waypoints, thread by thread, and a reader that looks for a
+//! run of the program through the waypoints of a witness.
+
+mod sha256;
+mod yaml;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::Loaded;
+use crate::goto::{Program, Reg, Start, Violation};
+use crate::replay::Run;
+use crate::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
+pub use sha256::sha256;
+
+/// What a witness is about.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// The file, as it was named, and the SHA-256 of its bytes.
+    pub file: (String, String),
+    /// The property, as in a property file.
+    pub specification: String,
+    /// `ILP32` or `LP64`.
+    pub data_model: String,
+    /// A random number in the form of a UUID.
+    pub uuid: String,
+    /// When the witness was made, as in `2026-11-16T12:00:00Z`.
+    pub created: String,
+}
+
+/// Something that a thread does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waypoint {
+    /// What.
+    pub kind: Passing,
+    /// Which thread, by number in the order of creation, from 0.
+    pub thread: usize,
+    /// The line.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+}
+
+/// What a thread does at a waypoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// It comes by.
+    Comes,
+    /// A function without a body that it calls returns this value.
+    Receives(i64),
+    /// The violation.
+    Target,
+}
+
+/// The waypoints of a run, in order; those that come together at the end of a race in one segment.
+pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
+    let program = &*loaded.program;
+    let mut templates: Vec<usize> = run.first.clone();
+    let mut found: Vec<(Waypoint, bool)> = Vec::new();
+    // For each thread, the waypoint of the input that a register holds.
+    let mut held: HashMap<(usize, Reg), usize> = HashMap::new();
+    for (i, outcome) in &run.moves {
+        let t = templates[*i];
+        let mut passed = None;
+        for event in &outcome.events {
+            match event {
+                Event::Visible(pc) if program.origin(t, *pc as usize).file.is_none() => {
+                    let here = waypoint(program, *i, t, *pc, Passing::Comes);
+                    let last = found.iter().rev().find(|w| w.1 && w.0.kind == Passing::Comes);
+                    if last.is_none_or(|last| last.0 != here) {
+                        passed = Some(found.len());
+                        found.push((here, true));
+                    }
+                }
+                Event::Opened(pc, r) => {
+                    let origin = program.origin(t, *pc as usize);
+                    let text = &loaded.text.text[origin.span.0..origin.span.1];
+                    if program.templates[t].names[*r as usize].is_none() && text.contains("nondet") {
+                        held.insert((*i, *r), found.len());
+                        found.push((waypoint(program, *i, t, *pc, Passing::Receives(0)), false));
+                    }
+                }
+                Event::Copied(from, to) => {
+                    if let Some(&k) = held.get(&(*i, *from)) {
+                        held.insert((*i, *to), k);
+                    }
+                }
+                Event::Chosen(r, v) => {
+                    if let Some(&k) = held.get(&(*i, *r)) {
+                        (found[k].0.kind, found[k].1) = (Passing::Receives(*v), true);
+                    }
+                }
+                _ => {}
+            }
+        }
+        templates.extend(outcome.started.iter().map(|t| t.template as usize));
+        if let After::Failed(..) = outcome.after {
+            // It is the target that says this.
+            if let Some(passed) = passed {
+                found[passed].1 = false;
+            }
+            found.push((waypoint(program, *i, t, outcome.last, Passing::Target), true));
+        }
+    }
+    let mut segments: Vec<Vec<Waypoint>> = found.into_iter().filter(|w| w.1).map(|w| vec![w.0]).collect();
+    if !run.racing.is_empty() {
+        let racing = run.racing.iter();
+        segments.push(racing.map(|&(i, t, pc)| waypoint(program, i, t, pc, Passing::Target)).collect());
+    }
+    segments
+}
+
+fn waypoint(program: &Program, thread: usize, template: usize, pc: u32, kind: Passing) -> Waypoint {
+    let origin = program.origin(template, pc as usize);
+    let function = origin.function.rsplit(" > ").next().unwrap_or_default().to_string();
+    Waypoint { kind, thread, line: origin.line, function }
+}
+
+/// The witness as a file.
+pub fn violation(task: &Task, segments: &[Vec<Waypoint>]) -> String {
+    let mut out = head(task, "violation_sequence");
+    for segment in segments {
+        out.push_str("    - segment:\n");
+        for w in segment {
+            let (kind, constraint) = match w.kind {
+                Passing::Comes => ("assumption", Some(("1".to_string(), "c_expression"))),
+                Passing::Receives(v) => {
+                    ("function_return", Some((format!("\\result == {v}"), "ext_c_expression")))
+                }
+                Passing::Target => ("target", None),
+            };
+            _ = writeln!(out, "        - waypoint:\n            type: {kind}\n            action: follow");
+            _ = writeln!(out, "            thread_id: {}", w.thread);
+            if let Some((value, format)) = constraint {
+                _ = writeln!(
+                    out,
+                    "            constraint:\n              value: {}\n              format: {format}",
+                    quoted(&value)
+                );
+            }
+            _ = writeln!(
+                out,
+                "            location:\n              file_name: {}\n              line: {}\n              function: {}",
+                quoted(&task.file.0),
+                w.line,
+                quoted(&w.function)
+            );
+        }
+    }
+    out
+}
+
+/// A correctness witness: what holds at lines, as (line, function, C expression).
+pub fn correctness(task: &Task, invariants: &[(u32, String, String)]) -> String {
+    let mut out = head(task, "invariant_set");
+    if invariants.is_empty() {
+        // An empty list is a list, too.
+        out = out.trim_end().to_string() + " []\n";
+    }
+    for (line, function, value) in invariants {
+        _ = writeln!(
+            out,
+            "    - invariant:\n        type: location_invariant\n        location:\n          file_name: {}\n          line: {line}\n          function: {}\n        value: {}\n        format: c_expression",
+            quoted(&task.file.0),
+            quoted(function),
+            quoted(value)
+        );
+    }
+    out
+}
+
+fn head(task: &Task, kind: &str) -> String {
+    format!(
+        "- entry_type: {kind}
+  metadata:
+    format_version: \"2.2\"
+    uuid: {}
+    creation_time: {}
+    producer:
+      name: \"throng\"
+      version: \"{}\"
+    task:
+      input_files:
+        - {}
+      input_file_hashes:
+        {}: {}
+      specification: {}
+      data_model: {}
+      language: C
+  content:
+",
+        quoted(&task.uuid),
+        quoted(&task.created),
+        env!("CARGO_PKG_VERSION"),
+        quoted(&task.file.0),
+        quoted(&task.file.0),
+        quoted(&task.file.1),
+        quoted(&task.specification),
+        task.data_model,
+    )
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if (c as u32) < 32 => _ = write!(out, "\\x{:02x}", c as u32),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A witness that was read.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// The SHA-256 of each input file.
+    pub hashes: Vec<String>,
+    /// The waypoints to follow; none in a correctness witness.
+    pub segments: Vec<Vec<Waypoint>>,
+    /// Whether it is a violation witness.
+    pub violation: bool,
+}
+
+/// Reads a witness. `Err`: it is none, or has something in it that is not understood, such as waypoints to avoid.
+pub fn read(text: &str) -> Result<Witness, String> {
+    let root = yaml::read(text)?;
+    let entries = root.items().ok_or("a witness is a list of entries")?;
+    let [entry] = entries else { return Err("expected one entry".into()) };
+    let kind = entry.get("entry_type").and_then(yaml::Node::text).unwrap_or_default();
+    let hashes = entry.get("metadata").and_then(|m| m.get("task")).and_then(|t| t.get("input_file_hashes"));
+    let hashes =
+        hashes.map_or(Vec::new(), |h| h.values().filter_map(|v| v.text().map(str::to_string)).collect());
+    let content = entry.get("content").and_then(yaml::Node::items).ok_or("there is no content")?;
+    match kind {
+        "invariant_set" => Ok(Witness { hashes, segments: Vec::new(), violation: false }),
+        "violation_sequence" => {
+            let segments = content.iter().map(segment).collect::<Result<_, _>>()?;
+            Ok(Witness { hashes, segments, violation: true })
+        }
+        other => Err(format!("`{other}` is no kind of entry that is understood")),
+    }
+}
+
+fn segment(node: &yaml::Node) -> Result<Vec<Waypoint>, String> {
+    let points = node.get("segment").and_then(yaml::Node::items).ok_or("expected a segment")?;
+    points
+        .iter()
+        .map(|p| p.get("waypoint").ok_or("expected a waypoint".to_string()).and_then(passed))
+        .collect()
+}
+
+fn passed(node: &yaml::Node) -> Result<Waypoint, String> {
+    let text = |key: &str| node.get(key).and_then(yaml::Node::text);
+    if text("action") != Some("follow") {
+        return Err("waypoints to avoid are not supported".into());
+    }
+    let location = node.get("location").ok_or("a waypoint has no location")?;
+    let line = location.get("line").and_then(yaml::Node::text).and_then(|l| l.parse().ok());
+    let function = location.get("function").and_then(yaml::Node::text).unwrap_or_default().to_string();
+    let value = node.get("constraint").and_then(|c| c.get("value")).and_then(yaml::Node::text);
+    let kind = match text("type") {
+        Some("target") => Passing::Target,
+        Some("assumption") if value == Some("1") => Passing::Comes,
+        Some("function_return") => {
+            let v = value.and_then(|v| v.strip_prefix("\\result == ")).and_then(|v| v.trim().parse().ok());
+            Passing::Receives(v.ok_or("a constraint on a result that is not supported")?)
+        }
+        other => return Err(format!("a waypoint `{}` that is not supported", other.unwrap_or_default())),
+    };
+    Ok(Waypoint {
+        kind,
+        // Programs without threads have no numbers of threads.
+        thread: text("thread_id").map_or(Ok(0), |t| t.parse().map_err(|_| "thread_id is not a number"))?,
+        line: line.ok_or("a location has no line")?,
+        function,
+    })
+}
+
+/// How many configurations are looked at to follow a witness.
+const MOST: usize = 200_000;
+
+/// Whether the program has a run through the waypoints into a violation: `None` if that many configurations do not tell.
+pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
+    let program = &*loaded.program;
+    let Start::One(first) = program.start else { return None };
+    let inputs: HashSet<(usize, i64)> = witness
+        .segments
+        .iter()
+        .flatten()
+        .filter_map(|w| match w.kind {
+            Passing::Receives(v) => Some((w.thread, v)),
+            _ => None,
+        })
+        .collect();
+    let steps: Vec<&Vec<Waypoint>> = witness
+        .segments
+        .iter()
+        .filter(|s| !matches!(s[..], [Waypoint { kind: Passing::Receives(_), .. }]))
+        .collect();
+    let begin = (0, Arc::new(initial_memory(program)), vec![Some(start(program, first, &[], 0))]);
+    let mut seen: HashSet<(usize, Arc<Memory>, Vec<Option<Thread>>)> = HashSet::from([begin.clone()]);
+    let mut work = vec![begin];
+    while let Some((at, memory, threads)) = work.pop() {
+        if seen.len() > MOST {
+            return None;
+        }
+        let Some(&segment) = steps.get(at) else { continue };
+        let outcomes = |i: usize| -> Vec<(usize, Outcome)> {
+            let Some(Some(t)) = threads.get(i) else { return Vec::new() };
+            step(program, &memory, t).outcomes.into_iter().map(|o| (t.template as usize, o)).collect()
+        };
+        let line = |template: usize, pc: u32| program.origin(template, pc as usize).line;
+        if let [a, b] = &segment[..] {
+            // Both are about to make their accesses.
+            let touches = |w: &Waypoint| -> Vec<Touch> {
+                let of = outcomes(w.thread).into_iter();
+                of.flat_map(|(t, o)| o.touches.into_iter().filter(move |x| line(t, x.at) == w.line)).collect()
+            };
+            if touches(a).iter().any(|x| touches(b).iter().any(|y| x.races(y))) {
+                return Some(true);
+            }
+            continue;
+        }
+        let [w] = &segment[..] else { continue };
+        for (template, o) in outcomes(w.thread) {
+            let chosen = o.events.iter().all(|e| match e {
+                Event::Chosen(_, v) => inputs.is_empty() || inputs.contains(&(w.thread, *v)),
+                _ => true,
+            });
+            if let (Passing::Target, After::Failed(what, _)) = (&w.kind, &o.after)
+                && *what != Violation::Race
+                && line(template, o.last) == w.line
+            {
+                return Some(true);
+            }
+            let After::Runs(after) = o.after else { continue };
+            let by = program.origin(template, o.at as usize);
+            // Steps in other files have no waypoints; several steps of a line have one.
+            let stays = by.file.is_some() || by.line == w.line;
+            let passes = w.kind == Passing::Comes && by.file.is_none() && by.line == w.line;
+            if !chosen || !stays {
+                continue;
+            }
+            let mut threads = threads.clone();
+            threads[w.thread] = o.thread;
+            threads.extend(o.started.into_iter().map(Some));
+            for next in [Some(at), passes.then_some(at + 1)].into_iter().flatten() {
+                let next = (next, after.clone(), threads.clone());
+                if seen.insert(next.clone()) {
+                    work.push(next);
+                }
+            }
+        }
+    }
+    Some(false)
+}

@@ -1,0 +1,100 @@
+//! Complements: a variable that is always 0 or 1 and tested for 0 gets a second one that is 1 exactly where it is 0. A test for 0 then asks for a token, as any other guard does, so that
+//! the engines that decide nets for any number of tokens take it; and tokens that are there only while the variable is 0 are seen together with its complement.
+
+use rustc_hash::FxHashSet;
+
+use super::parse::{Condition, Net, Rule, Update};
+
+/// Rules may become so many times as many.
+const MOST_GROWTH: usize = 4;
+
+/// The variables that get complements, with names for these.
+pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
+    let mut taken: FxHashSet<String> = net.names.iter().map(|name| name.to_string()).collect();
+    let tested = |x: &u32| net.rules.iter().any(|rule| rule.condition(*x).is_some_and(|c| c.high == Some(0)));
+    let starts = |x: &u32| match net.init.conditions.iter().find(|c| c.var == *x) {
+        Some(c) => c.high == Some(c.low) && c.low <= 1,
+        None => !init_free,
+    };
+    let all = 0..net.names.len() as u32;
+    let stays = |x: &u32| net.rules.iter().all(|rule| (0..=1).all(|old| after(rule, *x, old).is_ok()));
+    all.filter(|x| tested(x) && starts(x) && stays(x))
+        .map(|x| {
+            let mut name = format!("not_{}", net.names[x as usize]);
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            (x, name)
+        })
+        .collect()
+}
+
+/// The net with these complements; those that would take too many rules are left out. Gives the pairs.
+pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -> Vec<(u32, u32)> {
+    let most = net.rules.len() * MOST_GROWTH;
+    let mut pairs = Vec::new();
+    for (x, name) in wanted {
+        let (x, not_x) = (*x, net.names.len() as u32);
+        let rules: Vec<Rule> = net.rules.iter().flat_map(|rule| cases(rule, x, not_x)).collect();
+        if rules.len() > most {
+            continue;
+        }
+        net.rules = rules;
+        net.names.push(name);
+        let starts = net.init.conditions.iter().any(|c| c.var == x && c.low == 1);
+        let tokens = u32::from(!starts);
+        let span = net.init.span;
+        net.init.conditions.push(Condition { var: not_x, low: tokens, high: Some(tokens), span });
+        pairs.push((x, not_x));
+    }
+    pairs
+}
+
+/// The value of a variable that was `old` after a rule; nothing if the rule does not fire then. An error if it may not be 0 or 1.
+fn after(rule: &Rule, x: u32, old: i64) -> Result<Option<i64>, ()> {
+    let excluded = |c: &Condition| old < i64::from(c.low) || c.high.is_some_and(|high| old > i64::from(high));
+    if rule.updates.iter().any(|u| u.var != x && u.sum.contains(&x)) {
+        return Err(());
+    }
+    if rule.condition(x).is_some_and(excluded) {
+        return Ok(None);
+    }
+    let mut updates = rule.updates.iter().filter(|u| u.var == x);
+    let new = match (updates.next(), updates.next()) {
+        (None, _) => old,
+        (Some(u), None) if u.sum.is_empty() => u.plus,
+        (Some(u), None) if u.sum == [x] => old + u.plus,
+        _ => return Err(()),
+    };
+    match new {
+        0 | 1 => Ok(Some(new)),
+        // A guard is raised to what is taken.
+        ..0 if rule.updates.iter().any(|u| u.var == x && !u.sum.is_empty()) => Ok(None),
+        _ => Err(()),
+    }
+}
+
+/// What a rule is with a complement: itself, or a rule for each value.
+fn cases(rule: &Rule, x: u32, not_x: u32) -> Vec<Rule> {
+    let updated = rule.updates.iter().any(|u| u.var == x);
+    if !updated && rule.condition(x).is_none_or(|c| c.high.is_none()) {
+        return vec![rule.clone()];
+    }
+    let mut found = Vec::new();
+    for old in 0..=1 {
+        let Ok(Some(new)) = after(rule, x, old) else { continue };
+        let holds = if old == 1 { x } else { not_x };
+        let mut guard: Vec<Condition> = rule.guard.iter().filter(|c| c.var != x).copied().collect();
+        let span = rule.condition(x).map_or(rule.span, |c| c.span);
+        guard.push(Condition { var: holds, low: 1, high: None, span });
+        guard.sort_by_key(|c| c.var);
+        let mut updates: Vec<Update> = rule.updates.iter().filter(|u| u.var != x).cloned().collect();
+        if new != old {
+            let change = |var, plus| Update { var, sum: vec![var], plus, span };
+            updates.extend([change(x, new - old), change(not_x, old - new)]);
+        }
+        found.push(Rule { guard, updates, span: rule.span });
+    }
+    // A rule that never fires is warned about.
+    if found.is_empty() { vec![rule.clone()] } else { found }
+}
