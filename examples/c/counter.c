@@ -13,7 +13,7 @@ void *add(void *unused) {
     pthread_mutex_unlock(&lock);
     return 0;
   }
-  unsigned before = value;
+  unsigned before = value; //@ predicate before < value
   value = before + 1;
   pthread_mutex_unlock(&lock);
   assert(value > before);

@@ -63,6 +63,13 @@ pub struct Stated {
     pub expr: Term,
 }
 
+impl Stated {
+    /// The predicate about the variables of a graph, if it is one.
+    pub fn predicate(&self, graph: &Graph) -> Option<Predicate> {
+        Predicate::of(self.expr.expr()?, &graph.variables)
+    }
+}
+
 /// An expression.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -200,7 +207,7 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
     let mut list = Vec::new();
     for stated in &document.predicates {
-        let predicate = stated.expr.expr().and_then(|e| Predicate::of(e, &graph.variables));
+        let predicate = stated.predicate(&graph);
         list.push(predicate.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))?);
     }
     if document.never.len() != edge_count(&graph) {

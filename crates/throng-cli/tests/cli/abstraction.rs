@@ -68,20 +68,19 @@ fn the_file_may_offer_predicates() {
     if !has_compiler() {
         return;
     }
-    let tokens = "examples/c/tokens.c";
-    for entry in [&[][..], &["--entry", "work"]] {
-        let mut args = vec!["check", tokens, "--timeout", "100", "-v", "--jobs", "1"];
+    for entry in [&[][..], &["--entry", "add"]] {
+        let mut args = vec!["check", COUNTER, "--timeout", "100", "-v", "--jobs", "1"];
         args.extend(entry);
         let (status, said, noted) = run(&args);
         assert_eq!(status, Some(0), "{said}{noted}");
-        assert!(noted.contains("abstraction: the file offers taken <= put"), "{noted}");
+        assert!(noted.contains("abstraction: the file offers before < value"), "{noted}");
         assert!(noted.contains("abstraction: round 1, 1 predicate "), "{noted}");
     }
     let scratch = Scratch::new("c-predicate");
     let path = scratch.0.join("wrong.c");
-    let text = fs::read_to_string(throng_dev::ROOT.to_string() + "/" + tokens).unwrap();
-    fs::write(&path, text.replace("taken <= put\n\n", "taken <= puts\n\n")).unwrap();
+    let text = fs::read_to_string(format!("{}/{COUNTER}", throng_dev::ROOT)).unwrap();
+    fs::write(&path, text.replace("before < value\n", "before < values\n")).unwrap();
     let (status, said, noted) = run(&["check", path.to_str().unwrap()]);
     assert!(status == Some(2) && said.is_empty(), "{said}{noted}");
-    assert!(noted.contains("E810") && noted.contains("wrong.c:9:24"), "{noted}");
+    assert!(noted.contains("E810") && noted.contains("wrong.c:16:51"), "{noted}");
 }
