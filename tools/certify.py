@@ -454,7 +454,7 @@ def read_spec(text, init_free):
     parts = found.group(2).split("->")[:-1]
     tested = {words.get(x) for part in parts for x in re.findall("(" + NAME + r")\s*=\s*0+(?!\d)", part.split(";")[-1])}
     complements, most = [], MOST_GROWTH * found.group(2).count("->")
-    for x in [x for x in names if x in tested and x not in free and init.get(x, (0, 0)) in ((0, 0), (1, 1))]:
+    for x in [x for x in names if free and x in tested and x not in free and init.get(x, (0, 0)) in ((0, 0), (1, 1))]:
         not_x = "not_" + x
         while not_x in names:
             not_x += "_"

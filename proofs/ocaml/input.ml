@@ -240,7 +240,8 @@ let complemented init_free vars written init =
     | None -> if init_free then None else Some 0 in
   let tested x = List.exists (fun (guard, _) -> List.exists (fun c -> c.var = x && c.high = Some 0) guard) written in
   let stays x = List.for_all (fun rule -> List.for_all (fun old -> Result.is_ok (after rule x old)) [0; 1]) written in
-  let wanted = List.filter (fun x -> tested x && starts x <> None && stays x) (List.init (List.length vars) Fun.id) in
+  let open_ = init_free && List.length init < List.length vars || List.exists (fun c -> c.high = None) init in
+  let wanted = List.filter (fun x -> open_ && tested x && starts x <> None && stays x) (List.init (List.length vars) Fun.id) in
   List.fold_left (fun (names, written, init, pairs) x ->
     let not_x = List.length names in
     let rec free name = if List.mem name names then free (name ^ "_") else name in

@@ -8,8 +8,12 @@ use super::parse::{Condition, Net, Rule, Update};
 /// Rules may become so many times as many.
 const MOST_GROWTH: usize = 4;
 
-/// The variables that get complements, with names for these.
+/// The variables that get complements, with names for these. None do if the net starts with so many tokens and no others: search within a bound then decides it as it is.
 pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
+    let free = init_free && net.init.conditions.len() < net.names.len();
+    if !free && net.init.conditions.iter().all(|c| c.high.is_some()) {
+        return Vec::new();
+    }
     let mut taken: FxHashSet<String> = net.names.iter().map(|name| name.to_string()).collect();
     let tested = |x: &u32| net.rules.iter().any(|rule| rule.condition(*x).is_some_and(|c| c.high == Some(0)));
     let starts = |x: &u32| match net.init.conditions.iter().find(|c| c.var == *x) {

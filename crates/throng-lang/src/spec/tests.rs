@@ -239,6 +239,10 @@ fn what_is_0_or_1_and_tested_for_0_has_a_complement() {
         let (system, _) = read(&lock(&format!("{enter} inside>=1 -> {leave};")), Options::default());
         assert_eq!(system.unwrap().complements, [], "{leave}");
     }
+    // Search within a bound takes what starts with so many tokens.
+    let bounded =
+        lock(&format!("{enter} inside>=1 -> flag'=0;")).replace("out>=1, inside=0", "out=1, inside=0");
+    assert_eq!(good(&bounded).complements, []);
     let mut start = system.initial[0].clone();
     start.threads = bag(&[1, 0, 1]);
     assert!(system.complete(&mut start).is_ok() && start.threads == bag(&[1, 0, 1]));
