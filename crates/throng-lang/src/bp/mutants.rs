@@ -65,9 +65,11 @@ impl Finder<'_> {
                 let open = self.text[s.span.range()]
                     .find('{')
                     .map_or(s.span.start as usize, |n| s.span.start as usize + n + 1);
+                // Another block: statements in it may or may not end with a semicolon, and so may a section.
+                let ended = self.text[end.end as usize..].trim_start().starts_with(';');
                 let edits = vec![
-                    replaced(Span::new(s.span.start as usize, open), "skip;".into()),
-                    replaced(*end, "; skip".into()),
+                    replaced(Span::new(s.span.start as usize, open), "if (1) then ".into()),
+                    replaced(*end, if ended { "fi" } else { "fi;" }.into()),
                 ];
                 self.add(Change::Unatomic, &[s.span], "atomic".into(), edits);
                 self.block(body);

@@ -29,7 +29,7 @@ use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::Local;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
-use throng_model::problem::{Asks, Problem, Target};
+use throng_model::problem::{Asks, Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// The engine `reachability`.
@@ -292,6 +292,10 @@ impl Search<'_> {
 
     /// Searches the net with few of its places.
     fn project(&mut self, net: &Net, most: usize) -> Result<(), Unknown> {
+        // A bound counts the tokens that are left out as well.
+        if self.problem.bound != Bound::Any {
+            return Ok(());
+        }
         for i in self.open() {
             self.progress("fewer places", 0);
             match project(net, &self.problem.targets[i].predicate(), most, &mut Ticker::new(self.limits))? {
