@@ -332,6 +332,7 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
                 _ => true,
             });
             if let (Passing::Target, After::Failed(what, _)) = (&w.kind, &o.after)
+                && chosen
                 && *what != Violation::Race
                 && line(template, o.last) == w.line
             {
