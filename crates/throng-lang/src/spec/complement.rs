@@ -1,7 +1,9 @@
 //! Complements: a variable that is always 0 or 1 and tested for 0 gets a second one that is 1 exactly where it is 0. A test for 0 then asks for a token, as any other guard does, so that
 //! the engines that decide nets for any number of tokens take it; and tokens that are there only while the variable is 0 are seen together with its complement.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::parse::{Condition, Net, Rule, Update};
 
@@ -14,15 +16,26 @@ pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
     if !free && net.init.conditions.iter().all(|c| c.high.is_some()) {
         return Vec::new();
     }
+    let zero_tests = net.rules.iter().flat_map(|rule| &rule.guard).filter(|c| c.high == Some(0));
+    let tested: BTreeSet<u32> = zero_tests.map(|c| c.var).collect();
+    if tested.is_empty() {
+        return Vec::new();
+    }
+    let mut starts: FxHashMap<u32, bool> = FxHashMap::default();
+    for c in &net.init.conditions {
+        starts.entry(c.var).or_insert(c.high == Some(c.low) && c.low <= 1);
+    }
+    let mut leaves: FxHashSet<u32> = FxHashSet::default();
+    for rule in &net.rules {
+        let changed = rule.updates.iter().flat_map(|u| u.sum.iter().chain([&u.var]));
+        let may = |x: &u32| tested.contains(x) && (0..=1).any(|old| after(rule, *x, old).is_err());
+        leaves.extend(changed.copied().filter(may));
+    }
     let mut taken: FxHashSet<String> = net.names.iter().map(|name| name.to_string()).collect();
-    let tested = |x: &u32| net.rules.iter().any(|rule| rule.condition(*x).is_some_and(|c| c.high == Some(0)));
-    let starts = |x: &u32| match net.init.conditions.iter().find(|c| c.var == *x) {
-        Some(c) => c.high == Some(c.low) && c.low <= 1,
-        None => !init_free,
-    };
-    let all = 0..net.names.len() as u32;
-    let stays = |x: &u32| net.rules.iter().all(|rule| (0..=1).all(|old| after(rule, *x, old).is_ok()));
-    all.filter(|x| tested(x) && starts(x) && stays(x))
+    let fit = |x: &u32| starts.get(x).copied().unwrap_or(!init_free) && !leaves.contains(x);
+    tested
+        .into_iter()
+        .filter(fit)
         .map(|x| {
             let mut name = format!("not_{}", net.names[x as usize]);
             while !taken.insert(name.clone()) {
@@ -39,11 +52,12 @@ pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -
     let mut pairs = Vec::new();
     for (x, name) in wanted {
         let (x, not_x) = (*x, net.names.len() as u32);
-        let rules: Vec<Rule> = net.rules.iter().flat_map(|rule| cases(rule, x, not_x)).collect();
-        if rules.len() > most {
+        let cases: Vec<Option<Vec<Rule>>> = net.rules.iter().map(|rule| cases(rule, x, not_x)).collect();
+        if cases.iter().map(|c| c.as_ref().map_or(1, Vec::len)).sum::<usize>() > most {
             continue;
         }
-        net.rules = rules;
+        let rules = std::mem::take(&mut net.rules).into_iter().zip(cases);
+        net.rules = rules.flat_map(|(rule, cases)| cases.unwrap_or_else(|| vec![rule])).collect();
         net.names.push(name);
         let starts = net.init.conditions.iter().any(|c| c.var == x && c.low == 1);
         let tokens = u32::from(!starts);
@@ -78,11 +92,11 @@ fn after(rule: &Rule, x: u32, old: i64) -> Result<Option<i64>, ()> {
     }
 }
 
-/// What a rule is with a complement: itself, or a rule for each value.
-fn cases(rule: &Rule, x: u32, not_x: u32) -> Vec<Rule> {
+/// What a rule is with a complement: a rule for each value, or (none) itself.
+fn cases(rule: &Rule, x: u32, not_x: u32) -> Option<Vec<Rule>> {
     let updated = rule.updates.iter().any(|u| u.var == x);
     if !updated && rule.condition(x).is_none_or(|c| c.high.is_none()) {
-        return vec![rule.clone()];
+        return None;
     }
     let mut found = Vec::new();
     for old in 0..=1 {
@@ -100,5 +114,5 @@ fn cases(rule: &Rule, x: u32, not_x: u32) -> Vec<Rule> {
         found.push(Rule { guard, updates, span: rule.span });
     }
     // A rule that never fires is warned about.
-    if found.is_empty() { vec![rule.clone()] } else { found }
+    Some(found).filter(|found| !found.is_empty())
 }
