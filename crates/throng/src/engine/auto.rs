@@ -51,14 +51,20 @@ const FIRST_SHARE: u64 = 1 << 18;
 /// The same if all take turns: a bug that is found at once does not wait for a proof attempt that fails.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pair views either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and shares are equal.
-const WEIGHT_OF_PAIRS: u64 = 16;
+/// Weights are counted in this part of a share.
+const SHARE: u64 = 4;
 
-/// The same for `reachability`, if it is asked for what only it can answer.
-const WEIGHT_OF_REACHABILITY: u64 = 64;
+/// Pair views either prove soon or not at all, and resume where they stopped: how much they get at once. With a bound `explicit` proves, too, and shares are equal.
+const WEIGHT_OF_PAIRS: u64 = 16 * SHARE;
 
 /// The same if all take turns.
-const TURNS_OF_PAIRS: u64 = 4;
+const TURNS_OF_PAIRS: u64 = 8 * SHARE;
+
+/// The same for `reachability`, if it is asked for what only it can answer.
+const WEIGHT_OF_REACHABILITY: u64 = 64 * SHARE;
+
+/// The same for `explicit`, unless it can prove: one of its ticks takes as long as about sixteen of another engine.
+const WEIGHT_OF_EXPLICIT: u64 = 1;
 
 /// How much larger the next round is.
 const GROWTH: u64 = 4;
@@ -95,11 +101,12 @@ impl Algorithm for Auto {
         let mut refute = participants(&refuters);
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+            refute[0].weight = WEIGHT_OF_EXPLICIT;
         }
         if Reachability::takes(problem) {
             // What asks about single markings is mostly decided by it, and soon.
             let first = problem.targets.iter().any(|t| t.formula.is_some());
-            let weight = if first { WEIGHT_OF_REACHABILITY } else { 1 };
+            let weight = if first { WEIGHT_OF_REACHABILITY } else { SHARE };
             refute.insert(usize::from(!first), Participant { engine: &reachability, weight });
         }
         if self.jobs < 2 {
@@ -119,7 +126,7 @@ impl Algorithm for Auto {
     }
 }
 
-/// An engine of the portfolio, and how large its shares are.
+/// An engine of the portfolio, and how large its part is, counted in [`SHARE`].
 #[derive(Clone, Copy)]
 struct Participant<'a> {
     engine: &'a dyn Algorithm,
@@ -127,7 +134,7 @@ struct Participant<'a> {
 }
 
 fn participants(engines: &[Box<dyn Algorithm + Send>]) -> Vec<Participant<'_>> {
-    engines.iter().map(|engine| Participant { engine: &**engine, weight: 1 }).collect()
+    engines.iter().map(|engine| Participant { engine: &**engine, weight: SHARE }).collect()
 }
 
 /// What is known so far, shared by all engines.
@@ -220,7 +227,7 @@ impl<'a> Portfolio<'a> {
             let last = running.len() == 1;
             running.retain(|participant| {
                 // The last engine of a side need not share.
-                let (limits, work) = (self.limits.part(), share.saturating_mul(participant.weight));
+                let (limits, work) = (self.limits.part(), share.saturating_mul(participant.weight) / SHARE);
                 self.given.fetch_add(work, Ordering::Relaxed);
                 let limits = if last { limits } else { limits.work(work) };
                 self.ask(participant.engine, &limits)
