@@ -1398,7 +1398,7 @@ class Decoder:
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()
-        need(kind in ("closed", "downward", "invariants", "refutation", "through"), "%s is no proof" % kind)
+        need(kind in ("closed", "downward", "invariants", "refutation", "through", "reduced"), "%s is no proof" % kind)
         getattr(self, kind)(bad, **body)
 
     def evidence(self, place):

@@ -370,3 +370,95 @@ impl ReducedNet {
         Some(run)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A net with these transitions: what each takes and puts.
+    fn net(start: &[u64], transitions: &[(&[u64], &[u64])]) -> Problem {
+        let bag = |ls: &[u64]| ls.iter().map(|&l| Local(l)).collect::<Bag>();
+        let mut table = Table::new(Names::Numbers(1), Names::Numbers(9));
+        for (take, put) in transitions {
+            let step = Step {
+                from: Shared(0),
+                to: Shared(0),
+                take: bag(take),
+                put: bag(put),
+                spawn: Bag::new(),
+                others: Bystanders::Stay,
+                edge: Edge(0),
+                choice: 0,
+            };
+            table.add(step, Vec::new(), Place::default());
+        }
+        Problem {
+            model: Arc::new(table),
+            initial: vec![Initial { shared: Shared(0), threads: bag(start), any: Vec::new() }],
+            initial_text: String::new(),
+            targets: Vec::new(),
+            bound: Bound::Any,
+        }
+    }
+
+    /// The transitions after these reductions, with place 9 visible, and what the smaller net starts with.
+    fn reduced(problem: &Problem, reductions: &[Reduction]) -> Result<(Vec<(Bag, Bag)>, Bag, ReducedNet), String> {
+        let mut net = ReducedNet::new(problem, [Local(9)])?;
+        reductions.iter().try_for_each(|&r| net.apply(r))?;
+        let smaller = net.problem(problem);
+        let steps = smaller.model.listed().unwrap().iter().map(|s| (s.take.clone(), s.put.clone())).collect();
+        Ok((steps, smaller.initial[0].threads.clone(), net))
+    }
+
+    fn bag(entries: &[(u64, u32)]) -> Bag {
+        entries.iter().map(|&(l, n)| (Local(l), n)).collect()
+    }
+
+    #[test]
+    fn what_can_be_seen_is_not_moved_to_another_time() {
+        let chain = net(&[0], &[(&[0], &[1]), (&[1], &[9])]);
+        assert!(reduced(&chain, &[Reduction::Post(Local(1))]).is_err(), "9 would get its token earlier");
+        let (steps, _, net) = reduced(&chain, &[Reduction::Pre(Local(1))]).unwrap();
+        assert_eq!(steps, [(bag(&[(0, 1)]), bag(&[(9, 1)]))]);
+        assert_eq!(net.lift([0].into_iter(), 10), Some(vec![0, 1]));
+        assert!(reduced(&chain, &[Reduction::Drop(Local(9))]).is_err());
+        let taken = net_that_takes();
+        assert!(reduced(&taken, &[Reduction::Pre(Local(1))]).is_err(), "9 would lose its token later");
+    }
+
+    fn net_that_takes() -> Problem {
+        net(&[9], &[(&[9], &[1]), (&[1], &[2])])
+    }
+
+    #[test]
+    fn weights_and_initial_tokens() {
+        let problem = net(&[1, 1, 1], &[(&[0], &[1, 1]), (&[1], &[2]), (&[2, 2], &[9])]);
+        let (steps, start, net) = reduced(&problem, &[Reduction::Post(Local(1))]).unwrap();
+        assert_eq!(start, bag(&[(2, 3)]));
+        assert!(steps.contains(&(bag(&[(0, 1)]), bag(&[(2, 2)]))), "{steps:?}");
+        assert_eq!(net.lift([].into_iter(), 10), Some(vec![1, 1, 1]));
+        let two_ways = net_of_two_ways();
+        assert!(reduced(&two_ways, &[Reduction::Post(Local(1))]).is_err(), "two tokens may go different ways");
+    }
+
+    fn net_of_two_ways() -> Problem {
+        net(&[0], &[(&[0], &[1, 1]), (&[1], &[2]), (&[1], &[3]), (&[2, 3], &[9])])
+    }
+
+    #[test]
+    fn a_transition_that_waits_for_something_else_is_not_fired_at_once() {
+        let problem = net(&[0, 3], &[(&[0], &[1]), (&[1, 3], &[2]), (&[2], &[9])]);
+        assert!(reduced(&problem, &[Reduction::Post(Local(1))]).is_err());
+        assert!(reduced(&problem, &[Reduction::Pre(Local(1))]).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_fire_or_does_not_matter_is_removed() {
+        let problem = net(&[0], &[(&[0], &[9]), (&[5], &[9]), (&[0], &[6]), (&[9], &[9, 7]), (&[6], &[0])]);
+        let (steps, start, _) = reduced(&problem, &[Reduction::Prune]).unwrap();
+        // 6 → 0 gives back a token that 0 → 9 needs, and 6 gets it from 0 → 6.
+        let kept = [(bag(&[(0, 1)]), bag(&[(9, 1)])), (bag(&[(0, 1)]), bag(&[(6, 1)])), (bag(&[(6, 1)]), bag(&[(0, 1)]))];
+        assert_eq!(steps, kept);
+        assert_eq!(start, bag(&[(0, 1)]));
+    }
+}

@@ -389,3 +389,53 @@ pub(super) fn violation(
         shared: Values(model.shared_values(end.shared)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use throng_model::problem::{Bound, Initial};
+    use throng_model::table::{Names, Table, thread_step};
+
+    /// A run of a net with two places that takes these steps, each a number of times: 0 to the second place, 1 back.
+    fn run(steps: &[(u32, usize)]) -> Story {
+        let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
+        let edges = [(0, 1), (1, 0)].map(|(a, b)| table.add(thread_step(0, a, 0, b), Vec::new(), Place::default()));
+        let listed = table.steps().to_vec();
+        let mut now = Config::new(Shared(0), [(Local(0), 20_000)].into_iter().collect());
+        let mut trace = Trace { start: now.clone(), steps: Vec::new() };
+        for &(which, times) in steps {
+            let step = &listed[edges[which as usize].0 as usize];
+            for _ in 0..times {
+                now.threads = now.threads.minus(&step.take).expect("it is enabled");
+                now.threads.add_all(&step.put);
+                trace.steps.push(Taken { step: step.clone(), after: now.clone() });
+            }
+        }
+        let initial = Initial { shared: Shared(0), threads: trace.start.threads.clone(), any: Vec::new() };
+        let target = Target::covering("t", vec![now]);
+        let problem = Problem {
+            model: Arc::new(table),
+            initial: vec![initial],
+            initial_text: String::new(),
+            targets: Vec::new(),
+            bound: Bound::Any,
+        };
+        tell(&problem, &target, &trace)
+    }
+
+    #[test]
+    fn long_runs_are_told_in_short() {
+        let told = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
+        let seen: Vec<_> = told.steps.iter().map(|s| (s.step, s.times)).collect();
+        assert_eq!(seen, [(1, Some(9_000)), (9_001, Some(500)), (9_501, Some(3_000))]);
+        assert_eq!((told.length, told.omitted), (12_500, 0));
+        let there_and_back: Vec<(u32, usize)> = (0..12_001).map(|i| (i % 2, 1)).collect();
+        let told = run(&there_and_back);
+        assert_eq!((told.length, told.steps.len(), told.omitted), (12_001, 10_000, 2_001));
+        assert_eq!((told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step), (5_000, 7_002, 12_001));
+        assert!(told.steps.iter().all(|s| s.times.is_none()));
+        assert_eq!(run(&[(0, 9_999)]).steps.len(), 9_999);
+    }
+}
