@@ -402,7 +402,10 @@ mod tests {
     }
 
     /// The transitions after these reductions, with place 9 visible, and what the smaller net starts with.
-    fn reduced(problem: &Problem, reductions: &[Reduction]) -> Result<(Vec<(Bag, Bag)>, Bag, ReducedNet), String> {
+    fn reduced(
+        problem: &Problem,
+        reductions: &[Reduction],
+    ) -> Result<(Vec<(Bag, Bag)>, Bag, ReducedNet), String> {
         let mut net = ReducedNet::new(problem, [Local(9)])?;
         reductions.iter().try_for_each(|&r| net.apply(r))?;
         let smaller = net.problem(problem);
@@ -438,7 +441,10 @@ mod tests {
         assert!(steps.contains(&(bag(&[(0, 1)]), bag(&[(2, 2)]))), "{steps:?}");
         assert_eq!(net.lift([].into_iter(), 10), Some(vec![1, 1, 1]));
         let two_ways = net_of_two_ways();
-        assert!(reduced(&two_ways, &[Reduction::Post(Local(1))]).is_err(), "two tokens may go different ways");
+        assert!(
+            reduced(&two_ways, &[Reduction::Post(Local(1))]).is_err(),
+            "two tokens may go different ways"
+        );
     }
 
     fn net_of_two_ways() -> Problem {
@@ -457,7 +463,11 @@ mod tests {
         let problem = net(&[0], &[(&[0], &[9]), (&[5], &[9]), (&[0], &[6]), (&[9], &[9, 7]), (&[6], &[0])]);
         let (steps, start, _) = reduced(&problem, &[Reduction::Prune]).unwrap();
         // 6 → 0 gives back a token that 0 → 9 needs, and 6 gets it from 0 → 6.
-        let kept = [(bag(&[(0, 1)]), bag(&[(9, 1)])), (bag(&[(0, 1)]), bag(&[(6, 1)])), (bag(&[(6, 1)]), bag(&[(0, 1)]))];
+        let kept = [
+            (bag(&[(0, 1)]), bag(&[(9, 1)])),
+            (bag(&[(0, 1)]), bag(&[(6, 1)])),
+            (bag(&[(6, 1)]), bag(&[(0, 1)])),
+        ];
         assert_eq!(steps, kept);
         assert_eq!(start, bag(&[(0, 1)]));
     }

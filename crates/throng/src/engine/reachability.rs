@@ -1,6 +1,6 @@
 //! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
 //!
-//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
+//! First on the net itself, then on smaller nets that reach the same where it matters (`reduce`), in rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
 //! case (`equation`), or say how often each transition fires, and orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides everything if it
 //! ends (`explore`); search best first goes where the state equation says that the target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set of
 //! all that can be reached.
@@ -142,13 +142,17 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
         self.decide_at_start(net);
-        self.walk(net, FIRST_STEPS, 0)?;
+        // What is easy needs no smaller net: its evidence is about the net itself, and its runs are short.
+        if self.round(net, engine, 0)? || self.open().is_empty() {
+            return Ok(());
+        }
         // Each alone may have a smaller net than all together.
         let mut alone: BTreeMap<usize, Option<Smaller>> = BTreeMap::new();
         let together = Smaller::new(self.problem, &self.open(), self.limits)?;
         for round in 0u32.. {
             let complete = match &together {
                 Some(smaller) => self.on_smaller(smaller, net, engine, round)?,
+                None if round == 0 => false,
                 None => self.round(net, engine, round)?,
             };
             if complete || self.open().is_empty() {
@@ -198,9 +202,7 @@ impl Search<'_> {
     fn round(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<bool, Unknown> {
         let steps = FIRST_STEPS.saturating_mul(3usize.saturating_pow(round));
         let markings = FIRST_MARKINGS.saturating_mul(5usize.saturating_pow(round));
-        if round > 0 || self.lifting.is_some() {
-            self.walk(net, steps, round)?;
-        }
+        self.walk(net, steps, round)?;
         self.project(net, markings / 8)?;
         let patience = equation::patience(round);
         self.refute_by_flows(net, engine, patience / 2)?;

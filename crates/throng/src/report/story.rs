@@ -401,7 +401,8 @@ mod tests {
     /// A run of a net with two places that takes these steps, each a number of times: 0 to the second place, 1 back.
     fn run(steps: &[(u32, usize)]) -> Story {
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
-        let edges = [(0, 1), (1, 0)].map(|(a, b)| table.add(thread_step(0, a, 0, b), Vec::new(), Place::default()));
+        let edges =
+            [(0, 1), (1, 0)].map(|(a, b)| table.add(thread_step(0, a, 0, b), Vec::new(), Place::default()));
         let listed = table.steps().to_vec();
         let mut now = Config::new(Shared(0), [(Local(0), 20_000)].into_iter().collect());
         let mut trace = Trace { start: now.clone(), steps: Vec::new() };
@@ -434,7 +435,10 @@ mod tests {
         let there_and_back: Vec<(u32, usize)> = (0..12_001).map(|i| (i % 2, 1)).collect();
         let told = run(&there_and_back);
         assert_eq!((told.length, told.steps.len(), told.omitted), (12_001, 10_000, 2_001));
-        assert_eq!((told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step), (5_000, 7_002, 12_001));
+        assert_eq!(
+            (told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step),
+            (5_000, 7_002, 12_001)
+        );
         assert!(told.steps.iter().all(|s| s.times.is_none()));
         assert_eq!(run(&[(0, 9_999)]).steps.len(), 9_999);
     }
