@@ -759,6 +759,7 @@ evidence = choice(
     ),
     reduced=record(
         {
+            "visible": listed(natural),
             "reductions": listed(choice("prune", drop=natural, pre=natural, post=natural)),
             "proof": lambda value, depth: evidence(value, depth),
         }
@@ -1238,8 +1239,8 @@ class Decoder:
         kept = bad.condition is not None and about(bad.condition).isdisjoint(changed | {None})
         smaller.safe(Bad([config(s, merge(c)) for s, c in bad.configs], bad.condition if kept else None), proof)
 
-    def reduced(self, bad, reductions, proof):
-        """A net is made smaller; the places that the question is about, `seen`, stay as they are."""
+    def reduced(self, bad, visible, reductions, proof):
+        """A net is made smaller; `visible` places, which the question is about, stay as they are."""
         need(self.threads is None and self.tokens is None, "nets are reduced for any number of tokens")
         need(len(self.families) == 1 and not self.families[0][1], "nets with one initial marking are reduced")
         ((shared, start), _), start = self.families[0], Counter(dict(self.families[0][0][1]))
@@ -1247,7 +1248,9 @@ class Decoder:
         need(plain, "only nets are reduced")
         asked = set() if bad.condition is None else about(bad.condition)
         need(None not in asked, "which steps are possible is not kept")
-        seen = {l for _, threads in bad.configs for l, _ in threads}
+        seen = {self.local(l) for l in visible}
+        places = {l for _, threads in bad.configs for l, _ in threads}
+        need(places <= seen and asked <= {self.index(l) for l in seen}, "a place of the question is not visible")
         rules, links, known = {}, {}, set()
 
         def add(take, put):
@@ -1327,7 +1330,6 @@ class Decoder:
         add.next = 0
         for r in self.system.rules:
             add(dict(r.take), dict(r.put + r.spawn))
-        seen |= {l for l in {*links, *start} if self.index(l) in asked}
         for one in reductions:
             kind, l = (one, None) if one == "prune" else ((k, self.local(i)) for k, i in one.items()).__next__()
             need(l not in seen, "the question is about %s" % l)

@@ -288,6 +288,8 @@ pub enum Evidence<C = Vec<Configuration>> {
     },
     /// Evidence about a net after structural reductions.
     Reduced {
+        /// Places that stay as they are; the question is about some of them.
+        visible: Vec<u32>,
         /// What is done to the net, in this order.
         reductions: Vec<Reduction>,
         /// The evidence.

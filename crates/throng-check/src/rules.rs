@@ -36,7 +36,7 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::{QuotientMap, QuotientModel};
-use throng_model::reduction::{ReducedNet, Reduction};
+use throng_model::reduction::{ReducedNet, Reductions};
 use throng_model::verdict::{Certificate, Verdict};
 use throng_model::{Bag, Config, Local, Shared};
 
@@ -141,15 +141,19 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
     Ok((problem, Target { configs, formula, ..target.clone() }))
 }
 
-/// The problem with the reduced net, if every reduction is one: what the target is about stays visible.
-fn reduced(problem: &Problem, target: &Target, reductions: &[Reduction]) -> Result<Problem, Flaw> {
-    let (asks, mut visible) = (target.predicate(), Vec::new());
+/// The problem with the reduced net, if every reduction is one, and what the target is about is visible.
+fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Result<Problem, Flaw> {
+    let (asks, mut hidden) = (target.predicate(), false);
     if asks.asks_for_steps() {
         return Err(Flaw::NotForThisModel("reductions do not keep which steps are possible".into()));
     }
-    asks.each_local(&mut |l| visible.push(l));
+    let visible: FxHashSet<Local> = reductions.visible.iter().copied().collect();
+    asks.each_local(&mut |l| hidden |= !visible.contains(&l));
+    if hidden {
+        return Err(Flaw::Malformed("the question is about a place that is not visible".into()));
+    }
     let mut net = ReducedNet::new(problem, visible).map_err(Flaw::NotForThisModel)?;
-    for &reduction in reductions {
+    for &reduction in &reductions.steps {
         net.apply(reduction).map_err(|why| Flaw::Malformed(format!("{reduction:?}: {why}")))?;
     }
     Ok(net.problem(problem))

@@ -38,6 +38,15 @@ pub enum Reduction {
     Post(Local),
 }
 
+/// How a net was reduced.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reductions {
+    /// The places that are visible: those of all questions that the smaller net answers.
+    pub visible: Vec<Local>,
+    /// What is done to it, in this order.
+    pub steps: Vec<Reduction>,
+}
+
 /// More than this a net must not grow to: entries of what transitions take and put, and transitions that they are made of.
 const MOST_ENTRIES: usize = 1 << 25;
 

@@ -12,7 +12,7 @@ use crate::packed::Packed;
 use crate::predicate::Sum;
 use crate::problem::{Asks, Target};
 use crate::quotient::QuotientMap;
-use crate::reduction::Reduction;
+use crate::reduction::Reductions;
 use crate::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -87,7 +87,7 @@ pub enum Certificate {
     /// Evidence about the quotient model ([`crate::quotient`]).
     Quotient(Arc<QuotientMap>, Box<Certificate>),
     /// Evidence about a net after structural reductions ([`crate::reduction`]).
-    Reduced(Arc<Vec<Reduction>>, Box<Certificate>),
+    Reduced(Arc<Reductions>, Box<Certificate>),
     /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
     Localised(Arc<Vec<LocalProof>>),
     /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them has checked its part; here is only how large it is.

@@ -77,7 +77,8 @@ impl Numbers {
                 self.see_all(model, proof);
             }
             Certificate::Reduced(reductions, proof) => {
-                self.local.extend(reductions.iter().filter_map(|r| match r {
+                self.local.extend(&reductions.visible);
+                self.local.extend(reductions.steps.iter().filter_map(|r| match r {
                     reduction::Reduction::Prune => None,
                     reduction::Reduction::Drop(l)
                     | reduction::Reduction::Pre(l)
@@ -425,7 +426,8 @@ fn set<'a>(
             proof: Box::new(set(model, proof, numbers, completed)?),
         },
         Certificate::Reduced(reductions, proof) => Evidence::Reduced {
-            reductions: reductions.iter().map(|&r| reduction(r, numbers)).collect(),
+            visible: reductions.visible.iter().map(|&l| numbers.local(l)).collect(),
+            reductions: reductions.steps.iter().map(|&r| reduction(r, numbers)).collect(),
             proof: Box::new(set(model, proof, numbers, completed)?),
         },
         Certificate::Spread(_) => {

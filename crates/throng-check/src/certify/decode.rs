@@ -21,7 +21,7 @@ use throng_model::localisation::Localisation;
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::QuotientMap;
-use throng_model::reduction::Reduction;
+use throng_model::reduction::{Reduction, Reductions};
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
     self, Block, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector,
@@ -340,7 +340,8 @@ impl<'a> Decoder<'a> {
                     _ => return invalid("a quotient is taken once, and for a proof"),
                 }
             }
-            Evidence::Reduced { reductions, proof } => {
+            Evidence::Reduced { visible, reductions, proof } => {
+                let visible = self.each(visible, |l| self.local(l))?;
                 let each = reductions.iter().map(|r| {
                     Ok(match *r {
                         certificate::Reduction::Prune => Reduction::Prune,
@@ -349,10 +350,10 @@ impl<'a> Decoder<'a> {
                         certificate::Reduction::Post(l) => Reduction::Post(self.local(l)?),
                     })
                 });
-                let reductions = each.collect::<Result<Vec<_>, Fault>>()?;
+                let steps = each.collect::<Result<_, Fault>>()?;
                 match self.verdict(proof)? {
                     Verdict::Safe(proof) if !matches!(proof, Certificate::Reduced(..)) => {
-                        Certificate::Reduced(Arc::new(reductions), Box::new(proof))
+                        Certificate::Reduced(Arc::new(Reductions { visible, steps }), Box::new(proof))
                     }
                     _ => return invalid("a net is reduced once, and for a proof"),
                 }

@@ -340,13 +340,16 @@ fn both_checkers_reduce_nets_alike() {
     let both = serde_json::json!([[0, [[0, 1]]], [0, [[2, 1]]]]);
     let closed =
         |configurations: serde_json::Value| serde_json::json!({"closed": {"configurations": configurations}});
-    let reduced = |reductions: &str, proof: serde_json::Value| {
+    let seeing = |visible: &[u32], reductions: &str, proof: serde_json::Value| {
         let reductions: serde_json::Value = serde_json::from_str(reductions).expect("JSON");
-        serde_json::json!({"reduced": {"reductions": reductions, "proof": proof}})
+        serde_json::json!({"reduced": {"visible": visible, "reductions": reductions, "proof": proof}})
     };
+    let reduced = |reductions: &str, proof: serde_json::Value| seeing(&[2], reductions, proof);
     let cases = [
         ("as it should be", reduced(r#"[{"pre": 1}]"#, closed(both.clone())), 0),
         ("pruned", reduced(r#"["prune", {"pre": 1}, "prune"]"#, closed(both.clone())), 0),
+        ("more is visible", seeing(&[0, 2], r#"[{"pre": 1}]"#, closed(both.clone())), 10),
+        ("what is bad is not visible", seeing(&[], r#"[{"pre": 1}]"#, closed(both.clone())), 10),
         ("not reduced", reduced("[]", closed(both.clone())), 10),
         ("a place that is seen gets tokens earlier", reduced(r#"[{"post": 1}]"#, closed(both.clone())), 10),
         ("a place that is seen loses tokens later", reduced(r#"[{"pre": 0}]"#, closed(both.clone())), 10),

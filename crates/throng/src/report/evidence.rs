@@ -109,7 +109,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
         }
         Certificate::Reduced(reductions, proof) => {
             let mut summary = explain(proof);
-            let n = reductions.len();
+            let n = reductions.steps.len();
             summary.words.insert(
                 0,
                 format!(

@@ -9,7 +9,7 @@ use super::net::Net;
 use throng_model::Local;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Problem, Target};
-use throng_model::reduction::{ReducedNet, Reduction};
+use throng_model::reduction::{ReducedNet, Reduction, Reductions};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// A place is removed only if that makes at most so many more transitions than it saves.
@@ -21,7 +21,7 @@ pub struct Smaller {
     pub problem: Problem,
     /// The numbers of these targets in the original problem.
     pub targets: Vec<usize>,
-    reductions: Arc<Vec<Reduction>>,
+    reductions: Arc<Reductions>,
     net: ReducedNet,
 }
 
@@ -36,9 +36,12 @@ impl Smaller {
             }
             asks.each_local(&mut |l| visible.push(l));
         }
-        let Ok(mut net) = ReducedNet::new(problem, visible) else { return Ok(None) };
+        visible.sort_unstable();
+        visible.dedup();
+        let Ok(mut net) = ReducedNet::new(problem, visible.iter().copied()) else { return Ok(None) };
         let (transitions, places) = (net.len(), net.places().len());
-        let reductions = Arc::new(reduce(&mut net, &mut Ticker::new(limits))?);
+        let steps = reduce(&mut net, &mut Ticker::new(limits))?;
+        let reductions = Arc::new(Reductions { visible, steps });
         if (net.len(), net.places().len()) == (transitions, places) {
             return Ok(None);
         }
@@ -141,10 +144,10 @@ mod tests {
     }
 
     /// Whether something wanted is reached, and the verdict, by exhaustive search.
-    fn verdict(problem: &Problem) -> Verdict {
+    fn verdict(problem: &Problem, target: usize) -> Verdict {
         let net = Net::new(problem).unwrap();
-        let formula = Formula::new(&net, &problem.targets[0].predicate());
-        let wanted = [Wanted { target: 0, formula }];
+        let formula = Formula::new(&net, &problem.targets[target].predicate());
+        let wanted = [Wanted { target, formula }];
         let found = explore(&net, &wanted, 1_000_000, &mut Ticker::new(&Limits::none())).unwrap();
         match found.reached.first() {
             Some((_, fired)) => Verdict::Unsafe(net.run(fired)),
@@ -159,21 +162,29 @@ mod tests {
             let random = &mut Random(seed);
             let places = 6 + random.below(5);
             let mut problem = random_net(random, places);
-            let l = |random: &mut Random| Local(random.below(5) as u64);
-            let sum = vec![(l(random), 1), (Local(5), 1 - 2 * random.below(2) as i64)];
-            let sum = if random.below(2) == 0 { sum[..1].to_vec() } else { sum };
-            problem.targets = vec![at_least(&problem, sum, random.below(5) as i64 - 1)];
-            let Some(smaller) = Smaller::new(&problem, &[0], &Limits::none()).unwrap() else { continue };
-            used.extend(smaller.reductions.iter().map(|r| format!("{r:?}")[..3].to_string()));
-            let expected = verdict(&problem);
-            let found = smaller.lift(&Net::new(&problem).unwrap(), verdict(&smaller.problem)).unwrap();
-            match (&expected, &found) {
-                (Verdict::Safe(_), Verdict::Safe(_)) => safe += 1,
-                (Verdict::Unsafe(_), Verdict::Unsafe(_)) => reached += 1,
-                _ => panic!("seed {seed}: {expected:?} but {found:?} after {:?}", smaller.reductions),
+            // Two questions share a smaller net, and the evidence for each stands alone.
+            for _ in 0..1 + random.below(2) {
+                let mut sum = vec![(Local(random.below(5) as u64), 1)];
+                if random.below(2) == 0 {
+                    sum.push((Local(5), 1 - 2 * random.below(2) as i64));
+                }
+                let least = random.below(5) as i64 - 1;
+                problem.targets.push(at_least(&problem, sum, least));
             }
-            throng_check::rules::check(&problem, &problem.targets[0], &found)
-                .unwrap_or_else(|flaw| panic!("seed {seed}: {flaw}"));
+            let all: Vec<usize> = (0..problem.targets.len()).collect();
+            let Some(smaller) = Smaller::new(&problem, &all, &Limits::none()).unwrap() else { continue };
+            used.extend(smaller.reductions.steps.iter().map(|r| format!("{r:?}")[..3].to_string()));
+            for i in all {
+                let expected = verdict(&problem, i);
+                let found = smaller.lift(&Net::new(&problem).unwrap(), verdict(&smaller.problem, i)).unwrap();
+                match (&expected, &found) {
+                    (Verdict::Safe(_), Verdict::Safe(_)) => safe += 1,
+                    (Verdict::Unsafe(_), Verdict::Unsafe(_)) => reached += 1,
+                    _ => panic!("seed {seed}: {expected:?} but {found:?} after {:?}", smaller.reductions),
+                }
+                throng_check::rules::check(&problem, &problem.targets[i], &found)
+                    .unwrap_or_else(|flaw| panic!("seed {seed}: {flaw}"));
+            }
         }
         assert_eq!(used.len(), 4, "{used:?}");
         assert!(safe > 50 && reached > 50, "{safe} safe, {reached} reached");
