@@ -757,6 +757,13 @@ evidence = choice(
             "proof": lambda value, depth: evidence(value, depth),
         }
     ),
+    reduced=record(
+        {
+            "visible": listed(natural),
+            "reductions": listed(choice("prune", drop=natural, pre=natural, post=natural)),
+            "proof": lambda value, depth: evidence(value, depth),
+        }
+    ),
 )
 values = table(whole(0, 256))
 shared_values = record({"atomic": flag, "values": values}, default={"atomic": False})
@@ -1232,6 +1239,106 @@ class Decoder:
         kept = bad.condition is not None and about(bad.condition).isdisjoint(changed | {None})
         smaller.safe(Bad([config(s, merge(c)) for s, c in bad.configs], bad.condition if kept else None), proof)
 
+    def reduced(self, bad, visible, reductions, proof):
+        """A net is made smaller; `visible` places, which the question is about, stay as they are."""
+        need(self.threads is None and self.tokens is None, "nets are reduced for any number of tokens")
+        need(len(self.families) == 1 and not self.families[0][1], "nets with one initial marking are reduced")
+        ((shared, start), _), start = self.families[0], Counter(dict(self.families[0][0][1]))
+        plain = all(r.src == r.dst == shared and not r.fates for r in self.system.rules)
+        need(plain, "only nets are reduced")
+        asked = set() if bad.condition is None else about(bad.condition)
+        need(None not in asked, "which steps are possible is not kept")
+        seen = {self.local(l) for l in visible}
+        places = {l for _, threads in bad.configs for l, _ in threads}
+        need(places <= seen and asked <= {self.index(l) for l in seen}, "a place of the question is not visible")
+        rules, links, known = {}, {}, set()
+
+        def add(take, put):
+            key = frozenset(take.items()), frozenset(put.items())
+            if key[0] == key[1] or key in known:
+                return
+            known.add(key)
+            i = add.next = add.next + 1
+            rules[i] = take, put
+            for l in {*take, *put}:
+                links.setdefault(l, set()).add(i)
+
+        def remove(i):
+            take, put = rules.pop(i)
+            known.discard((frozenset(take.items()), frozenset(put.items())))
+            for l in {*take, *put}:
+                links[l].discard(i)
+            return take, put
+
+        def drop(l):
+            for i in list(links.get(l, ())):
+                add(*({m: n for m, n in side.items() if m != l} for side in remove(i)))
+            start.pop(l, None)
+
+        def prune():
+            lacking = {i: len(take) for i, (take, _) in rules.items()}
+            marked, waiting = set(), [*start, *(l for take, put in rules.values() if not take for l in put)]
+            while waiting:
+                l = waiting.pop()
+                for i in () if l in marked else links.get(l, ()):
+                    lacking[i] -= l in rules[i][0]
+                    if not lacking[i]:
+                        waiting.extend(rules[i][1])
+                marked.add(l)
+            for i in [i for i, n in lacking.items() if n]:
+                remove(i)
+            matter, places, waiting = set(), set(), [*seen]
+            while waiting:
+                l = waiting.pop()
+                for i in () if l in places else links.get(l, ()):
+                    change = rules[i][1].get(l, 0) - rules[i][0].get(l, 0)
+                    if change > 0 or change and l in seen:
+                        matter.add(i)
+                        waiting.extend(rules[i][0])
+                places.add(l)
+            for i in set(rules) - matter:
+                remove(i)
+            for l in {*links, *start} - places:
+                drop(l)
+
+        def agglomerate(l, post):
+            into = [i for i in links.get(l, ()) if l in rules[i][1]]
+            out = [i for i in links.get(l, ()) if l in rules[i][0]]
+            need(into and out and not set(into) & set(out), "%s is not passed through" % l)
+            inner, outer, near = (out, into, 0) if post else (into, out, 1)
+            far, w = 1 - near, rules[inner[0]][near][l]
+            for i in inner:
+                need(rules[i][near] == {l: w} and seen.isdisjoint(rules[i][far]), "more than %s is changed" % l)
+            fits = lambda n: n % w == 0 and (n == w or len(inner) == 1)
+            need(all(fits(rules[i][far][l]) for i in outer), "numbers of tokens do not fit")
+            waiting = start.pop(l, 0)
+            need(not waiting or post and len(inner) == 1 and fits(waiting), "numbers of tokens do not fit")
+            times = lambda n, threads: Counter({m: n * k for m, k in threads.items()})
+            start.update(times(waiting // w, rules[inner[0]][far]) if waiting else ())
+            new = []
+            for i in outer:
+                for j in inner:
+                    whole = list(rules[i])
+                    rest = Counter({m: k for m, k in whole[far].items() if m != l})
+                    whole[far] = dict(rest + times(rules[i][far][l] // w, rules[j][far]))
+                    new.append(whole)
+            for i in into + out:
+                remove(i)
+            for take, put in new:
+                add(take, put)
+
+        add.next = 0
+        for r in self.system.rules:
+            add(dict(r.take), dict(r.put + r.spawn))
+        for one in reductions:
+            kind, l = (one, None) if one == "prune" else ((k, self.local(i)) for k, i in one.items()).__next__()
+            need(l not in seen, "the question is about %s" % l)
+            prune() if l is None else drop(l) if kind == "drop" else agglomerate(l, kind == "post")
+        need("reduced" not in proof, "a net is reduced once")
+        smaller = Decoder(self.system._replace(rules=[rule(shared, shared, *r) for r in rules.values()]), self.doc)
+        smaller.families = [(config(shared, start), ())]
+        smaller.safe(bad, proof)
+
     def refutation(self, bad, traps, cases):
         """Cases of what is bad, each of which contradicts the state equation."""
         rules, index = self.system.rules, self.index
@@ -1293,7 +1400,7 @@ class Decoder:
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()
-        need(kind in ("closed", "downward", "invariants", "refutation", "through"), "%s is no proof" % kind)
+        need(kind in ("closed", "downward", "invariants", "refutation", "through", "reduced"), "%s is no proof" % kind)
         getattr(self, kind)(bad, **body)
 
     def evidence(self, place):

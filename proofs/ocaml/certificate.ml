@@ -115,6 +115,7 @@ let rec evidence value = match choice value with
   | "refutation", body ->
     let get = record ["traps"; "cases"] [] body in
     Refutation (listed (listed natural) (get "traps"), listed case (get "cases"))
+  | "reduced", _ -> unreadable "evidence of the kind `reduced` (structural reductions of nets) is not covered by this checker"
   | "localised", _ -> unreadable "evidence of the kind `localised` is about programs and not covered by this checker"
   | other, _ -> unreadable "this is no certificate: `%s` is no evidence" other
 let family value =

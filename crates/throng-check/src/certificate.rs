@@ -286,11 +286,34 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The evidence.
         proof: Box<Evidence<C>>,
     },
+    /// Evidence about a net after structural reductions.
+    Reduced {
+        /// Places that stay as they are; the question is about some of them.
+        visible: Vec<u32>,
+        /// What is done to the net, in this order.
+        reductions: Vec<Reduction>,
+        /// The evidence.
+        proof: Box<Evidence<C>>,
+    },
     /// Evidence about localised models of a program.
     Localised {
         /// The first part whose places are those of a bad configuration rules it out.
         parts: Vec<LocalPart<C>>,
     },
+}
+
+/// A structural reduction of a net.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// What cannot fire or does not matter is removed.
+    Prune,
+    /// A place is removed.
+    Drop(u32),
+    /// What fires into a place waits until it is needed.
+    Pre(u32),
+    /// What fires out of a place does so at once.
+    Post(u32),
 }
 
 /// Evidence about one localised model.

@@ -36,6 +36,7 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::{QuotientMap, QuotientModel};
+use throng_model::reduction::{ReducedNet, Reductions};
 use throng_model::verdict::{Certificate, Verdict};
 use throng_model::{Bag, Config, Local, Shared};
 
@@ -98,6 +99,10 @@ fn check_safe(
             let (problem, target) = quotient(problem, target, map)?;
             check_safe(&problem, &target, proof, ticker)
         }
+        Certificate::Reduced(reductions, proof) => {
+            let problem = reduced(problem, target, reductions)?;
+            check_safe(&problem, target, proof, ticker)
+        }
         Certificate::Localised(parts) => localised::check_localised(problem, target, parts, ticker),
         Certificate::Spread(_) => {
             let why = "the set is spread over workers, which check it where it is".to_string();
@@ -134,6 +139,24 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
     let problem = Problem { model: Arc::new(model), initial, ..problem.clone() };
     let formula = target.formula.clone().filter(|formula| is_kept(&formula.when, map));
     Ok((problem, Target { configs, formula, ..target.clone() }))
+}
+
+/// The problem with the reduced net, if every reduction is one, and what the target is about is visible.
+fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Result<Problem, Flaw> {
+    let (asks, mut hidden) = (target.predicate(), false);
+    if asks.asks_for_steps() {
+        return Err(Flaw::NotForThisModel("reductions do not keep which steps are possible".into()));
+    }
+    let visible: FxHashSet<Local> = reductions.visible.iter().copied().collect();
+    asks.each_local(&mut |l| hidden |= !visible.contains(&l));
+    if hidden {
+        return Err(Flaw::Malformed("the question is about a place that is not visible".into()));
+    }
+    let mut net = ReducedNet::new(problem, visible).map_err(Flaw::NotForThisModel)?;
+    for &reduction in &reductions.steps {
+        net.apply(reduction).map_err(|why| Flaw::Malformed(format!("{reduction:?}: {why}")))?;
+    }
+    Ok(net.problem(problem))
 }
 
 /// Whether the quotient does not change what a predicate is about; otherwise the proof has to do without it.

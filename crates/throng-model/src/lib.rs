@@ -33,6 +33,7 @@ pub mod partial_order;
 pub mod predicate;
 pub mod problem;
 pub mod quotient;
+pub mod reduction;
 pub mod semantics;
 pub mod singles;
 mod states;

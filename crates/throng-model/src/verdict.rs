@@ -12,6 +12,7 @@ use crate::packed::Packed;
 use crate::predicate::Sum;
 use crate::problem::{Asks, Target};
 use crate::quotient::QuotientMap;
+use crate::reduction::Reductions;
 use crate::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -85,6 +86,8 @@ pub enum Certificate {
     Refutation(Arc<Refutation>),
     /// Evidence about the quotient model ([`crate::quotient`]).
     Quotient(Arc<QuotientMap>, Box<Certificate>),
+    /// Evidence about a net after structural reductions ([`crate::reduction`]).
+    Reduced(Arc<Reductions>, Box<Certificate>),
     /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
     Localised(Arc<Vec<LocalProof>>),
     /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them has checked its part; here is only how large it is.
@@ -273,7 +276,7 @@ impl Certificate {
                 ("relative", views.len() + vectors.len() + basis.len())
             }
             Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),
-            Certificate::Quotient(_, proof) => proof.measure(),
+            Certificate::Quotient(_, proof) | Certificate::Reduced(_, proof) => proof.measure(),
             Certificate::Spread(spread) => ("spread", spread.members as usize),
             Certificate::Localised(parts) => {
                 ("localised", parts.iter().map(|part| part.proof.measure().1).sum())
@@ -292,7 +295,7 @@ impl Certificate {
             Certificate::Relative(relative) => Arc::as_ptr(relative).addr(),
             Certificate::Products(products) => Arc::as_ptr(products).addr(),
             Certificate::Refutation(refutation) => Arc::as_ptr(refutation).addr(),
-            Certificate::Quotient(_, inner) => return inner.identity(),
+            Certificate::Quotient(_, inner) | Certificate::Reduced(_, inner) => return inner.identity(),
             Certificate::Localised(parts) => Arc::as_ptr(parts).addr(),
             Certificate::Spread(spread) => Arc::as_ptr(spread).addr(),
         };

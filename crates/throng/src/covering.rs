@@ -67,6 +67,7 @@ impl<'a> Covering<'a> {
             Certificate::Packed(_)
             | Certificate::Upward(_)
             | Certificate::Quotient(..)
+            | Certificate::Reduced(..)
             | Certificate::Refutation(_)
             | Certificate::Spread(_)
             | Certificate::Localised(_) => Box::new(std::iter::empty()),
@@ -85,6 +86,7 @@ fn covers(certificate: &Certificate) -> bool {
         Certificate::Products(products) => !products.reduced,
         Certificate::Upward(_)
         | Certificate::Quotient(..)
+        | Certificate::Reduced(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
         | Certificate::Localised(_) => false,

@@ -50,6 +50,11 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
                 |inner: &Certificate| stands(&Certificate::Quotient(map.clone(), Box::new(inner.clone())));
             Certificate::Quotient(map.clone(), Box::new(shrunk(proof, &inside)))
         }
+        Certificate::Reduced(how, proof) => {
+            let inside =
+                |inner: &Certificate| stands(&Certificate::Reduced(how.clone(), Box::new(inner.clone())));
+            Certificate::Reduced(how.clone(), Box::new(shrunk(proof, &inside)))
+        }
         certificate => certificate.clone(),
     }
 }

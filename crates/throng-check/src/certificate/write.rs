@@ -13,7 +13,8 @@ use super::compiled::{Namer, ProgramNames};
 use super::complete::complete;
 use super::{
     Answered, Asked, Block, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document, Evidence,
-    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Start, States, Taken, VERSION, Weights, hash,
+    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Reduction, Start, States, Taken, VERSION,
+    Weights, hash,
 };
 use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
@@ -23,6 +24,7 @@ use throng_model::limits::Limits;
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
+use throng_model::reduction;
 use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
@@ -72,6 +74,16 @@ impl Numbers {
             Certificate::Quotient(map, proof) => {
                 self.shared.extend(kept(model, &map.skipped));
                 self.local.extend(map.merged.iter().flat_map(|e| std::iter::once(e.0).chain(e.1)));
+                self.see_all(model, proof);
+            }
+            Certificate::Reduced(reductions, proof) => {
+                self.local.extend(&reductions.visible);
+                self.local.extend(reductions.steps.iter().filter_map(|r| match r {
+                    reduction::Reduction::Prune => None,
+                    reduction::Reduction::Drop(l)
+                    | reduction::Reduction::Pre(l)
+                    | reduction::Reduction::Post(l) => Some(*l),
+                }));
                 self.see_all(model, proof);
             }
             // Its members are elsewhere.
@@ -413,6 +425,11 @@ fn set<'a>(
             merged: classes(map, numbers),
             proof: Box::new(set(model, proof, numbers, completed)?),
         },
+        Certificate::Reduced(reductions, proof) => Evidence::Reduced {
+            visible: reductions.visible.iter().map(|&l| numbers.local(l)).collect(),
+            reductions: reductions.steps.iter().map(|&r| reduction(r, numbers)).collect(),
+            proof: Box::new(set(model, proof, numbers, completed)?),
+        },
         Certificate::Spread(_) => {
             return Err("the set is spread over the workers that found it and was not collected".into());
         }
@@ -437,6 +454,15 @@ fn set<'a>(
         }
         Certificate::Products(_) | Certificate::Packed(_) => return Err(reduced.into()),
     })
+}
+
+fn reduction(of: reduction::Reduction, numbers: &Numbers) -> Reduction {
+    match of {
+        reduction::Reduction::Prune => Reduction::Prune,
+        reduction::Reduction::Drop(l) => Reduction::Drop(numbers.local(l)),
+        reduction::Reduction::Pre(l) => Reduction::Pre(numbers.local(l)),
+        reduction::Reduction::Post(l) => Reduction::Post(numbers.local(l)),
+    }
 }
 
 fn case(case: &verdict::Case, numbers: &Numbers) -> Case {

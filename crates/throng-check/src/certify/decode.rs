@@ -9,8 +9,8 @@ use super::wording::{property_json, property_text};
 use super::{CertifiedAnswer, CertifiedCutoff, Fault};
 use crate::certificate::names::{Found, LocalName, SharedName};
 use crate::certificate::{
-    Answered, Case, Claim, Condition, Configuration, Count, Document, Evidence, Family, LocalPart, Most,
-    Property, Start, Taken, Weights,
+    self, Answered, Case, Claim, Condition, Configuration, Count, Document, Evidence, Family, LocalPart,
+    Most, Property, Start, Taken, Weights,
 };
 use crate::rules::cutoff::{CutoffProof, check_cutoff};
 use crate::rules::run::{leads, led_by};
@@ -21,6 +21,7 @@ use throng_model::localisation::Localisation;
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
 use throng_model::quotient::QuotientMap;
+use throng_model::reduction::{Reduction, Reductions};
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
     self, Block, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector,
@@ -339,6 +340,24 @@ impl<'a> Decoder<'a> {
                     _ => return invalid("a quotient is taken once, and for a proof"),
                 }
             }
+            Evidence::Reduced { visible, reductions, proof } => {
+                let visible = self.each(visible, |l| self.local(l))?;
+                let each = reductions.iter().map(|r| {
+                    Ok(match *r {
+                        certificate::Reduction::Prune => Reduction::Prune,
+                        certificate::Reduction::Drop(l) => Reduction::Drop(self.local(l)?),
+                        certificate::Reduction::Pre(l) => Reduction::Pre(self.local(l)?),
+                        certificate::Reduction::Post(l) => Reduction::Post(self.local(l)?),
+                    })
+                });
+                let steps = each.collect::<Result<_, Fault>>()?;
+                match self.verdict(proof)? {
+                    Verdict::Safe(proof) if !matches!(proof, Certificate::Reduced(..)) => {
+                        Certificate::Reduced(Arc::new(Reductions { visible, steps }), Box::new(proof))
+                    }
+                    _ => return invalid("a net is reduced once, and for a proof"),
+                }
+            }
             Evidence::Localised { parts } => {
                 let parts = parts.iter().map(|part| self.local_proof(part)).collect::<Result<_, _>>()?;
                 Certificate::Localised(Arc::new(parts))
@@ -351,7 +370,8 @@ impl<'a> Decoder<'a> {
         let class = |(to, members): &(u32, Vec<u32>)| Ok((self.local(*to)?, locals(members)?));
         let classes = part.classes.iter().map(class).filter(|c| c.is_ok() || !self.lenient);
         let classes = classes.collect::<Result<_, Fault>>()?;
-        if let Evidence::Localised { .. } | Evidence::Quotient { .. } = part.proof {
+        if let Evidence::Localised { .. } | Evidence::Quotient { .. } | Evidence::Reduced { .. } = part.proof
+        {
             return invalid("a model is localised once");
         }
         match self.verdict(&part.proof)? {
@@ -379,9 +399,9 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    fn views(&self, blocks: &[crate::certificate::Block]) -> Result<Views, Fault> {
+    fn views(&self, blocks: &[certificate::Block]) -> Result<Views, Fault> {
         let locals = |list: &[u32]| self.each(list, |l| self.local(l));
-        let block = |(s, left, right): &crate::certificate::Block| {
+        let block = |(s, left, right): &certificate::Block| {
             let right = right.as_ref().map(|right| locals(right)).transpose()?;
             Ok(Block { shared: self.shared(*s)?, left: locals(left)?, right })
         };

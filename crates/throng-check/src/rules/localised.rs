@@ -64,6 +64,7 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
         Certificate::Packed(_)
         | Certificate::Products(_)
         | Certificate::Quotient(..)
+        | Certificate::Reduced(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
         | Certificate::Localised(_) => {

@@ -326,6 +326,64 @@ fn both_checkers_read_the_same_layout() {
     }
 }
 
+/// A token goes round through `x1`, which is agglomerated.
+const RING: &str = "vars x0 x1 x2\nrules\nx0 >= 1 -> x0' = x0-1, x1' = x1+1;\nx1 >= 1 -> x1' = x1-1, x2' = x2+1;\n\
+                    x2 >= 1 -> x2' = x2-1, x0' = x0+1;\ninit x0 = 1, x1 = 0, x2 = 0\ntarget x2 >= 2\n";
+
+/// Both checkers apply reductions, and only where their conditions hold.
+#[test]
+#[allow(clippy::print_stdout)] // what was skipped
+fn both_checkers_reduce_nets_alike() {
+    let scratch = Scratch::new("second-reduced");
+    let input = scratch.file("ring.spec", RING);
+    let input = input.to_str().expect("UTF-8");
+    let both = serde_json::json!([[0, [[0, 1]]], [0, [[2, 1]]]]);
+    let closed =
+        |configurations: serde_json::Value| serde_json::json!({"closed": {"configurations": configurations}});
+    let seeing = |visible: &[u32], reductions: &str, proof: serde_json::Value| {
+        let reductions: serde_json::Value = serde_json::from_str(reductions).expect("JSON");
+        serde_json::json!({"reduced": {"visible": visible, "reductions": reductions, "proof": proof}})
+    };
+    let reduced = |reductions: &str, proof: serde_json::Value| seeing(&[2], reductions, proof);
+    let cases = [
+        ("as it should be", reduced(r#"[{"pre": 1}]"#, closed(both.clone())), 0),
+        ("pruned", reduced(r#"["prune", {"pre": 1}, "prune"]"#, closed(both.clone())), 0),
+        ("more is visible", seeing(&[0, 2], r#"[{"pre": 1}]"#, closed(both.clone())), 10),
+        ("what is bad is not visible", seeing(&[], r#"[{"pre": 1}]"#, closed(both.clone())), 10),
+        ("not reduced", reduced("[]", closed(both.clone())), 10),
+        ("a place that is seen gets tokens earlier", reduced(r#"[{"post": 1}]"#, closed(both.clone())), 10),
+        ("a place that is seen loses tokens later", reduced(r#"[{"pre": 0}]"#, closed(both.clone())), 10),
+        ("a place that is seen is dropped", reduced(r#"[{"drop": 2}]"#, closed(both.clone())), 10),
+        ("a place that can be dropped", reduced(r#"[{"drop": 1}]"#, closed(both.clone())), 10),
+        ("a place that is not there", reduced(r#"[{"pre": 9}]"#, closed(both.clone())), 10),
+        ("a marking is missing", reduced(r#"[{"pre": 1}]"#, closed(serde_json::json!([[0, [[0, 1]]]]))), 10),
+        ("twice", reduced("[]", reduced(r#"[{"pre": 1}]"#, closed(both.clone()))), 10),
+        ("something else", reduced(r#"[{"swap": 1}]"#, closed(both)), 2),
+    ];
+    let script = Path::new(throng_dev::ROOT).join("tools/certify.py");
+    for (name, evidence, expected) in cases {
+        let document = serde_json::json!({
+            "format": "throng-certificate", "version": 2, "tool": "throng",
+            "input": {"name": "", "kind": "spec", "hash": ""},
+            "problem": {"initial": {"families": [{"shared": 0, "threads": [[0, 1]], "any": []}]},
+                "bound": "any", "slot_reuse": true, "init_free": false},
+            "states": {"shared": ["0"], "local": ["x0", "x1", "x2"]},
+            "targets": [{"name": "t", "property": {"covers": [[0, [[2, 2]]]]}, "verdict": "safe", "evidence": 0}],
+            "evidence": [evidence],
+        });
+        let certificate = scratch.file("reduced.json", &document.to_string());
+        let certificate = certificate.to_str().expect("UTF-8");
+        let (status, out, err) = run(&["certify", input, certificate]);
+        assert_eq!(status, Some(expected), "{name}: {out}{err}");
+        agrees(&[input, certificate], expected, name);
+        let Ok(output) = Command::new("python3").arg(&script).args([input, certificate]).output() else {
+            return println!("skipped: python3 cannot be run");
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(expected), "{name}: {text}");
+    }
+}
+
 /// Certificates shown to other files and other questions: both checkers say the same.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped

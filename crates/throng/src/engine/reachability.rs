@@ -1,6 +1,6 @@
 //! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and for markings at which nothing can move.
 //!
-//! In rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
+//! First on the net itself, then on smaller nets that reach the same where it matters (`reduce`), in rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute what contradicts them, case by
 //! case (`equation`), or say how often each transition fires, and orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides everything if it
 //! ends (`explore`); search best first goes where the state equation says that the target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set of
 //! all that can be reached.
@@ -12,9 +12,11 @@ mod flows;
 mod follow;
 mod net;
 mod project;
+mod reduce;
 mod walk;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use self::aim::aim;
@@ -24,6 +26,7 @@ use self::flows::Flow;
 use self::follow::follow;
 use self::net::{Formula, Net};
 use self::project::{Projected, project};
+use self::reduce::Smaller;
 use self::walk::{Choice, Lookout, Random, Walker, Wanted, walk};
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::Local;
@@ -35,8 +38,8 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 /// The engine `reachability`.
 #[derive(Debug, Default)]
 pub struct Reachability {
-    /// Targets that the state equation does not refute, by name: it need not be asked again when the search is resumed with a larger share of work.
-    asked: Mutex<BTreeMap<String, Asked>>,
+    /// Targets that the state equation does not refute, by name and number of places of the net: it need not be asked again when the search is resumed with a larger share of work.
+    asked: Mutex<BTreeMap<(String, usize), Asked>>,
     /// The places of the net that was asked about last, and its flows.
     flows: Mutex<Option<KnownFlows>>,
 }
@@ -78,8 +81,8 @@ impl Reachability {
     }
 
     /// Comparisons that would hold at a target, in a case that the state equation does not refute.
-    fn case(&self, target: &Target) -> Option<Vec<(Sum, i64)>> {
-        let case = self.asked.lock().ok()?.get(&target.name)?.case.clone();
+    fn case(&self, net: &Net, target: &Target) -> Option<Vec<(Sum, i64)>> {
+        let case = self.asked.lock().ok()?.get(&(target.name.clone(), net.places.len()))?.case.clone();
         Some(case).filter(|case| !case.is_empty())
     }
 
@@ -92,9 +95,9 @@ impl Reachability {
         known.as_ref()?.1.clone()
     }
 
-    fn note(&self, target: &Target, said: Asked) {
+    fn note(&self, net: &Net, target: &Target, said: Asked) {
         if let Ok(mut asked) = self.asked.lock() {
-            asked.insert(target.name.clone(), said);
+            asked.insert((target.name.clone(), net.places.len()), said);
         }
     }
 }
@@ -109,6 +112,7 @@ impl Algorithm for Reachability {
             verdicts: vec![None; problem.targets.len()],
             statistics: Statistics::default(),
             problem,
+            lifting: None,
             limits,
             watch,
         };
@@ -129,6 +133,8 @@ struct Search<'a> {
     verdicts: Vec<Option<Verdict>>,
     statistics: Statistics,
     problem: &'a Problem,
+    /// If the problem is about a smaller net: that, and the original one.
+    lifting: Option<(&'a Smaller, &'a Net<'a>)>,
     limits: &'a Limits,
     watch: &'a dyn Watch,
 }
@@ -136,29 +142,88 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
         self.decide_at_start(net);
-        let mut steps = FIRST_STEPS;
-        let mut markings = FIRST_MARKINGS;
+        // What is easy needs no smaller net: its evidence is about the net itself, and its runs are short.
+        if self.round(net, engine, 0)? || self.open().is_empty() {
+            return Ok(());
+        }
+        // Each alone may have a smaller net than all together.
+        let mut alone: BTreeMap<usize, Option<Smaller>> = BTreeMap::new();
+        let together = Smaller::new(self.problem, &self.open(), self.limits)?;
         for round in 0u32.. {
-            self.walk(net, steps, round)?;
-            self.project(net, markings / 8)?;
-            let patience = equation::patience(round);
-            self.refute_by_flows(net, engine, patience / 2)?;
-            self.refute(net, engine, &self.not_asked(engine, patience), None, patience)?;
-            self.follow(net, engine, round)?;
-            if self.explore(net, markings)? || self.open().is_empty() {
+            let complete = match &together {
+                Some(smaller) => self.on_smaller(smaller, net, engine, round)?,
+                None if round == 0 => false,
+                None => self.round(net, engine, round)?,
+            };
+            if complete || self.open().is_empty() {
                 return Ok(());
             }
-            self.aim(net, engine, markings, patience)?;
-            steps = steps.saturating_mul(3);
-            markings = markings.saturating_mul(5);
+            let size = together.as_ref().map_or(net.needs.len(), Smaller::transitions);
+            for i in self.open() {
+                let one = match alone.entry(i) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(Smaller::new(self.problem, &[i], self.limits)?),
+                };
+                if let Some(one) = one.as_ref().filter(|one| one.transitions() < size - size / 8) {
+                    self.on_smaller(one, net, engine, round)?;
+                }
+            }
             self.limits.check()?;
         }
         Ok(())
     }
 
+    /// One round on a smaller net; whether everything was seen.
+    fn on_smaller(
+        &mut self,
+        smaller: &Smaller,
+        original: &Net,
+        engine: &Reachability,
+        round: u32,
+    ) -> Result<bool, Unknown> {
+        let net = Net::new(&smaller.problem).map_err(Unknown::NotForThisModel)?;
+        let mut search = Search {
+            verdicts: smaller.targets.iter().map(|&i| self.verdicts[i].clone()).collect(),
+            statistics: self.statistics.clone(),
+            problem: &smaller.problem,
+            lifting: Some((smaller, original)),
+            limits: self.limits,
+            watch: self.watch,
+        };
+        let complete = search.round(&net, engine, round);
+        self.statistics = search.statistics;
+        for (&i, verdict) in smaller.targets.iter().zip(search.verdicts) {
+            self.verdicts[i] = verdict;
+        }
+        complete
+    }
+
+    /// One round; whether everything was seen.
+    fn round(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<bool, Unknown> {
+        let steps = FIRST_STEPS.saturating_mul(3usize.saturating_pow(round));
+        let markings = FIRST_MARKINGS.saturating_mul(5usize.saturating_pow(round));
+        self.walk(net, steps, round)?;
+        self.project(net, markings / 8)?;
+        let patience = equation::patience(round);
+        self.refute_by_flows(net, engine, patience / 2)?;
+        self.refute(net, engine, &self.not_asked(net, engine, patience), None, patience)?;
+        self.follow(net, engine, round)?;
+        if self.explore(net, markings)? || self.open().is_empty() {
+            return Ok(true);
+        }
+        self.aim(net, engine, markings, patience)?;
+        Ok(false)
+    }
+
     fn decide(&mut self, target: usize, verdict: Verdict) {
-        self.watch.found(target, &verdict);
-        self.verdicts[target] = Some(verdict);
+        let (number, verdict) = match self.lifting {
+            None => (target, Some(verdict)),
+            Some((smaller, net)) => (smaller.targets[target], smaller.lift(net, verdict)),
+        };
+        if let Some(verdict) = &verdict {
+            self.watch.found(number, verdict);
+        }
+        self.verdicts[target] = verdict;
     }
 
     fn open(&self) -> Vec<usize> {
@@ -223,7 +288,7 @@ impl Search<'_> {
 
     /// Asks flows about targets about which less than this was asked.
     fn refute_by_flows(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
-        let open = self.not_asked(engine, patience);
+        let open = self.not_asked(net, engine, patience);
         if open.is_empty() {
             return Ok(());
         }
@@ -232,10 +297,10 @@ impl Search<'_> {
     }
 
     /// Targets about which less than this was asked.
-    fn not_asked(&self, engine: &Reachability, patience: u32) -> Vec<usize> {
+    fn not_asked(&self, net: &Net, engine: &Reachability, patience: u32) -> Vec<usize> {
         let asked = |i: &usize| {
-            let name = &self.problem.targets[*i].name;
-            engine.asked.lock().is_ok_and(|all| all.get(name).is_some_and(|a| a.patience >= patience))
+            let key = (self.problem.targets[*i].name.clone(), net.places.len());
+            engine.asked.lock().is_ok_and(|all| all.get(&key).is_some_and(|a| a.patience >= patience))
         };
         self.open().into_iter().filter(|i| !asked(i)).collect()
     }
@@ -257,8 +322,8 @@ impl Search<'_> {
                     let certificate = Certificate::Refutation(Arc::new(refutation));
                     self.decide(i, Verdict::Safe(certificate));
                 }
-                Said::Possible(case) => engine.note(target, Asked { patience: u32::MAX, case }),
-                Said::Nothing(case) => engine.note(target, Asked { patience, case }),
+                Said::Possible(case) => engine.note(net, target, Asked { patience: u32::MAX, case }),
+                Said::Nothing(case) => engine.note(net, target, Asked { patience, case }),
             }
         }
         Ok(())
@@ -268,7 +333,7 @@ impl Search<'_> {
     fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
         let mut random = Random(u64::from(round) << 32);
         for one in self.wanted(net) {
-            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
+            let Some(case) = engine.case(net, &self.problem.targets[one.target]) else { continue };
             self.progress("state equation", 0);
             let plans = 8 << round.min(10);
             if let Some(fired) = follow(net, &one.formula, &case, plans, &mut random, self.limits)? {
@@ -281,7 +346,7 @@ impl Search<'_> {
     /// Searches towards each target.
     fn aim(&mut self, net: &Net, engine: &Reachability, most: usize, patience: u32) -> Result<(), Unknown> {
         for one in self.wanted(net) {
-            let Some(case) = engine.case(&self.problem.targets[one.target]) else { continue };
+            let Some(case) = engine.case(net, &self.problem.targets[one.target]) else { continue };
             self.progress("guided search", 0);
             if let Some(fired) = aim(net, &one.formula, &case, most, patience, self.limits)? {
                 self.decide(one.target, Verdict::Unsafe(net.run(&fired)));

@@ -107,6 +107,19 @@ pub fn explain(certificate: &Certificate) -> Explained {
             summary.covers = false;
             summary
         }
+        Certificate::Reduced(reductions, proof) => {
+            let mut summary = explain(proof);
+            let n = reductions.steps.len();
+            summary.words.insert(
+                0,
+                format!(
+                    "The net was made smaller first, by {n} structural reductions: places that a transition only passes a token through are joined with it, and what \
+                     cannot fire or does not matter is left out. Whatever the net reaches, the smaller one reaches with the same tokens on the places asked about."
+                ),
+            );
+            summary.covers = false;
+            summary
+        }
         Certificate::Localised(parts) => localised(parts),
         Certificate::Spread(spread) => {
             let mut explained = closed(spread.members as usize, false);

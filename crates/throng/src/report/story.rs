@@ -36,8 +36,15 @@ pub struct Story {
     pub start: Situation,
     /// What happens then.
     pub steps: Vec<Event>,
+    /// So many steps in the middle are left out, of a run that is too long to be read.
+    #[serde(skip_serializing_if = "is_none")]
+    pub omitted: usize,
     /// What is wrong at the end.
     pub violation: Violation,
+}
+
+fn is_none(n: &usize) -> bool {
+    *n == 0
 }
 
 /// The shared variables and all threads at one moment.
@@ -91,6 +98,9 @@ pub struct State {
 pub struct Event {
     /// Its number, from 1.
     pub step: usize,
+    /// It is taken so many times in a row, if that is more than once; what is after it is after the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<usize>,
     /// The active thread; `None` if there is none, or if there are too many threads to name.
     pub thread: Option<ThreadId>,
     /// Line of the statement; 0 if unknown.
@@ -214,9 +224,15 @@ pub struct Culprit {
     pub state: State,
 }
 
+/// A run with more steps than this is retold in short: steps that repeat are one event, threads have no names, and of the events only so many are kept.
+const LONG: usize = 10_000;
+
 /// Retells a trace.
 pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
     let model = &*problem.model;
+    if trace.steps.len() > LONG {
+        return tell_in_short(model, target, trace);
+    }
     let mut crowd = ThreadNames::new(&trace.start.threads);
     let start = situation(model, &trace.start, crowd.as_ref());
     let mut shared = trace.start.shared;
@@ -231,7 +247,30 @@ pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
         shared = taken.after.shared;
     }
     let violation = violation(model, target, trace.end(), crowd.as_ref());
-    Story { threads: trace.threads(), length: steps.len(), start, steps, violation }
+    Story { threads: trace.threads(), length: steps.len(), start, steps, omitted: 0, violation }
+}
+
+/// Retells a trace that is too long to be read.
+fn tell_in_short(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
+    let again = |a: &Taken, b: &Taken| {
+        a.step.edge == b.step.edge && b.step.from == b.step.to && a.after.shared == b.after.shared
+    };
+    let repeated: Vec<&[Taken]> = trace.steps.chunk_by(again).collect();
+    let left_out = LONG / 2..repeated.len().saturating_sub(LONG / 2).max(LONG / 2);
+    let (mut steps, mut omitted, mut number, mut shared) = (Vec::new(), 0, 1, trace.start.shared);
+    for (i, &taken) in repeated.iter().enumerate() {
+        if left_out.contains(&i) {
+            omitted += taken.len();
+        } else if let Some(last) = taken.last() {
+            let times = Some(taken.len()).filter(|&n| n > 1);
+            steps.push(Event { times, ..event(model, number, shared, last, &[]) });
+        }
+        number += taken.len();
+        shared = taken.last().map_or(shared, |last| last.after.shared);
+    }
+    let start = situation(model, &trace.start, None);
+    let violation = violation(model, target, trace.end(), None);
+    Story { threads: trace.threads(), length: trace.steps.len(), start, steps, omitted, violation }
 }
 
 /// One step as an event.
@@ -248,6 +287,7 @@ pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, chan
     }
     Event {
         step: number,
+        times: None,
         thread: changes.first().filter(|c| c.role == Role::Acts).map(|c| c.thread),
         line: place.line,
         column: place.column,
@@ -347,5 +387,59 @@ pub(super) fn violation(
         target: target.name.clone(),
         threads: threads.unwrap_or_default(),
         shared: Values(model.shared_values(end.shared)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use throng_model::problem::{Bound, Initial};
+    use throng_model::table::{Names, Table, thread_step};
+
+    /// A run of a net with two places that takes these steps, each a number of times: 0 to the second place, 1 back.
+    fn run(steps: &[(u32, usize)]) -> Story {
+        let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
+        let edges =
+            [(0, 1), (1, 0)].map(|(a, b)| table.add(thread_step(0, a, 0, b), Vec::new(), Place::default()));
+        let listed = table.steps().to_vec();
+        let mut now = Config::new(Shared(0), [(Local(0), 20_000)].into_iter().collect());
+        let mut trace = Trace { start: now.clone(), steps: Vec::new() };
+        for &(which, times) in steps {
+            let step = &listed[edges[which as usize].0 as usize];
+            for _ in 0..times {
+                now.threads = now.threads.minus(&step.take).expect("it is enabled");
+                now.threads.add_all(&step.put);
+                trace.steps.push(Taken { step: step.clone(), after: now.clone() });
+            }
+        }
+        let initial = Initial { shared: Shared(0), threads: trace.start.threads.clone(), any: Vec::new() };
+        let target = Target::covering("t", vec![now]);
+        let problem = Problem {
+            model: Arc::new(table),
+            initial: vec![initial],
+            initial_text: String::new(),
+            targets: Vec::new(),
+            bound: Bound::Any,
+        };
+        tell(&problem, &target, &trace)
+    }
+
+    #[test]
+    fn long_runs_are_told_in_short() {
+        let told = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
+        let seen: Vec<_> = told.steps.iter().map(|s| (s.step, s.times)).collect();
+        assert_eq!(seen, [(1, Some(9_000)), (9_001, Some(500)), (9_501, Some(3_000))]);
+        assert_eq!((told.length, told.omitted), (12_500, 0));
+        let there_and_back: Vec<(u32, usize)> = (0..12_001).map(|i| (i % 2, 1)).collect();
+        let told = run(&there_and_back);
+        assert_eq!((told.length, told.steps.len(), told.omitted), (12_001, 10_000, 2_001));
+        assert_eq!(
+            (told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step),
+            (5_000, 7_002, 12_001)
+        );
+        assert!(told.steps.iter().all(|s| s.times.is_none()));
+        assert_eq!(run(&[(0, 9_999)]).steps.len(), 9_999);
     }
 }

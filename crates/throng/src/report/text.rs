@@ -259,7 +259,12 @@ fn story(story: &Story, unit: &str, options: Options) -> String {
         }
         None => {
             out.push_str(&wrap("   start  ", &situation_text(&story.start), 10));
-            story.steps.iter().for_each(|step| out.push_str(&event(step, options)));
+            for (i, step) in story.steps.iter().enumerate() {
+                if story.omitted > 0 && i == story.steps.len() / 2 {
+                    out.push_str(&format!("    ...  {} left out\n", plural(story.omitted as u64, "step")));
+                }
+                out.push_str(&event(step, options));
+            }
         }
     }
     out.push_str(&violation(story, options));
@@ -279,7 +284,8 @@ pub fn event(event: &Event, options: Options) -> String {
     } else {
         format!("{}{}: ", at.replace(": ", " in "), call_stack(&event.function, &event.calls))
     };
-    let mut out = wrap(&head, &format!("{at}{}{}", event.statement, way(event)), 16);
+    let times = event.times.map_or_else(String::new, |n| format!(" ({n} times)"));
+    let mut out = wrap(&head, &format!("{at}{}{}{times}", event.statement, way(event)), 16);
     for line in effects(event) {
         out.push_str(&wrap("            ", &line, 14));
     }

@@ -24,6 +24,9 @@ pub enum Projected {
 /// More places than this are not few.
 const MOST_KEPT: usize = 60;
 
+/// All smaller nets together take no more than so many times the work that `most` markings of one take: a marking and each entry of what transitions change count as one.
+const MOST_NETS: usize = 40;
+
 /// Asks about a target, with at most `most` markings of a net with fewer places.
 pub fn project(
     net: &Net,
@@ -36,16 +39,22 @@ pub fn project(
     }
     let mut kept = Vec::new();
     predicate.each_local(&mut |l| kept.push(net.number(l)));
+    let building: usize = net.changes.iter().map(Vec::len).sum();
+    let mut left = most.saturating_mul(MOST_NETS);
     loop {
         kept.sort_unstable();
         kept.dedup();
         if kept.len() > MOST_KEPT.min(net.places.len() - 1) {
             return Ok(Projected::Nothing);
         }
+        let Some(rest) = left.checked_sub(building) else { return Ok(Projected::Nothing) };
+        ticker.ticks(building as u32 / 8 + 1)?;
         let (few, origins) = net.project(&kept);
         let wanted = [Wanted { target: 0, formula: Formula::new(&few, predicate) }];
         let width = if few.start.iter().all(|&n| n < FEW) { 1 } else { 4 };
-        let more = match search(&few, &wanted, most, width, ticker)? {
+        let found = search(&few, &wanted, most.min(rest), width, ticker)?;
+        left = rest.saturating_sub(found.as_ref().map_or(most, |found| found.markings));
+        let more = match found {
             Err(TooNarrow(fullest)) => suppliers(net, &kept, kept[fullest]),
             Ok(found) => match (found.reached.first(), found.all) {
                 (Some((_, fired)), _) => match follow(net, fired, &origins) {

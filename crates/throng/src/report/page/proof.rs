@@ -141,7 +141,7 @@ fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
         Certificate::Relative(relative) if relative.basis.is_empty() => Box::new(relative.views.each()),
         Certificate::Relative(relative) => Box::new(relative.basis.iter().cloned()),
         Certificate::Refutation(_) => Box::new(std::iter::empty()),
-        Certificate::Quotient(_, proof) => configs(proof),
+        Certificate::Quotient(_, proof) | Certificate::Reduced(_, proof) => configs(proof),
         Certificate::Localised(parts) => Box::new(parts.iter().flat_map(|part| configs(&part.proof))),
         Certificate::Products(_) | Certificate::Spread(_) => Box::new(std::iter::empty()),
     }
