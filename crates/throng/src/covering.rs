@@ -69,6 +69,7 @@ impl<'a> Covering<'a> {
             | Certificate::Quotient(..)
             | Certificate::Refutation(_)
             | Certificate::Spread(_)
+            | Certificate::OfSource(_)
             | Certificate::Localised(_) => Box::new(std::iter::empty()),
         }
     }
@@ -87,6 +88,7 @@ fn covers(certificate: &Certificate) -> bool {
         | Certificate::Quotient(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
+        | Certificate::OfSource(_)
         | Certificate::Localised(_) => false,
     }
 }
