@@ -60,4 +60,4 @@ Qed.
 
 (* A number made of the threads of a bag, for speed only. *)
 Definition bag_key (b : bag) : positive :=
-  fold_left (fun k e => match snd e with N0 => k | Npos n => (k + fst e * fst e * n)%positive end) (entries b) 1%positive.
+  fold_left (fun k e => match snd e with N0 => k | Npos n => (xO k + (fst e + n))%positive end) (entries b) 1%positive.

@@ -1,7 +1,7 @@
 (* Quotients: local states are taken for others, and shared states that are only passed through are left out. *)
 Require Import List Bool Arith NArith ZArith PArith Lia Permutation.
 Require Import FMapPositive MSetPositive.
-Require Import System Property Multiset Firing Index Trace Condition.
+Require Import System Property Multiset Firing Index Packed Trace Condition.
 Import ListNotations.
 
 (* ---- merging local states ---- *)
@@ -118,16 +118,70 @@ Section Paths.
   Qed.
 End Paths.
 
+(* ---- rules that merging has made equal ---- *)
+Definition shape := (positive * positive * packed * packed)%type.
+Definition shape_of (r : rule) : shape := (src r, dst r, entries (take r), entries (put r)).
+Fixpoint same_entries (a b : packed) : bool :=
+  match a, b with
+  | [], [] => true
+  | (x, n) :: a, (y, k) :: b => Pos.eqb x y && N.eqb n k && same_entries a b
+  | _, _ => false
+  end.
+Definition same_shape (a b : shape) : bool :=
+  match a, b with (s, d, t, p), (s', d', t', p') => Pos.eqb s s' && Pos.eqb d d' && same_entries t t' && same_entries p p' end.
+(* A number made of a rule, for speed only. *)
+Definition shape_key (a : shape) : positive :=
+  match a with (s, d, t, p) => fold_left (fun k (e : positive * N) => Pos.add (xO k) (fst e)) (t ++ p) (Pos.add (xO s) d) end.
+Definition add_distinct (seen : PM.t (list shape) * list rule) (r : rule) : PM.t (list shape) * list rule :=
+  let a := shape_of r in
+  let k := shape_key a in
+  let alike := lookup (fst seen) k in
+  if existsb (same_shape a) alike then seen else (PM.add k (a :: alike) (fst seen), r :: snd seen).
+Definition distinct (rs : list rule) : list rule := snd (fold_left add_distinct rs (PM.empty _, [])).
+
+Lemma same_entries_eq a : forall b, same_entries a b = true -> a = b.
+Proof.
+  induction a as [|[x n] a IH]; intros [|[y k] b]; simpl; intros H; try discriminate; [reflexivity|].
+  apply andb_true_iff in H as [H E]. apply andb_true_iff in H as [X Y]. apply Pos.eqb_eq in X. apply N.eqb_eq in Y. rewrite (IH b E). congruence.
+Qed.
+Lemma same_shape_eq a b : same_shape a b = true -> a = b.
+Proof.
+  destruct a as [[[s d] t] p], b as [[[s' d'] t'] p']. simpl. intros H. apply andb_true_iff in H as [H P]. apply andb_true_iff in H as [H T].
+  apply andb_true_iff in H as [S D]. apply Pos.eqb_eq in S, D. apply same_entries_eq in T, P. congruence.
+Qed.
+Lemma distinct_shape rs r : In r rs -> exists r', In r' (distinct rs) /\ shape_of r' = shape_of r.
+Proof.
+  unfold distinct.
+  assert (K : forall rs seen, (forall k a, In a (lookup (fst seen) k) -> exists r', In r' (snd seen) /\ shape_of r' = a) ->
+    forall r, In r rs \/ In r (snd seen) -> exists r', In r' (snd (fold_left add_distinct rs seen)) /\ shape_of r' = shape_of r).
+  { clear. induction rs as [|y rs IH]; intros seen Inv r I; simpl fold_left.
+    - destruct I as [[]|I]. exists r. auto.
+    - unfold add_distinct at 2. destruct (existsb _ _) eqn:E.
+      + destruct I as [[<-|I]|I]; [|apply IH; auto|apply IH; auto].
+        apply existsb_exists in E as (a & Ia & Sa). apply same_shape_eq in Sa. destruct (Inv _ a Ia) as (r' & Ir & Er). rewrite Sa, <- Er. apply IH; auto.
+      + apply IH.
+        * simpl. intros k a Ia. unfold lookup in Ia. destruct (Pos.eq_dec k (shape_key (shape_of y))) as [->|N].
+          -- rewrite PM.gss in Ia. destruct Ia as [<-|Ia]; [exists y; auto|]. destruct (Inv _ a Ia) as (r' & Ir & Er). exists r'. auto.
+          -- rewrite PM.gso in Ia by exact N. destruct (Inv k a Ia) as (r' & Ir & Er). exists r'. auto.
+        * simpl in I |- *. tauto. }
+  intros I. apply K; [|auto]. intros k a Ia. unfold lookup in Ia. simpl in Ia. rewrite PM.gempty in Ia. destruct Ia.
+Qed.
+Lemma shape_step r r' c d : shape_of r' = shape_of r -> simple_step r c d -> simple_step r' c d.
+Proof.
+  intros E (A & B & rest & P & Q). injection E as E1 E2 E3 E4. split; [congruence|]. split; [congruence|]. exists rest.
+  rewrite <- (threads_entries (take r')), <- (threads_entries (put r')), E3, E4, !threads_entries. auto.
+Qed.
+
 (* ---- the check ---- *)
 Definition no_spawn (r : rule) : bool := PM.is_empty (spawn r).
 Definition check_quotient (sys : system) (targets : list counted) (m : merging) (kept : PS.t) (fuel : nat)
     (inner : system -> list counted -> bool) : bool :=
-  let rs := map (merge_rule m) (rules sys) in
+  let rs := distinct (map (merge_rule m) (rules sys)) in
   forallb stays (rules sys)
   && forallb (fun f => PS.mem (at_shared f) kept) (families sys) && forallb (fun t => PS.mem (fst t) kept) targets
   && match paths rs kept (lookup (group src rs)) fuel with
      | None => false
-     | Some out => forallb stays out && forallb no_spawn out
+     | Some found => let out := distinct found in forallb stays out && forallb no_spawn out
          && inner {| rules := out; families := map (merge_family m) (families sys) |} (map (merge_counted m) targets)
      end.
 
@@ -143,23 +197,25 @@ Lemma check_quotient_reachable sys targets m kept fuel inner c : check_quotient 
 Proof.
   intros H R Kc. unfold check_quotient in H.
   apply andb_true_iff in H as [H H4]. apply andb_true_iff in H as [H H3]. apply andb_true_iff in H as [H1 H2].
-  destruct (paths _ _ _ _) as [out|] eqn:W; [|discriminate].
+  destruct (paths _ _ _ _) as [found|] eqn:W; [|discriminate]. set (out := distinct found) in *. set (rs := distinct (map _ _)) in *. cbv zeta in H4.
   apply andb_true_iff in H4 as [H4 H6]. apply andb_true_iff in H4 as [H4 H5].
   rewrite forallb_forall in H2, H4, H5.
   set (q := {| rules := out; families := map (merge_family m) (families sys) |}) in *.
-  assert (Run : run (initial Any q) (map (merge_rule m) (rules sys)) (merge_config m c)).
+  assert (Run : run (initial Any q) rs (merge_config m c)).
   { clear - R H1. induction R as [c I | c d R IH S].
     - constructor. destruct I as (f & extra & If & E & A & P & _). exists (merge_family m f), (merge_threads m extra).
       split; [apply in_map; auto|]. split; [auto|]. split; [apply merge_In; auto|].
       split; [|reflexivity]. simpl. rewrite merge_spec, <- merge_app. apply merge_perm, P.
-    - destruct (step_merge m sys c d H1 S) as (r & Ir & Sr). eapply run_step; eauto. apply in_map, Ir. }
+    - destruct (step_merge m sys c d H1 S) as (r & Ir & Sr).
+      destruct (distinct_shape _ _ (in_map (merge_rule m) _ _ Ir)) as (r' & Ir' & E). eapply run_step; [exact IH | exact Ir' | exact (shape_step _ _ _ _ E Sr)]. }
   assert (SK : forall c, initial Any q c -> PS.mem (fst c) kept = true).
   { intros c' (f & extra & If & E & _). apply in_map_iff in If as (f' & <- & If'). rewrite E. simpl. auto. }
-  assert (All : forall r, In r (map (merge_rule m) (rules sys)) -> In r (lookup (group src (map (merge_rule m) (rules sys))) (src r))).
+  assert (All : forall r, In r rs -> In r (lookup (group src rs) (src r))).
   { intros r I. apply group_iff. auto. }
   exists q. split; [exact H6|].
-  destruct (run_placed _ kept _ All fuel out _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)]; [|simpl in K; congruence].
-  clear - Rq H4 H5. induction Rq as [c' I | c' d r R IH Ir (A & B & rest & P & D)]; [constructor; auto|].
+  destruct (run_placed _ kept _ All fuel found _ W SK _ Run) as [[K Rq] | (c0 & done & k & l & _ & _ & K & _)]; [|simpl in K; congruence].
+  clear - Rq H4 H5. induction Rq as [c' I | c' d r0 R IH Ir0 S]; [constructor; auto|].
+  destruct (distinct_shape _ _ Ir0) as (r & Ir & E). destruct (shape_step _ _ _ _ E S) as (A & B & rest & P & D).
   apply reachable_step with c'; [auto|]. apply a_step with r rest (map Some rest) []; auto.
   - apply stays_moved; auto.
   - simpl. rewrite no_spawn_threads by auto. reflexivity.

@@ -1560,8 +1560,7 @@ let bag_key b =
   fold_left (fun k e ->
     match snd e with
     | N0 -> k
-    | Npos n0 -> Coq_Pos.add k (Coq_Pos.mul (Coq_Pos.mul (fst e) (fst e)) n0))
-    (entries b) XH
+    | Npos n0 -> Coq_Pos.add (XO k) (Coq_Pos.add (fst e) n0)) (entries b) XH
 
 type packed = (positive * n) list
 
@@ -2463,6 +2462,66 @@ let paths rs kept leaving n0 =
   collect (fun r ->
     if PS.mem r.src kept then extend kept leaving n0 r else Some []) rs
 
+type shape = ((positive * positive) * packed) * packed
+
+(** val shape_of : rule -> shape **)
+
+let shape_of r =
+  (((r.src, r.dst), (entries r.take)), (entries r.put))
+
+(** val same_entries : packed -> packed -> bool **)
+
+let rec same_entries a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | p :: a0 ->
+    let (x, n0) = p in
+    (match b with
+     | [] -> false
+     | p0 :: b0 ->
+       let (y, k) = p0 in
+       (&&) ((&&) (Coq_Pos.eqb x y) (N.eqb n0 k)) (same_entries a0 b0))
+
+(** val same_shape : shape -> shape -> bool **)
+
+let same_shape a b =
+  let (p0, p) = a in
+  let (p1, t0) = p0 in
+  let (s, d) = p1 in
+  let (p2, p') = b in
+  let (p3, t') = p2 in
+  let (s', d') = p3 in
+  (&&)
+    ((&&) ((&&) (Coq_Pos.eqb s s') (Coq_Pos.eqb d d')) (same_entries t0 t'))
+    (same_entries p p')
+
+(** val shape_key : shape -> positive **)
+
+let shape_key = function
+| (p0, p) ->
+  let (p1, t0) = p0 in
+  let (s, d) = p1 in
+  fold_left (fun k e -> Coq_Pos.add (XO k) (fst e)) (app t0 p)
+    (Coq_Pos.add (XO s) d)
+
+(** val add_distinct :
+    (shape list PM.t * rule list) -> rule -> shape list PM.t * rule list **)
+
+let add_distinct seen r =
+  let a = shape_of r in
+  let k = shape_key a in
+  let alike = lookup (fst seen) k in
+  if existsb (same_shape a) alike
+  then seen
+  else ((PM.add k (a :: alike) (fst seen)), (r :: (snd seen)))
+
+(** val distinct : rule list -> rule list **)
+
+let distinct rs =
+  snd (fold_left add_distinct rs (PM.empty, []))
+
 (** val no_spawn : rule -> bool **)
 
 let no_spawn r =
@@ -2473,14 +2532,15 @@ let no_spawn r =
     list -> bool) -> bool **)
 
 let check_quotient sys targets m kept fuel inner =
-  let rs = map (merge_rule m) sys.rules in
+  let rs = distinct (map (merge_rule m) sys.rules) in
   (&&)
     ((&&)
       ((&&) (forallb stays sys.rules)
         (forallb (fun f -> PS.mem f.at_shared kept) sys.families))
       (forallb (fun t0 -> PS.mem (fst t0) kept) targets))
     (match paths rs kept (lookup (group (fun r -> r.src) rs)) fuel with
-     | Some out ->
+     | Some found ->
+       let out = distinct found in
        (&&) ((&&) (forallb stays out) (forallb no_spawn out))
          (inner { rules = out; families =
            (map (merge_family m) sys.families) }

@@ -974,6 +974,21 @@ val extend :
 val paths :
   rule list -> PS.t -> (positive -> rule list) -> nat -> rule list option
 
+type shape = ((positive * positive) * packed) * packed
+
+val shape_of : rule -> shape
+
+val same_entries : packed -> packed -> bool
+
+val same_shape : shape -> shape -> bool
+
+val shape_key : shape -> positive
+
+val add_distinct :
+  (shape list PM.t * rule list) -> rule -> shape list PM.t * rule list
+
+val distinct : rule list -> rule list
+
 val no_spawn : rule -> bool
 
 val check_quotient :

@@ -12,7 +12,7 @@ pub const OMEGA: u32 = u32::MAX;
 pub const UNCOUNTABLE: u32 = 1 << 31;
 
 /// A multiset of threads by local state. Entries are sorted by local state and counts are never 0.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Bag(SmallVec<[(Local, u32); 2]>);
 
 impl Bag {
@@ -98,6 +98,13 @@ impl Bag {
     pub fn covers(&self, other: &Bag) -> bool {
         let mut mine = self.0.iter();
         other.0.iter().all(|&(l, n)| mine.by_ref().find(|e| e.0 >= l).is_some_and(|e| e.0 == l && e.1 >= n))
+    }
+}
+
+// Entries are plain numbers: the derived one clones them one by one.
+impl Clone for Bag {
+    fn clone(&self) -> Bag {
+        Bag(SmallVec::from_slice(&self.0))
     }
 }
 

@@ -10,6 +10,13 @@ pub struct Bits(Vec<(u32, u64)>);
 impl Bits {
     /// The set of these numbers.
     pub fn new(mut numbers: Vec<u32>) -> Bits {
+        // Where there are at least as many numbers as words up to the largest, no sorting is needed.
+        let dense = numbers.iter().max().map_or(0, |n| n / 64 + 1) as usize;
+        if dense <= numbers.len() {
+            let mut words = vec![0_u64; dense];
+            numbers.iter().for_each(|n| words[(n / 64) as usize] |= 1 << (n % 64));
+            return Bits((0..).zip(words).filter(|e| e.1 != 0).collect());
+        }
         numbers.sort_unstable();
         let mut words: Vec<(u32, u64)> = Vec::new();
         for n in numbers {

@@ -2,6 +2,8 @@
 //!
 //! Engines may cache or specialise, but every trace is replayed through [`fire`].
 
+use std::borrow::Cow;
+
 use super::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Predecessors, Shared, Step};
 
 /// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
@@ -21,10 +23,10 @@ pub fn fire(
         return Ok(());
     }
     let Some(rest) = config.threads.minus(&step.take) else { return Ok(()) };
-    let mut arrived = step.put.clone();
-    if !step.spawn.is_empty() && !exceeds(&rest, step, bound) {
-        arrived.add_all(&step.spawn);
-    }
+    let arrived = match !step.spawn.is_empty() && !exceeds(&rest, step, bound) {
+        true => Cow::Owned(sum(step.put.clone(), &step.spawn)),
+        false => Cow::Borrowed(&step.put),
+    };
     let first = out.len();
     let mut complete = Ok(());
     match step.others {
@@ -47,7 +49,7 @@ pub fn fire(
                 fates.push((n, of_l));
             }
             few_enough(&fates)?;
-            distribute(&fates, arrived, &mut |threads| out.push(Config::new(step.to, threads)));
+            distribute(&fates, arrived.into_owned(), &mut |threads| out.push(Config::new(step.to, threads)));
             out[first..].sort_unstable();
             let mut tail = out.split_off(first);
             tail.dedup();

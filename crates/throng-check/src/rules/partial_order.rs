@@ -56,7 +56,7 @@ pub(super) fn check_products(
         }
         *known.get_or_insert_with(|| {
             let threads = products.members[at].threads.iter();
-            let threads = threads.map(|&(set, n)| (products.locals[set as usize].clone(), n)).collect();
+            let threads = threads.map(|&(set, n)| (&*products.locals[set as usize], n)).collect();
             let member = Member { configs: &set[first..ends[at]], threads };
             member.someone_goes_first(problem, reduction, inside, led)
         })
@@ -69,13 +69,13 @@ struct Member<'a> {
     /// All its configurations.
     configs: &'a [Config],
     /// Sets of local states, each at one place, and how many threads are in each.
-    threads: Vec<(Vec<Local>, u32)>,
+    threads: Vec<(&'a [Local], u32)>,
 }
 
 impl Member<'_> {
     /// One configuration.
     fn of(config: &Config) -> Member<'_> {
-        let threads = config.threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect();
+        let threads = config.threads.entries().iter().map(|(l, n)| (std::slice::from_ref(l), *n)).collect();
         Member { configs: std::slice::from_ref(config), threads }
     }
 
@@ -89,14 +89,14 @@ impl Member<'_> {
     ) -> bool {
         let model = &*problem.model;
         let footprint =
-            |(states, n): &(Vec<Local>, u32)| Some((model.footprints()?.footprint(*states.first()?), *n));
+            |(states, n): &(&[Local], u32)| Some((model.footprints()?.footprint(*states.first()?), *n));
         let Some(threads) = self.threads.iter().map(footprint).collect::<Option<Vec<(Footprint, u32)>>>()
         else {
             return false;
         };
         (0..threads.len())
             .filter(|&i| reduction.goes_first(&threads, i))
-            .any(|i| self.goes_first(led, &self.threads[i].0, problem.bound.threads(), inside))
+            .any(|i| self.goes_first(led, self.threads[i].0, problem.bound.threads(), inside))
     }
 
     fn goes_first(&self, led: &mut Led, thread: &[Local], bound: Option<u32>, inside: Inside<'_>) -> bool {

@@ -65,9 +65,9 @@ impl<'a> Closed<'a> {
         ticker: &mut Ticker,
     ) -> Result<Closed<'a>, Flaw> {
         let model = &*problem.model;
-        let mut locals: Vec<Local> = views.blocks.iter().flat_map(Block::locals).collect();
+        let locals: FxHashSet<Local> = views.blocks.iter().flat_map(Block::locals).collect();
+        let mut locals: Vec<Local> = locals.into_iter().collect();
         locals.sort_unstable();
-        locals.dedup();
         let states = || {
             (
                 views.blocks.iter().map(|b| b.shared).collect(),

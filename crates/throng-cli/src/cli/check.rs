@@ -35,7 +35,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     }
     let limits = args.search.limits();
     console.begin(&limits, last_words(args));
-    check(args, console, &limits, &mut |text| console.print(text))
+    check(args, console, &limits, true, &mut |text| console.print(text))
 }
 
 /// Checks one input after the other. The first line is about all of them, so reports are printed at the end.
@@ -60,7 +60,7 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         let mut one = CheckArgs { more: Vec::new(), ..args.clone() };
         one.input.file = file.clone();
         let limits = super::within(all.part(), args.search.timeout, args.search.memory);
-        let done = check(&one, console, &limits, &mut |text| {
+        let done = check(&one, console, &limits, false, &mut |text| {
             // A report begins with its file; verdicts alone do not.
             reports.push(match args.output.quiet && !args.json {
                 true => text.lines().map(|line| format!("{}: {line}\n", file.display())).collect(),
@@ -94,10 +94,12 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     Ok(worst)
 }
 
+/// Checks one input; after the `last` one the process ends.
 pub(super) fn check(
     args: &CheckArgs,
     console: &Console,
     limits: &Limits,
+    last: bool,
     print: Print<'_>,
 ) -> Result<u8, Failure> {
     if super::c::is_c(&args.input) {
@@ -214,6 +216,10 @@ pub(super) fn check(
     parts.iter().filter_map(|parts| parts.end(unanswered)).for_each(|how| console.note(&how));
     if let Some(kept) = console.checkpoint() {
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
+    }
+    if last {
+        // Releasing a large input piece by piece takes as long as parsing it; the system takes it back at once.
+        std::mem::forget(loaded.clone());
     }
     Ok(outcome.exit_code())
 }

@@ -219,7 +219,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     mine.search.engine = Engine::Distributed;
     mine.cluster.joined = Joined(Some(control.clone()));
     let done = ship(args, &control)
-        .and_then(|()| check::check(&mine, console, &limits, &mut |text| console.print(text)));
+        .and_then(|()| check::check(&mine, console, &limits, true, &mut |text| console.print(text)));
     let status = *done.as_ref().unwrap_or(&2);
     control.end();
     control.announce(Kind::Done, &[status]);

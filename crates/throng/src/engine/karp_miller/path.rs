@@ -100,8 +100,12 @@ impl Path {
         let mut again = true;
         while again {
             again = false;
-            for ancestor in ancestors {
-                if ancestor.is_below(tree, *signature, counts) && pump(tree.counts(ancestor.node), counts) {
+            let mut rest = ancestors.iter();
+            // Nearly all ancestors are refuted by their signature, so the loop over them has nothing else in it.
+            loop {
+                let now = *signature;
+                let Some(ancestor) = rest.find(|a| a.is_below(tree, now, counts)) else { break };
+                if pump(tree.counts(ancestor.node), counts) {
                     pumped.push(ancestor.node);
                     *signature = Signature::of(counts);
                     again = true;
