@@ -1,15 +1,15 @@
 // throng check examples/c/transfer-broken.c --deadlock : UNSAFE
-// As transfer.c, but each takes the lock of the account first that it takes money from: two of them may wait for each other.
+// As transfer.c, but each takes the lock of the account first that it takes the coin from: two of them may wait for each other.
 #include <pthread.h>
 
 pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
-int here = 100, there = 100;
+int here = 1, there = 0;
 
 void *forth(void *unused) {
   pthread_mutex_lock(&first);
   pthread_mutex_lock(&second);
-  here--;
-  there++;
+  here = 0;
+  there = 1;
   pthread_mutex_unlock(&second);
   pthread_mutex_unlock(&first);
   return 0;
@@ -18,8 +18,8 @@ void *forth(void *unused) {
 void *back(void *unused) {
   pthread_mutex_lock(&second);
   pthread_mutex_lock(&first);
-  there--;
-  here++;
+  there = 0;
+  here = 1;
   pthread_mutex_unlock(&first);
   pthread_mutex_unlock(&second);
   return 0;

@@ -82,10 +82,9 @@ pub fn attempt(
         }
     }
     let mut known = Vec::new();
-    let mut left = graphs.len() as u32;
     for graph in graphs {
-        let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / (3 * left)).min(LONGEST_FACTS));
-        left -= 1;
+        // Most are found soon or not at all.
+        let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 5).min(LONGEST_FACTS));
         let facts = match find(program, &graph, &limits.part().timeout(most)) {
             Ok(facts) => facts,
             Err(_) => {
@@ -128,7 +127,7 @@ pub fn attempt(
 }
 
 /// How long facts are looked for.
-const LONGEST_FACTS: Duration = Duration::from_secs(8);
+const LONGEST_FACTS: Duration = Duration::from_secs(10);
 /// How long a proof is tried before the next reading is.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 

@@ -277,6 +277,7 @@ fn decide(
     if locksets.is_some() {
         locksets::report(&mut outcome);
     }
+    deadlock::report(&mut outcome);
     Ok((outcome, abstraction))
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::abstraction::{Certification, Shown};
 use super::search::{Found, search};
-use super::{Failure, Loaded, files};
+use super::{Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::identity;
@@ -61,9 +61,14 @@ impl Algorithm for Proved {
     }
 }
 
-/// Asks about deadlocks that are ruled out.
+/// Asks about deadlocks that are ruled out. Under another name, because the library answers about `deadlock` itself, by a search.
 pub(super) fn ask(problem: &mut Problem) {
-    problem.targets.push(Target::covering("deadlock", Vec::new()));
+    problem.targets.push(Target::covering(NAME, Vec::new()));
+}
+
+/// Gives the answer its name.
+pub(super) fn report(outcome: &mut Outcome) {
+    outcome.problem.targets.iter_mut().filter(|t| t.name == NAME).for_each(|t| t.name = "deadlock".into());
 }
 
 /// What a certificate of this kind calls itself.
