@@ -434,6 +434,7 @@ mod tests {
                 },
                 trusts: false,
                 summarises: false,
+                counts: false,
                 constants: Default::default(),
                 copies: Vec::new(),
                 entries: Vec::new(),

@@ -286,7 +286,7 @@ impl ReducedNet {
         if from.iter().any(|(_, t)| t.take.entries() != [(l, w)] || self.shows(&t.put)) {
             return Err("a transition out of the place needs others or can be seen".into());
         }
-        let fits = |n: u32| n % w == 0 && (n == w || from.len() == 1);
+        let fits = |n: u32| n.is_multiple_of(w) && (n == w || from.len() == 1);
         let waiting = self.start.count(l);
         if !into.iter().all(|(_, t)| fits(t.put.count(l)))
             || waiting > 0 && !(from.len() == 1 && fits(waiting))
@@ -320,7 +320,7 @@ impl ReducedNet {
         if into.iter().any(|(_, t)| t.put.entries() != [(l, w)] || self.shows(&t.take)) {
             return Err("a transition into the place puts tokens elsewhere or can be seen".into());
         }
-        let fits = |n: u32| n % w == 0 && (n == w || into.len() == 1);
+        let fits = |n: u32| n.is_multiple_of(w) && (n == w || into.len() == 1);
         if self.start.count(l) > 0 || !from.iter().all(|(_, t)| fits(t.take.count(l))) {
             return Err("the numbers of tokens do not fit".into());
         }
@@ -410,11 +410,14 @@ mod tests {
         }
     }
 
+    /// What transitions take and put.
+    type Transitions = Vec<(Bag, Bag)>;
+
     /// The transitions after these reductions, with place 9 visible, and what the smaller net starts with.
     fn reduced(
         problem: &Problem,
         reductions: &[Reduction],
-    ) -> Result<(Vec<(Bag, Bag)>, Bag, ReducedNet), String> {
+    ) -> Result<(Transitions, Bag, ReducedNet), String> {
         let mut net = ReducedNet::new(problem, [Local(9)])?;
         reductions.iter().try_for_each(|&r| net.apply(r))?;
         let smaller = net.problem(problem);
