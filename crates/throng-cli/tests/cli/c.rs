@@ -355,3 +355,15 @@ fn what_is_not_defined_makes_no_run_and_may_be_in_another_file() {
         assert_eq!(both.status.code(), Some(status), "{}{}", out(&both), err(&both));
     }
 }
+
+#[test]
+fn deadlocks_beside_assertions_are_each_answered() {
+    if !has_compiler() {
+        return;
+    }
+    let ran =
+        run(&["check", "examples/c/refcount-broken.c", "--deadlock", "--assertions", "--timeout", "60"]);
+    assert_eq!(ran.status.code(), Some(10), "{}{}", out(&ran), err(&ran));
+    assert!(out(&ran).contains("UNSAFE  assertions"), "{}", out(&ran));
+    assert!(out(&ran).contains("SAFE    deadlock"), "{}", out(&ran));
+}

@@ -61,14 +61,18 @@ impl Algorithm for Proved {
     }
 }
 
-/// Asks about deadlocks that are ruled out. Under another name, because the library answers about `deadlock` itself, by a search.
+/// What the target is called until it is answered: what is called `deadlock` the library answers itself, without these engines and without
+/// knowing that a thread that an assumption stops does not wait.
+const ASKED: &str = "deadlock of C";
+
+/// Asks about deadlocks that are ruled out.
 pub(super) fn ask(problem: &mut Problem) {
-    problem.targets.push(Target::covering(NAME, Vec::new()));
+    problem.targets.push(Target::covering(ASKED, Vec::new()));
 }
 
 /// Gives the answer its name.
 pub(super) fn report(outcome: &mut Outcome) {
-    outcome.problem.targets.iter_mut().filter(|t| t.name == NAME).for_each(|t| t.name = "deadlock".into());
+    outcome.problem.targets.iter_mut().filter(|t| t.name == ASKED).for_each(|t| t.name = "deadlock".into());
 }
 
 /// What a certificate of this kind calls itself.
@@ -161,7 +165,7 @@ pub(super) fn also(
         Verdict::Unsafe(trace) => vec![trace.end().clone()],
         _ => Vec::new(),
     };
-    problem.targets.push(Target::covering("deadlock", configs));
+    problem.targets.push(Target::covering(ASKED, configs));
     Box::new(WithDeadlock { others, verdict, statistics })
 }
 
