@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """C programs over a corpus: which are decided, by whom, and why not the others.
 
-Usage: c.py CORPUS [--throng PATH] [--timeout SECS] [--replay] [--only SUBSTRING] [--expected safe|unsafe] [--output FILE.csv]
+Usage: c.py CORPUS [--throng PATH] [--timeout SECS] [--replay] [--only SUBSTRING] [--expected safe|unsafe] [--jobs N] [--logs FOLDER] [--output FILE.csv]
 
-Runs `throng check` on every C program of CORPUS/MANIFEST.csv, one after another, and prints the counts of each folder as a table, then what was not
+Runs `throng check` on every C program of CORPUS/MANIFEST.csv, N at a time (1 if not given), and prints the counts of each folder as a table, then what was not
 decided, with the reason given. `--replay` compiles and runs the replay of each run that is found, and counts those that abort.
+`--logs` keeps what each check said with `-v`, in a file for each program, and adds a table of the proofs by abstraction: rounds, predicates, time.
 The status is 1 if a verdict differs from the manifest, or if a replay does not fail.
 """
 
 import argparse
 import collections
+import concurrent.futures
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,23 +28,27 @@ READINGS = {"07_bakery.simple": "--whole-statements", "pthread_cond_wait1": "--n
 
 
 def check(args, row, folder):
+    """One program; FOLDER is for its replay."""
     path = os.path.join(args.corpus, row["path"])
     command = [args.throng, "check", path]
     for flag in row["flags"].split():
         command += [flag] if flag.startswith("-") else [os.path.join(os.path.dirname(path), flag)]
     command += ["--race"] if row["property"] == "no-data-race" else []
     command += [option for name, option in READINGS.items() if name in path]
-    command += ["--timeout", str(args.timeout), "--json"]
+    command += ["--timeout", str(args.timeout), "--json"] + (["-v"] if args.logs else [])
     if args.replay:
         command += ["--replay", os.path.join(folder, "replay.c"), "--replay-run", "--force"]
     began = time.time()
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     seconds = time.time() - began
+    if args.logs:
+        with open(log(args, row), "w") as file:
+            file.write(done.stderr)
     found = {"verdict": {0: "SAFE", 10: "UNSAFE", 1: "UNKNOWN", 2: "refused"}.get(done.returncode, "failed"), "seconds": f"{seconds:.1f}"}
     if done.returncode in (0, 1, 10):
         answer = json.loads(done.stdout)
         # A search that does not stop when it is asked to leaves no targets.
-        target = (answer["targets"] or [{}])[0]
+        target = (answer.get("targets") or [{}])[0]
         found["engine"] = target.get("engine") or answer.get("engine", "")
         found["reason"] = target.get("reason", "") or answer.get("reason", "")
     else:
@@ -49,6 +56,30 @@ def check(args, row, folder):
     if args.replay and found["verdict"] == "UNSAFE":
         found["replay"] = "fails" if "SIGABRT" in done.stderr else "does not fail: " + done.stderr.strip()[-300:]
     return found
+
+
+def log(args, row):
+    return os.path.join(args.logs, row["path"].replace("/", "_") + ".log")
+
+
+ROUND = re.compile(r"^abstraction: round (\d+), (\d+) predicates? \((\d+) of threads\), \w+ by \S+, ([\d.]+) s \+ ([\d.]+) s", re.M)
+FACTS = re.compile(r"^note: proved by predicate abstraction: .*, (\d+) comparisons? that hold", re.M)
+
+
+def rounds(args, results):
+    """Proofs by abstraction: the rounds of all readings that were tried, and the predicates of the last."""
+    print("\n| proved by abstraction | rounds | predicates | of threads | facts | abstraction, s | engines, s | all, s |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for r in results:
+        if r["engine"] != "abstraction":
+            continue
+        with open(log(args, r)) as file:
+            text = file.read()
+        found = ROUND.findall(text)
+        last = found[-1] if found else ("", "", "", "", "")
+        facts = FACTS.search(text)
+        times = [sum(float(f[k]) for f in found) for k in (3, 4)]
+        print(f"| {r['path'][2:]} | {len(found)} | {last[1]} | {last[2]} | {facts[1] if facts else 0} | {times[0]:.1f} | {times[1]:.1f} | {r['seconds']} |")
 
 
 def main():
@@ -59,21 +90,31 @@ def main():
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--expected", default="")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--logs")
     parser.add_argument("--output")
     args = parser.parse_args()
     with open(os.path.join(args.corpus, "MANIFEST.csv")) as file:
         rows = [row for row in csv.DictReader(file) if row["kind"] == "c" and args.only in row["path"] and args.expected in ("", row["expected"])]
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for row in rows:
-            results.append({column: row.get(column, "") for column in COLUMNS} | check(args, row, folder))
-            print(results[-1]["path"], row["expected"], results[-1]["verdict"], results[-1]["seconds"], file=sys.stderr)
+    if args.logs:
+        os.makedirs(args.logs, exist_ok=True)
+
+    def one(row):
+        with tempfile.TemporaryDirectory() as folder:
+            result = {column: row.get(column, "") for column in COLUMNS} | check(args, row, folder)
+        print(result["path"], row["expected"], result["verdict"], result["seconds"], file=sys.stderr, flush=True)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        results = list(pool.map(one, rows))
     if args.output:
         with open(args.output, "w") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(results)
     report(args, results)
+    if args.logs:
+        rounds(args, results)
     wrong = [r for r in results if EXPECTED.get(r["expected"]) not in (None, r["verdict"]) and r["verdict"] in EXPECTED.values()]
     wrong += [r for r in results if r["replay"] not in ("", "fails")]
     for r in wrong:

@@ -14,6 +14,7 @@ use throng_model::limits::Limits;
 
 use crate::abstraction::{Cube, edge, edge_count};
 use crate::edges::{Graph, Reading};
+use crate::facts::Facts;
 use crate::predicates::Predicate;
 use crate::prove::Proof;
 use crate::recheck::check_edge;
@@ -45,12 +46,30 @@ pub struct Document {
     /// Whether what is read at a computed place of an array is taken to be anything.
     #[serde(default)]
     pub summarises_arrays: bool,
+    /// Whether threads are counted.
+    #[serde(default)]
+    pub counts_threads: bool,
+    /// What holds at places, and what it rules out.
+    #[serde(default)]
+    pub facts: StatedFacts,
     /// The predicates.
     pub predicates: Vec<Stated>,
     /// For each edge, literals that no step along it satisfies together.
     pub never: Vec<Vec<Cube>>,
     /// The certificate of the abstract program.
     pub proof: serde_json::Value,
+}
+
+/// Comparisons that hold at places.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedFacts {
+    /// The comparisons.
+    pub predicates: Vec<Stated>,
+    /// Places by number, and the comparisons that hold whenever a thread is there.
+    pub at: Vec<(usize, Vec<u32>)>,
+    /// Edges by number that no thread takes.
+    pub impossible: Vec<usize>,
 }
 
 /// A predicate.
@@ -132,8 +151,8 @@ impl Term {
     }
 }
 
-/// What the certificate is about: the program as it is executed, and what is asked.
-fn identity(loaded: &Loaded) -> String {
+/// What a certificate is about: the program as it is executed, and what is asked.
+pub fn identity(loaded: &Loaded) -> String {
     hash(&format!("{}\n{:?}", loaded.program.print(), loaded.program.asked))
 }
 
@@ -153,6 +172,12 @@ pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
         safe: properties(loaded),
         trusts_bounds: graph.trusts,
         summarises_arrays: graph.summarises,
+        counts_threads: graph.counts,
+        facts: StatedFacts {
+            predicates: proof.facts.predicates.iter().map(stated).collect(),
+            at: proof.facts.at.iter().cloned().enumerate().filter(|f| !f.1.is_empty()).collect(),
+            impossible: proof.facts.impossible.clone(),
+        },
         predicates: proof.predicates.iter().map(stated).collect(),
         never: proof.never.clone(),
         proof: proof.abstract_proof.clone(),
@@ -202,18 +227,41 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     if document.safe != properties(loaded) {
         return Err(invalid("it does not answer what is asked"));
     }
-    let reading = Reading { trusting: document.trusts_bounds, summarising: document.summarises_arrays };
+    let reading = Reading {
+        trusting: document.trusts_bounds,
+        summarising: document.summarises_arrays,
+        counting: document.counts_threads,
+    };
     let graph = Graph::of(&loaded.program, reading)
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
-    let mut list = Vec::new();
-    for stated in &document.predicates {
-        let predicate = stated.predicate(&graph);
-        list.push(predicate.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))?);
+    let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
+        let one = |stated: &Stated| {
+            let found = stated.predicate(&graph);
+            found.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))
+        };
+        list.iter().map(one).collect()
+    };
+    let mut facts = Facts::none(&graph);
+    facts.predicates = predicates(&document.facts.predicates)?;
+    facts.impossible.clone_from(&document.facts.impossible);
+    for (place, which) in &document.facts.at {
+        let at = facts
+            .at
+            .get_mut(*place)
+            .ok_or_else(|| invalid("it has facts about a place that does not exist"))?;
+        at.clone_from(which);
     }
+    if let Some(why) = crate::facts::check(&loaded.program, &graph, &facts, limits).map_err(Fault::Limit)? {
+        return Err(Fault::Invalid(why));
+    }
+    let list = predicates(&document.predicates)?;
     if document.never.len() != edge_count(&graph) {
         return Err(invalid("it has facts about another number of edges"));
     }
     for (n, cubes) in document.never.iter().enumerate() {
+        if facts.impossible.contains(&n) {
+            continue;
+        }
         let wrong = check_edge(&graph, &list, edge(&graph, n), cubes, limits).map_err(Fault::Limit)?;
         if let Some(k) = wrong {
             return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
@@ -233,6 +281,7 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     if !certified.answers.iter().all(safe) || certified.answers.is_empty() {
         return Err(invalid("the abstract program is not shown to be safe"));
     }
-    let facts = document.never.iter().map(Vec::len).sum();
+    let known: usize = facts.at.iter().map(Vec::len).sum();
+    let facts = known + document.never.iter().map(Vec::len).sum::<usize>();
     Ok(Checked { facts, predicates: list.len() })
 }

@@ -76,6 +76,8 @@ pub struct Graph {
     pub trusts: bool,
     /// Whether what is read at a computed place of a small array is open, though its parts are variables.
     pub summarises: bool,
+    /// Whether threads are counted.
+    pub counts: bool,
     /// For each place, variables that are equal to others there; no path speaks of them.
     pub copies: Vec<Vec<(u32, u32)>>,
     /// The numbers in the guards and assignments of paths.
@@ -98,6 +100,8 @@ pub struct Reading {
     pub trusting: bool,
     /// An access to an array is not one to each of its parts, however few they are: what is read is open, and all parts are when it is written.
     pub summarising: bool,
+    /// Threads are counted ([`crate::counting`]).
+    pub counting: bool,
 }
 
 impl Graph {
@@ -148,7 +152,26 @@ impl Graph {
             }
         }
         let copies = places.iter().map(|p| copied(&builder.copies, &variables, p)).collect();
-        Ok(Graph { places, edges, initial, entries, variables, trusts, summarises, constants, copies })
+        let counts = false;
+        let mut graph = Graph {
+            places,
+            edges,
+            initial,
+            entries,
+            variables,
+            trusts,
+            summarises,
+            counts,
+            constants,
+            copies,
+        };
+        graph.counts = reading.counting && crate::counting::count(program, &mut graph);
+        Ok(graph)
+    }
+
+    /// The reading, as far as it matters.
+    pub fn reading(&self) -> Reading {
+        Reading { trusting: self.trusts, summarising: self.summarises, counting: self.counts }
     }
 
     /// The templates that threads run at the start, and whether any number of them does.

@@ -13,6 +13,7 @@ use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::abstraction::{Abstraction, Cube, edge, edge_count};
 use crate::edges::{Graph, Reading, To};
+use crate::facts::{Facts, find};
 use crate::predicates::{Predicate, Predicates};
 use crate::refine::{Move, Simulated, beginnings, discover, late_reason, simulate};
 use crate::render::{Rendered, render};
@@ -55,10 +56,13 @@ pub struct Proof {
     pub rounds: usize,
     /// Who proved the abstraction.
     pub engine: String,
+    /// What was known before the abstraction.
+    pub facts: Facts,
 }
 
 /// Tries to prove that no violation can happen, with one [`Reading`] after another: first with arrays as a whole, then with their parts; first with
-/// every computed access inside its object as a part of the proof, then taking it for granted. The predicates that are offered are used from the first round on. The graph that the result is about comes with it.
+/// every computed access inside its object as a part of the proof, then taking it for granted. Cheap facts come before that ([`crate::facts`]): where these rule all violations out,
+/// nothing else is tried. The predicates that are offered are used from the first round on. The graph that the result is about comes with it.
 pub fn attempt(
     program: &Program,
     offered: &[Predicate],
@@ -67,19 +71,43 @@ pub fn attempt(
 ) -> Result<(Graph, Ended), Unknown> {
     let mut graphs: Vec<Graph> = Vec::new();
     let mut last = None;
-    for (trusting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
-        match Graph::of(program, Reading { trusting, summarising }) {
-            Ok(graph) if graph.trusts == trusting && graph.summarises == summarising => graphs.push(graph),
-            Ok(_) => {}
-            Err(why) => last = Some(Err(Unknown::Inconclusive(why))),
+    for counting in [false, true] {
+        for (trusting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
+            let reading = Reading { trusting, summarising, counting };
+            match Graph::of(program, reading) {
+                Ok(graph) if graph.reading() == reading => graphs.push(graph),
+                Ok(_) => {}
+                Err(why) => last = Some(Err(Unknown::Inconclusive(why))),
+            }
         }
     }
-    let mut left = graphs.len() as u32;
+    let mut known = Vec::new();
     for graph in graphs {
+        // Most are found soon or not at all.
+        let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 5).min(LONGEST_FACTS));
+        let facts = match find(program, &graph, &limits.part().timeout(most)) {
+            Ok(facts) => facts,
+            Err(_) => {
+                limits.check()?;
+                Facts::none(&graph)
+            }
+        };
+        if facts.rule_all_out(&graph)
+            && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
+        {
+            return Ok((graph, Ended::Proved(proof)));
+        }
+        // Counting is of no use to the abstraction.
+        if !graph.counts {
+            known.push((graph, facts));
+        }
+    }
+    let mut left = known.len() as u32;
+    for (graph, facts) in known {
         let share = limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
         left -= 1;
         let part = if left == 0 { limits.part() } else { limits.part().timeout(share) };
-        match prove(program, &graph, offered, &part, watch) {
+        match prove(program, &graph, offered, &facts, &part, watch) {
             Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
             // What a whole array hides, its parts may show to be impossible.
             Ok(Ended::Found(run, values)) => {
@@ -98,6 +126,8 @@ pub fn attempt(
     last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
 }
 
+/// How long facts are looked for.
+const LONGEST_FACTS: Duration = Duration::from_secs(10);
 /// How long a proof is tried before the next reading is.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 
@@ -116,11 +146,12 @@ const MOST_ROUNDS: usize = 200;
 /// The most predicates.
 const MOST_PREDICATES: usize = 40;
 
-/// Tries to prove that no violation can happen, beginning with these predicates.
+/// Tries to prove that no violation can happen, beginning with these predicates, and without the violations that facts rule out.
 pub fn prove(
     program: &Program,
     graph: &Graph,
     offered: &[Predicate],
+    facts: &Facts,
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<Ended, Unknown> {
@@ -134,7 +165,10 @@ pub fn prove(
     for number in 1..=MOST_ROUNDS {
         let began = Instant::now();
         let mut never = (0..edge_count(graph))
-            .map(|n| abstraction.facts(program, graph, &predicates, n, limits))
+            .map(|n| match facts.impossible.contains(&n) {
+                true => Ok(vec![Vec::new()]),
+                false => abstraction.facts(program, graph, &predicates, n, limits),
+            })
             .collect::<Result<Vec<_>, _>>()?;
         never.iter_mut().zip(&more).for_each(|(facts, more)| facts.extend(more.iter().cloned()));
         let rendered = render(program, graph, &predicates.list, &never);
@@ -171,6 +205,7 @@ pub fn prove(
                 abstract_proof,
                 rounds: number,
                 engine: outcome.answered_by(),
+                facts: facts.clone(),
             })));
         }
         let Some(trace) = outcome.trace() else {
@@ -197,18 +232,18 @@ pub fn prove(
                 let place = line(program, graph, &moves[last]);
                 let place = place.map_or("the start".into(), |line| format!("line {line}"));
                 round.run.truncate(round.run.len() - (moves.len() - 1 - last).min(round.run.len()));
-                let mut facts = 0;
+                let mut missing = 0;
                 for (m, seen) in moves.iter().zip(&seen).take(last + 1) {
                     let known = &never[m.edge];
                     for cube in facts_against(program, graph, &predicates.list, m.edge, seen, limits)? {
                         if !known.contains(&cube) && !more[m.edge].contains(&cube) {
                             more[m.edge].push(cube);
-                            facts += 1;
+                            missing += 1;
                         }
                     }
                 }
-                if facts > 0 {
-                    round.then = format!("a run stops at {place}: {}", plural(facts, "more fact"));
+                if missing > 0 {
+                    round.then = format!("a run stops at {place}: {}", plural(missing, "more fact"));
                     watch(&round);
                     continue;
                 }

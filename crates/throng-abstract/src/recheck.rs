@@ -46,18 +46,21 @@ pub fn check_edge(
         // Some bit is set.
         plain.solver.add_clause_reuse(&mut word.clone());
     }
+    let mut known: FxHashMap<(u32, Side), Lit> = FxHashMap::default();
     for (n, cube) in cubes.iter().enumerate() {
         limits.check()?;
         let mut assumptions = Vec::new();
-        for &(p, side, value) in cube {
-            let Some(p) = list.get(p as usize) else { return Ok(Some(n)) };
-            let word = match side {
-                Side::Before => plain.word(&p.expr, false),
-                Side::After => plain.word_after(&p.expr, false),
-                Side::OtherBefore => plain.word(&p.expr, true),
-                Side::OtherAfter => plain.word_after(&p.expr, true),
-            };
-            let some = plain.some(&word);
+        for &(number, side, value) in cube {
+            let Some(p) = list.get(number as usize) else { return Ok(Some(n)) };
+            let some = *known.entry((number, side)).or_insert_with(|| {
+                let word = match side {
+                    Side::Before => plain.word(&p.expr, false),
+                    Side::After => plain.word_after(&p.expr, false),
+                    Side::OtherBefore => plain.word(&p.expr, true),
+                    Side::OtherAfter => plain.word_after(&p.expr, true),
+                };
+                plain.some(&word)
+            });
             assumptions.push(if value { some } else { !some });
         }
         let found = plain.solver.solve_limited(&assumptions);

@@ -179,6 +179,13 @@ impl Variables {
         self.written = written;
     }
 
+    /// A variable that no thread sees, and that is 0 at the start.
+    pub(crate) fn counter(&mut self, name: String) -> u32 {
+        let ty = Int::new(8, true);
+        self.list.push(Variable { name, ty, template: None, initial: Some(0), register: None });
+        self.list.len() as u32 - 1
+    }
+
     /// The variable at an address, for a thread of this template.
     pub fn cell(&self, template: usize, a: i64) -> Option<u32> {
         self.shared.get(&a).or_else(|| self.private.get(&(template, a))).copied()

@@ -355,6 +355,22 @@ pub struct Template {
     pub representatives: Vec<Option<Vec<i64>>>,
 }
 
+impl Template {
+    /// Whether a thread can come to an instruction more than once.
+    fn repeats(&self, at: usize) -> bool {
+        let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
+        while let Some(pc) = work.pop() {
+            if pc == at {
+                return true;
+            }
+            if pc < seen.len() && !std::mem::replace(&mut seen[pc], true) {
+                work.extend(next(&self.code, pc));
+            }
+        }
+        false
+    }
+}
+
 /// An object in shared memory with a fixed place.
 #[derive(Clone, Debug)]
 pub struct Object {
@@ -456,19 +472,29 @@ impl Program {
         matches!(self.start, Start::One(_))
             && self.templates.iter().any(|t| {
                 let spawns = t.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
-                spawns.into_iter().any(|(at, _)| {
-                    let (mut work, mut seen) = (next(&t.code, at), vec![false; t.code.len()]);
-                    while let Some(pc) = work.pop() {
-                        if pc == at {
-                            return true;
-                        }
-                        if pc < seen.len() && !std::mem::replace(&mut seen[pc], true) {
-                            work.extend(next(&t.code, pc));
-                        }
-                    }
-                    false
-                })
+                spawns.into_iter().any(|(at, _)| t.repeats(at))
             })
+    }
+
+    /// Whether at most one thread ever runs a template: the first, or one that is started at a single place to which such a thread comes once.
+    pub fn runs_once(&self, template: usize) -> bool {
+        let Start::One(first) = self.start else { return false };
+        let mut template = template;
+        // A chain of parents that does not come to an end does not begin with the first thread.
+        for _ in 0..=self.templates.len() {
+            let mut sites = self.templates.iter().enumerate().flat_map(|(by, t)| {
+                let starts = move |i: &Instr| matches!(i, Instr::Spawn(child, ..) if *child == template);
+                t.code.iter().enumerate().filter(move |(_, i)| starts(i)).map(move |(at, _)| (by, at))
+            });
+            match (sites.next(), sites.next()) {
+                (None, _) => return template == first,
+                (Some((by, at)), None) if template != first && !self.templates[by].repeats(at) => {
+                    template = by;
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The template of the thread that only starts others, any number of them, if there is one.

@@ -3,6 +3,8 @@
 //! [`locksets`] computes, for each instruction, the locks that are held whenever a thread comes there, and [`check`] decides whether given sets are right and
 //! rule out every race: that is the certificate and its checker. Accesses through pointers that are not known are left to other engines.
 
+pub mod order;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::goto::{Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, next, writes};
@@ -366,7 +368,7 @@ int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mute
 pthread_mutex_t m, n; int x, a[4];
 ";
 
-    fn program(body: &str) -> Program {
+    pub(super) fn program(body: &str) -> Program {
         let main = "int main(void) { pthread_t t; x = 7; while (1) pthread_create(&t, 0, f, 0); }";
         let text = format!("{HEAD}void *f(void *p) {{ {body} return 0; }}\n{main}\n");
         let mut options = Options::default();

@@ -108,6 +108,10 @@ fn check_safe(
             let why = "the set is spread over workers, which check it where it is".to_string();
             Err(Flaw::NotForThisModel(why))
         }
+        Certificate::OfSource(_) => {
+            let why = "the proof is about the source, and has a checker of its own".to_string();
+            Err(Flaw::NotForThisModel(why))
+        }
     }
 }
 

@@ -92,6 +92,8 @@ pub enum Certificate {
     Localised(Arc<Vec<LocalProof>>),
     /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them has checked its part; here is only how large it is.
     Spread(Arc<Spread>),
+    /// A proof about the program that the model was made of, in a form of its own. A checker of its own has accepted it; here is only what it is.
+    OfSource(Arc<SourceProof>),
 }
 
 /// Evidence about a localised model.
@@ -278,6 +280,7 @@ impl Certificate {
             Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),
             Certificate::Quotient(_, proof) | Certificate::Reduced(_, proof) => proof.measure(),
             Certificate::Spread(spread) => ("spread", spread.members as usize),
+            Certificate::OfSource(proof) => (proof.kind, proof.size),
             Certificate::Localised(parts) => {
                 ("localised", parts.iter().map(|part| part.proof.measure().1).sum())
             }
@@ -298,9 +301,25 @@ impl Certificate {
             Certificate::Quotient(_, inner) | Certificate::Reduced(_, inner) => return inner.identity(),
             Certificate::Localised(parts) => Arc::as_ptr(parts).addr(),
             Certificate::Spread(spread) => Arc::as_ptr(spread).addr(),
+            Certificate::OfSource(proof) => Arc::as_ptr(proof).addr(),
         };
         (discriminant(self), address)
     }
+}
+
+/// What a proof in a form of its own is, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceProof {
+    /// A short name: `locksets`.
+    pub kind: &'static str,
+    /// How many members it has.
+    pub size: usize,
+    /// What one member is called: `instruction`.
+    pub member: &'static str,
+    /// What the members are and why they prove the verdict.
+    pub words: String,
+    /// What its checker has to see, in order.
+    pub obligations: [&'static str; 3],
 }
 
 /// A closed set in parts, one with each worker.

@@ -70,6 +70,7 @@ impl<'a> Covering<'a> {
             | Certificate::Reduced(..)
             | Certificate::Refutation(_)
             | Certificate::Spread(_)
+            | Certificate::OfSource(_)
             | Certificate::Localised(_) => Box::new(std::iter::empty()),
         }
     }
@@ -89,6 +90,7 @@ fn covers(certificate: &Certificate) -> bool {
         | Certificate::Reduced(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
+        | Certificate::OfSource(_)
         | Certificate::Localised(_) => false,
     }
 }

@@ -417,8 +417,6 @@ impl<'a> Job<'a> {
             assumptions: Vec::new(),
             most_threads: None,
             certificate: None,
-            predicates: None,
-            locksets: None,
             strict: self.strict,
             problem,
             subject,

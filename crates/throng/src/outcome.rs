@@ -45,10 +45,6 @@ pub struct Outcome {
     pub assumptions: Vec<String>,
     /// How many threads there are at most at a time, where the program starts them itself and this is known beforehand.
     pub most_threads: Option<u32>,
-    /// How many predicates a proof by predicate abstraction has, which rules out everything that is asked for; its own checker has checked it.
-    pub predicates: Option<usize>,
-    /// How many instructions a proof by locksets compares, which rules out all races; its own checker has checked it.
-    pub locksets: Option<usize>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
     /// Whether a vacuous proof counts as none, see [`crate::Job::strict`].

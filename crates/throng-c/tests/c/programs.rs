@@ -299,3 +299,29 @@ fn no_text_makes_the_reader_panic() {
     }
     assert!(accepted > 0, "some are still programs");
 }
+
+#[test]
+fn templates_that_one_thread_runs_at_most() {
+    let text = "typedef unsigned long pthread_t;
+        int pthread_create(pthread_t *, void *, void *(*)(void *), void *);
+        void *grandchild(void *p) { return 0; }
+        void *child(void *p) { pthread_t t; pthread_create(&t, 0, grandchild, 0); return 0; }
+        void *twice(void *p) { return 0; }
+        void *often(void *p) { return 0; }
+        int main(void) {
+          pthread_t t;
+          pthread_create(&t, 0, child, 0);
+          pthread_create(&t, 0, twice, 0);
+          pthread_create(&t, 0, twice, 0);
+          while (1) pthread_create(&t, 0, often, 0);
+        }";
+    let read = read(Source::new("a.i", text), text.into(), &Options::default());
+    let program = read.map_err(|r| r.diagnostics).unwrap().program;
+    let once: Vec<(&str, bool)> =
+        (0..program.templates.len()).map(|t| (&*program.templates[t].name, program.runs_once(t))).collect();
+    for (name, expected) in
+        [("main", true), ("child", true), ("grandchild", true), ("twice", false), ("often", false)]
+    {
+        assert!(once.contains(&(name, expected)), "{name}: {once:?}");
+    }
+}

@@ -87,7 +87,7 @@ impl Numbers {
                 self.see_all(model, proof);
             }
             // Its members are elsewhere.
-            Certificate::Spread(_) => {}
+            Certificate::Spread(_) | Certificate::OfSource(_) => {}
             Certificate::Localised(parts) => {
                 for LocalProof { map, at, proof } in &**parts {
                     self.shared.insert(map.shared);
@@ -432,6 +432,9 @@ fn set<'a>(
         },
         Certificate::Spread(_) => {
             return Err("the set is spread over the workers that found it and was not collected".into());
+        }
+        Certificate::OfSource(_) => {
+            return Err("the proof is about the source, and has a file of its own".into());
         }
         Certificate::Localised(parts) => {
             let part = |part: &'a LocalProof| {

@@ -67,6 +67,7 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
         | Certificate::Reduced(..)
         | Certificate::Refutation(_)
         | Certificate::Spread(_)
+        | Certificate::OfSource(_)
         | Certificate::Localised(_) => {
             return Err(Flaw::NotForThisModel("this kind of evidence is not about localised models".into()));
         }

@@ -249,7 +249,8 @@ impl<'a> Closed<'a> {
         // Where states are sets, a bystander that stays may have to be rounded as well.
         let paired = after.with_all(&numbers);
         let stay = step.others == Bystanders::Stay && (exact || bystanders.beyond(&paired).is_none());
-        let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        // Of most steps few bystanders become something else.
+        let (mut fates, mut movers): (FxHashMap<u32, Vec<u32>>, _) = (FxHashMap::default(), Bits::default());
         if !stay {
             for b in bystanders.iter() {
                 ticker.tick()?;
@@ -258,14 +259,20 @@ impl<'a> Closed<'a> {
                 if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
                     return Err(grows());
                 }
-                fates.insert(b, self.numbers(&found).map_or_else(|| self.missing(to, &found), Ok)?);
+                if found != [before] {
+                    movers.insert(b);
+                    fates.insert(b, self.numbers(&found).map_or_else(|| self.missing(to, &found), Ok)?);
+                }
             }
         }
         let moved = |set: &Bits| -> Bits {
-            match stay {
-                true => set.clone(),
-                false => set.iter().flat_map(|b| fates[&b].iter().copied()).collect(),
+            let moving = set.and(&movers);
+            if moving.is_empty() {
+                return set.clone();
             }
+            let mut after: Bits = moving.iter().flat_map(|b| fates[&b].iter().copied()).collect();
+            after.absorb(&set.minus(&moving));
+            after
         };
         let all_moved = moved(bystanders);
         if let Some(b) = all_moved.beyond(&after.all) {

@@ -221,7 +221,11 @@ pub(super) fn check(
         .replay
         .as_ref()
         .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
-    let certificate = args.certificate.as_ref().map(|path| abstraction.write(path, console));
+    let ordered = deadlock::ordered(&read.loaded).filter(|_| outcome.is_safe());
+    let certificate = args.certificate.as_ref().map(|path| match &ordered {
+        Some(order) => deadlock::write(path, &read.loaded, order),
+        None => abstraction.write(path, console),
+    });
     let witness = args.witness.as_ref().map(|path| witness::write(path, args, &read, &outcome, console));
     [Some(printed), html, sarif, replay, certificate, witness]
         .into_iter()
@@ -245,12 +249,20 @@ fn decide(
     if args.search.engine == Engine::Auto && abstraction.applies() {
         engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
     }
-    if read.loaded.question.deadlock {
-        engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
+    let auto = args.search.engine == Engine::Auto;
+    match deadlock::ordered(&read.loaded).filter(|_| auto) {
+        Some(order) => {
+            deadlock::ask(&mut read.problem);
+            engine = Box::new(deadlock::Proved(order));
+        }
+        None if read.loaded.question.deadlock => {
+            engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
+        }
+        None => {}
     }
     let locksets = (args.search.engine == Engine::Auto).then(|| locksets::prove(&read.loaded)).flatten();
-    if locksets.is_some() {
-        engine = Box::new(locksets::Proved);
+    if let Some(accesses) = locksets {
+        engine = Box::new(locksets::Proved(accesses));
     }
     let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)
@@ -263,8 +275,9 @@ fn decide(
     let mut outcome = job.check_by(&*engine, limits)?;
     outcome.assumptions = assumptions(read, &outcome);
     if locksets.is_some() {
-        locksets::report(locksets, &mut outcome);
+        locksets::report(&mut outcome);
     }
+    deadlock::report(&mut outcome);
     Ok((outcome, abstraction))
 }
 
@@ -295,7 +308,10 @@ fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
 /// `throng certify x.c CERT`: whether the certificate stands; `Err`: it, or the program, cannot be read.
 pub(super) fn certify(args: &CertifyArgs, bytes: &[u8], limits: &Limits) -> Result<Certification, Failure> {
     let read = read(&args.input, &args.question, &[])?;
-    Ok(abstraction::certify(&read.loaded, bytes, limits))
+    Ok(match deadlock::is_one(bytes) {
+        true => deadlock::certify(&read.loaded, bytes),
+        false => abstraction::certify(&read.loaded, bytes, limits),
+    })
 }
 
 /// `throng translate x.c --to goto`, `--to bp` and `--to dot`

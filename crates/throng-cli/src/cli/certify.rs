@@ -101,8 +101,8 @@ fn about_c(
                 "why": done.as_ref().err().map(ToString::to_string),
                 "threads": "any number",
                 "safe": done.as_ref().ok().map(|d| &d.properties),
-                "predicates": done.as_ref().ok().map(|d| d.checked.predicates),
-                "facts": done.as_ref().ok().map(|d| d.checked.facts),
+                "predicates": done.as_ref().ok().map(|d| d.sizes.0),
+                "facts": done.as_ref().ok().map(|d| d.sizes.1),
                 "assumptions": done.as_ref().ok().map(|d| &d.assumptions),
                 "bytes": bytes.len(),
                 "seconds": seconds,
@@ -113,11 +113,7 @@ fn about_c(
         (Ok(found), false) => {
             let mut out = format!("{word}  {}\n", args.input.file.display());
             for name in &found.properties {
-                out.push_str(&format!(
-                    "SAFE   {name}  by abstraction, {}, {}\n",
-                    plural(found.checked.predicates as u64, "predicate"),
-                    plural(found.checked.facts as u64, "fact")
-                ));
+                out.push_str(&format!("SAFE   {name}  {}\n", found.how));
             }
             out.push_str(&format!("initial: {}\nthreads: any number\n", found.initial));
             out.push_str(&format!("assumes: {}\n", found.assumptions.join("; ")));

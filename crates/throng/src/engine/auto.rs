@@ -51,21 +51,33 @@ const FIRST_SHARE: u64 = 1 << 18;
 /// The same if all take turns: a bug that is found at once does not wait for a proof attempt that fails.
 const FIRST_TURN: u64 = 1 << 14;
 
-/// Pair views either prove soon or not at all: how many shares they get at once. With a bound `explicit` proves, too, and shares are equal.
-const WEIGHT_OF_PAIRS: u64 = 16;
+/// Rounds with larger shares are late: what is found soon has been found.
+const LAST_EARLY_SHARE: u64 = 1 << 18;
+
+/// Weights are counted in this part of a share.
+const SHARE: u64 = 4;
+
+/// Pair views either prove soon or not at all, and resume where they stopped: how much they get at once. With a bound `explicit` proves, too, and shares are equal.
+const WEIGHT_OF_PAIRS: u64 = 16 * SHARE;
+
+/// The same in early rounds if all take turns.
+const TURNS_OF_PAIRS: u64 = 4 * SHARE;
 
 /// The same for `reachability`, if it is asked for what only it can answer.
-const WEIGHT_OF_REACHABILITY: u64 = 64;
+const WEIGHT_OF_REACHABILITY: u64 = 64 * SHARE;
 
-/// The same if all take turns.
-const TURNS_OF_PAIRS: u64 = 4;
+/// The same for `explicit` in late rounds, unless it can prove.
+const WEIGHT_OF_EXPLICIT: u64 = 1;
+
+/// A tick of `explicit` takes as long as about so many of another engine.
+const SLOWNESS_OF_EXPLICIT: u64 = 16;
 
 /// How much larger the next round is.
 const GROWTH: u64 = 4;
 
-/// Ticks for finding a run with fewer threads: so many times what has been given out until there was one, between these two.
+/// Time for finding a run with fewer threads: so many times what has been given out until there was one, between these two numbers of ticks.
 const POLISH: u64 = 4;
-const LEAST_POLISH: u64 = 1 << 18;
+const LEAST_POLISH: u64 = 1 << 16;
 const MOST_POLISH: u64 = 1 << 22;
 
 impl Auto {
@@ -95,12 +107,14 @@ impl Algorithm for Auto {
         let mut refute = participants(&refuters);
         if problem.bound == Bound::Any {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+            prove[0].late = WEIGHT_OF_PAIRS;
+            refute[0].late = WEIGHT_OF_EXPLICIT;
         }
         if Reachability::takes(problem) {
             // What asks about single markings is mostly decided by it, and soon.
             let first = problem.targets.iter().any(|t| t.formula.is_some());
-            let weight = if first { WEIGHT_OF_REACHABILITY } else { 1 };
-            refute.insert(usize::from(!first), Participant { engine: &reachability, weight });
+            let weight = if first { WEIGHT_OF_REACHABILITY } else { SHARE };
+            refute.insert(usize::from(!first), Participant::new(&reachability, weight));
         }
         if self.jobs < 2 {
             let mut turns = Vec::new();
@@ -119,15 +133,26 @@ impl Algorithm for Auto {
     }
 }
 
-/// An engine of the portfolio, and how large its shares are.
+/// An engine of the portfolio, and how large its part is, counted in [`SHARE`].
 #[derive(Clone, Copy)]
 struct Participant<'a> {
     engine: &'a dyn Algorithm,
+    /// In early rounds.
     weight: u64,
+    /// In late rounds.
+    late: u64,
+    /// The ticks that it got last.
+    had: u64,
+}
+
+impl<'a> Participant<'a> {
+    fn new(engine: &'a dyn Algorithm, weight: u64) -> Participant<'a> {
+        Participant { engine, weight, late: weight, had: 0 }
+    }
 }
 
 fn participants(engines: &[Box<dyn Algorithm + Send>]) -> Vec<Participant<'_>> {
-    engines.iter().map(|engine| Participant { engine: &**engine, weight: 1 }).collect()
+    engines.iter().map(|engine| Participant::new(&**engine, SHARE)).collect()
 }
 
 /// What is known so far, shared by all engines.
@@ -218,10 +243,16 @@ impl<'a> Portfolio<'a> {
         let mut running = participants.to_vec();
         while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
             let last = running.len() == 1;
-            running.retain(|participant| {
-                // The last engine of a side need not share.
-                let (limits, work) = (self.limits.part(), share.saturating_mul(participant.weight));
+            running.retain_mut(|participant| {
+                let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
+                let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
+                // Most engines start anew: the same again would find the same.
+                if work <= participant.had && !last && share < u64::MAX {
+                    return true;
+                }
+                participant.had = work;
                 self.given.fetch_add(work, Ordering::Relaxed);
+                // The last engine of a side need not share.
                 let limits = if last { limits } else { limits.work(work) };
                 self.ask(participant.engine, &limits)
             });
@@ -244,7 +275,9 @@ impl<'a> Portfolio<'a> {
         let targets = open.iter().map(|&i| self.problem.targets[i].clone()).collect();
         let problem = Problem { targets, ..self.problem.clone() };
         let began = Instant::now();
-        let listener = Listener { portfolio: self, open: &open, engine: engine.name() };
+        let polishing = AtomicU64::new(0);
+        let listener =
+            Listener { portfolio: self, open: &open, engine: engine.name(), polishing: &polishing };
         let quotient = self.quotient.as_ref().filter(|_| !exact && engine.name() != Engine::Explicit.name());
         let answer = run_on(quotient, engine, &problem, limits, &listener);
         let mut again = false;
@@ -262,8 +295,10 @@ impl<'a> Portfolio<'a> {
                 verdict => offers.push((i, verdict)),
             }
         }
-        self.offer(&offers, engine.name());
-        let seconds = began.elapsed().as_secs_f64();
+        self.offer(&offers, engine.name(), &polishing);
+        // Looking for a better run is the work of another engine.
+        let elsewhere = Duration::from_nanos(polishing.into_inner());
+        let seconds = began.elapsed().saturating_sub(elsewhere).as_secs_f64();
         let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
         self.state().record(attempt);
         again
@@ -281,8 +316,8 @@ impl<'a> Portfolio<'a> {
             || self.auto.stop_at_first && state.verdicts.iter().any(found)
     }
 
-    /// Accepts verdicts if they pass the check; stops all engines when no target is open any more.
-    fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str) {
+    /// Accepts verdicts if they pass the check; stops all engines when no target is open any more. Nanoseconds for finding better runs are added to `polishing`.
+    fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str, polishing: &AtomicU64) {
         let open = self.open();
         let offers: Vec<(usize, &Verdict)> = verdicts
             .iter()
@@ -312,7 +347,7 @@ impl<'a> Portfolio<'a> {
                 self.state().withdrawn.push(verdict.clone());
                 continue;
             }
-            let decided = self.polish(i, verdict, engine);
+            let decided = self.polish(i, verdict, engine, polishing);
             self.state().verdicts[i].get_or_insert(decided);
         }
         if self.is_decided() {
@@ -321,7 +356,13 @@ impl<'a> Portfolio<'a> {
     }
 
     /// A run with the fewest threads instead of just any, if that is quickly found.
-    fn polish(&self, target: usize, verdict: &Verdict, engine: &'static str) -> Decided {
+    fn polish(
+        &self,
+        target: usize,
+        verdict: &Verdict,
+        engine: &'static str,
+        polishing: &AtomicU64,
+    ) -> Decided {
         let decided = |verdict: &Verdict, fewest| Decided { verdict: verdict.clone(), by: engine, fewest };
         let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
         if engine == Engine::Explicit.name() {
@@ -335,9 +376,16 @@ impl<'a> Portfolio<'a> {
         let explicit = Engine::Explicit.build(&settings);
         let targets = vec![self.problem.targets[target].clone()];
         let problem = Problem { targets, ..self.problem.clone() };
-        let given = self.given.load(Ordering::Relaxed).saturating_mul(POLISH);
+        let given = self.given.load(Ordering::Relaxed).saturating_mul(POLISH) / SLOWNESS_OF_EXPLICIT;
         let work = given.clamp(LEAST_POLISH, MOST_POLISH);
+        let began = Instant::now();
         let better = explicit.run(&problem, &self.limits.part().work(work), &super::Silent);
+        let (outcome, took) = ("looked for a run with fewer threads".to_string(), began.elapsed());
+        polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+        // It was about one target only.
+        let statistics = Statistics { complete_up_to: None, ..better.statistics };
+        let seconds = took.as_secs_f64();
+        self.state().record(Attempt { engine: Engine::Explicit.name(), outcome, seconds, statistics });
         match better.verdicts.first() {
             Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], better).is_ok() => {
                 decided(better, true)
@@ -384,6 +432,7 @@ struct Listener<'b, 'a> {
     portfolio: &'b Portfolio<'a>,
     open: &'b [usize],
     engine: &'static str,
+    polishing: &'b AtomicU64,
 }
 
 impl Watch for Listener<'_, '_> {
@@ -393,7 +442,7 @@ impl Watch for Listener<'_, '_> {
 
     fn found(&self, target: usize, verdict: &Verdict) {
         if let Some(&target) = self.open.get(target) {
-            self.portfolio.offer(&[(target, verdict)], self.engine);
+            self.portfolio.offer(&[(target, verdict)], self.engine, self.polishing);
         }
     }
 }

@@ -50,9 +50,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
             size: 0,
             member: "minimal configuration",
             words: vec![
-                "No configuration is bad. Either nothing is asked for that could be, or what would be was ruled out before the search: of a C program, \
-                 by predicate abstraction, whose proof has a certificate and a checker of its own."
-                    .into(),
+                "No configuration is bad: nothing is asked for that could be.".into(),
             ],
             obligations: [
                 "no configuration is bad",
@@ -130,6 +128,14 @@ pub fn explain(certificate: &Certificate) -> Explained {
             explained.covers = false;
             explained
         }
+        Certificate::OfSource(proof) => Explained {
+            kind: proof.kind,
+            size: proof.size,
+            member: proof.member,
+            words: vec![proof.words.clone()],
+            obligations: proof.obligations,
+            covers: false,
+        },
     }
 }
 
@@ -301,23 +307,11 @@ fn products(products: &Products) -> Explained {
     }
 }
 
-/// What kind of proof it is, how many members it has, and what one is called.
-pub fn kind(report: &Outcome, certificate: &Certificate) -> (&'static str, usize, &'static str) {
-    match (report.predicates, report.locksets) {
-        (Some(predicates), _) => ("predicate abstraction", predicates, "predicate"),
-        (None, Some(accesses)) => ("locksets", accesses, "instruction"),
-        (None, None) => {
-            let Explained { kind, size, member, .. } = explain(certificate);
-            (kind, size, member)
-        }
-    }
-}
-
 /// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
 pub fn line(report: &Outcome, target: usize) -> String {
     match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {
-            let (kind, size, member) = kind(report, certificate);
+            let Explained { kind, size, member, .. } = explain(certificate);
             format!("{kind}: {}", plural(size as u64, member))
         }
         Verdict::Unsafe(trace) => {

@@ -214,10 +214,10 @@ pub(super) fn to_text(document: &impl Serialize) -> String {
     text
 }
 
-fn evidence_of(report: &Outcome, verdict: &Verdict) -> Option<Evidence> {
+fn evidence_of(verdict: &Verdict) -> Option<Evidence> {
     match verdict {
         Verdict::Safe(certificate) => {
-            let (kind, size, _) = evidence::kind(report, certificate);
+            let evidence::Explained { kind, size, .. } = evidence::explain(certificate);
             Some(Evidence { kind, size })
         }
         Verdict::Unsafe(trace) => Some(Evidence { kind: "run", size: trace.steps.len() }),
@@ -252,7 +252,7 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
                     Verdict::Unknown(_) => None,
                     _ => report.shown().by.get(i).copied().flatten().or(Some(by)),
                 },
-                evidence: evidence_of(report, verdict),
+                evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 fewest: trace.as_ref().map(|_| report.shown().has_fewest(&report.problem, i)),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
-use throng_abstract::certificate::{self, Checked, Document};
+use throng_abstract::certificate::{self, Checked, Document, Stated};
 use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
@@ -16,8 +16,8 @@ use throng_c::goto::{BinOp, Expr, Instr, Violation};
 use throng_check::certify::Fault;
 use throng_lang::load::Rejected;
 use throng_model::limits::Limits;
-use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Certificate, Unknown, Verdict};
+use throng_model::problem::Problem;
+use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 
 /// What answers of this engine are signed with.
 const NAME: &str = "abstraction";
@@ -28,8 +28,10 @@ const ALONE: Duration = Duration::from_secs(60);
 pub(in super::super) struct Shown {
     /// The properties that cannot be violated.
     pub(in super::super) properties: Vec<String>,
-    /// What was proved again.
-    pub(in super::super) checked: Checked,
+    /// How, in words.
+    pub(in super::super) how: String,
+    /// How many predicates and facts it has.
+    pub(in super::super) sizes: (usize, usize),
     /// Where threads start.
     pub(in super::super) initial: String,
     /// What it takes for granted.
@@ -111,11 +113,15 @@ impl Attempt {
                     });
                     return false;
                 }
-                let said = format!(
+                let mut said = format!(
                     "proved by predicate abstraction: {}, {}",
                     plural(proof.predicates.len() as u64, "predicate"),
                     plural(proof.rounds as u64, "round")
                 );
+                if !proof.facts.predicates.is_empty() {
+                    let facts = proof.facts.predicates.len() as u64;
+                    said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
+                }
                 self.note(|f| {
                     (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed())
                 });
@@ -145,7 +151,7 @@ impl Attempt {
         }
     }
 
-    /// Says what became of it; and makes the evidence in the outcome that which was checked.
+    /// Says what became of it, and what a proof takes for granted.
     pub(super) fn report(&self, outcome: &mut Outcome, console: &Console) {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if self.verbose {
@@ -153,11 +159,6 @@ impl Attempt {
         }
         let proved = found.document.is_some() && outcome.is_safe();
         if proved {
-            // Nothing is left to reach: the abstraction rules it out, and its certificate was checked.
-            outcome.predicates = found.document.as_ref().map(|d| d.predicates.len());
-            for target in &mut outcome.problem.targets {
-                *target = Target::covering(target.name.clone(), Vec::new());
-            }
             for assumption in assumed(&self.loaded.program, found.document.as_ref()) {
                 if !outcome.assumptions.iter().any(|a| a == assumption) {
                     outcome.assumptions.push(assumption.into());
@@ -265,6 +266,21 @@ fn line(round: &Round) -> String {
     text
 }
 
+/// What a proof by abstraction is.
+fn words(predicates: &[String], facts: &[String]) -> String {
+    let kept = match predicates {
+        [] => "Only the places of threads are kept, and no values.".into(),
+        list => format!("Only the truth of these comparisons is kept, for each thread: {}.", list.join("; ")),
+    };
+    let known = match facts {
+        [] => String::new(),
+        list => format!(" These were shown to hold at places of the program before: {}.", list.join("; ")),
+    };
+    format!(
+        "{kept}{known} What is left is a Boolean program that can do all that the program can, and more; a proof for any number of threads shows that it does not fail."
+    )
+}
+
 /// Abstraction beside another engine, or before it.
 pub(super) struct WithAbstraction {
     then: Box<dyn Algorithm + Send>,
@@ -277,12 +293,32 @@ impl WithAbstraction {
     }
 
     fn proved(&self, problem: &Problem) -> Answer {
-        let safe = Verdict::Safe(Certificate::Upward(Arc::new(Vec::new())));
+        let mut proof = SourceProof {
+            kind: "predicate abstraction",
+            size: 0,
+            member: "predicate",
+            words: String::new(),
+            obligations: [
+                "no step of the program does what a fact about its path excludes",
+                "the Boolean program allows everything that the facts do not exclude",
+                "no run of the Boolean program fails, for any number of threads",
+            ],
+        };
+        let mut checking = Duration::ZERO;
+        self.attempt.note(|found| {
+            checking = found.checking;
+            if let Some(document) = &found.document {
+                let texts = |list: &[Stated]| list.iter().map(|p| p.text.clone()).collect::<Vec<String>>();
+                let (kept, facts) = (texts(&document.predicates), texts(&document.facts.predicates));
+                proof.size = kept.len() + facts.len();
+                proof.words = words(&kept, &facts);
+            }
+        });
+        let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
         let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
         answer.by = vec![Some(NAME); problem.targets.len()];
         // By the checker of proofs by abstraction.
-        answer.checked = self.attempt.checks;
-        self.attempt.note(|found| answer.checking = found.checking);
+        (answer.checked, answer.checking) = (self.attempt.checks, checking);
         answer
     }
 }
@@ -352,5 +388,11 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certifi
     let mut assumptions = loaded.assumptions(&Default::default());
     assumptions.extend(assumed(&loaded.program, Some(&document)).into_iter().map(String::from));
     let initial = loaded.problem().initial_text;
-    Ok(Shown { properties: document.safe, checked, initial, assumptions })
+    let Checked { predicates, facts } = checked;
+    let how = format!(
+        "by abstraction, {}, {}",
+        plural(predicates as u64, "predicate"),
+        plural(facts as u64, "fact")
+    );
+    Ok(Shown { properties: document.safe, how, sizes: (predicates, facts), initial, assumptions })
 }

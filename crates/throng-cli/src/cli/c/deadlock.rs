@@ -1,13 +1,144 @@
-//! Deadlocks of C programs: a search of whole configurations, because more threads may make a deadlock disappear.
+//! Deadlocks of C programs: ruled out by the order of locks, for any number of threads; else a search of whole configurations, because more threads may make a
+//! deadlock disappear.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::abstraction::{Certification, Shown};
 use super::search::{Found, search};
+use super::{Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
+use throng::report::plural;
+use throng_abstract::certificate::identity;
 use throng_c::Concrete;
+use throng_c::locksets::order::{Order, check_order, order};
+use throng_check::certify::Fault;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Certificate, Unknown, Verdict};
+use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
+
+/// What answers of this kind are signed with.
+const NAME: &str = "lock-order";
+
+/// The order of locks that rules deadlocks out, if nothing else is asked for; it was checked.
+pub(super) fn ordered(loaded: &Loaded) -> Option<Order> {
+    if !loaded.question.deadlock || !loaded.program.asked.is_empty() {
+        return None;
+    }
+    order(&loaded.program).ok().filter(|order| check_order(&loaded.program, order).is_ok())
+}
+
+/// The answer of such a proof.
+pub(super) struct Proved(pub(super) Order);
+
+impl Algorithm for Proved {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
+        let proof = SourceProof {
+            kind: "order of locks",
+            size: self.0.locks.len(),
+            member: "lock",
+            words: "Every thread takes the locks in this order, waits for nothing else, and ends without one. If all threads waited, one of them would wait \
+                    for the last lock that is waited for, which a thread holds that waits for a later one: there is none."
+                .into(),
+            obligations: [
+                "a thread takes a lock only while it holds earlier ones",
+                "a lock is taken only if some thread holds it, and no thread ends with one",
+                "threads wait for nothing but these locks",
+            ],
+        };
+        let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
+        let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
+        answer.by = vec![Some(NAME); problem.targets.len()];
+        // By the checker of orders.
+        answer.checked = true;
+        answer
+    }
+}
+
+/// Asks about deadlocks that are ruled out. Under another name, because the library answers about `deadlock` itself, by a search.
+pub(super) fn ask(problem: &mut Problem) {
+    problem.targets.push(Target::covering(NAME, Vec::new()));
+}
+
+/// Gives the answer its name.
+pub(super) fn report(outcome: &mut Outcome) {
+    outcome.problem.targets.iter_mut().filter(|t| t.name == NAME).for_each(|t| t.name = "deadlock".into());
+}
+
+/// What a certificate of this kind calls itself.
+const FORMAT: &str = "throng-c-lock-order";
+const VERSION: u32 = 1;
+
+/// A proof by the order of locks, as a file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    version: u32,
+    tool: String,
+    file: String,
+    /// The program as it is executed, and what is asked.
+    program: String,
+    /// The locks in order: names for people, and addresses.
+    locks: Vec<(String, i64)>,
+    /// How many instructions wait.
+    waits: usize,
+}
+
+/// Writes the certificate of a proof.
+pub(super) fn write(path: &Path, loaded: &Loaded, order: &Order) -> Result<(), Failure> {
+    let name = |&a: &i64| (loaded.program.name_of(a).unwrap_or_default(), a);
+    let document = Document {
+        format: FORMAT.into(),
+        version: VERSION,
+        tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
+        file: loaded.source.name.clone(),
+        program: identity(loaded),
+        locks: order.locks.iter().map(name).collect(),
+        waits: order.waits,
+    };
+    let text = serde_json::to_string(&document).map_err(|why| Failure::Other(why.to_string()))?;
+    files::replace(path, &(text + "\n"))
+}
+
+/// Whether some bytes are meant to be such a certificate.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(bytes).is_ok_and(|v| v["format"] == FORMAT)
+}
+
+/// Checks such a certificate: the order is compared with the program; nothing is searched for.
+pub(super) fn certify(loaded: &Loaded, bytes: &[u8]) -> Certification {
+    let no = |why: &str| Fault::Unreadable(format!("this is no certificate about deadlocks: {why}"));
+    let document: Document = serde_json::from_slice(bytes).map_err(|why| no(&why.to_string()))?;
+    if document.version != VERSION {
+        return Err(no(&format!(
+            "it has version {}, but this checker knows version {VERSION}",
+            document.version
+        )));
+    }
+    let invalid = |why: &str| Err(Fault::Invalid(why.into()));
+    if document.program != identity(loaded) {
+        return invalid("it is about another program or another question");
+    }
+    if !loaded.question.deadlock || !loaded.program.asked.is_empty() {
+        return invalid("it does not answer what is asked");
+    }
+    let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
+    check_order(&loaded.program, &order).map_err(Fault::Invalid)?;
+    Ok(Shown {
+        properties: vec!["deadlock".into()],
+        how: format!("by the order of {}", plural(order.locks.len() as u64, "lock")),
+        sizes: (0, order.waits),
+        initial: loaded.problem().initial_text,
+        assumptions: loaded.assumptions(&Default::default()),
+    })
+}
 
 /// An engine that answers about deadlocks, as the last target, and leaves the others to another engine.
 struct WithDeadlock {

@@ -7,8 +7,8 @@ use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng_c::goto::Violation;
 use throng_c::locksets::{check, locksets};
 use throng_model::limits::Limits;
-use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Certificate, Verdict};
+use throng_model::problem::Problem;
+use throng_model::verdict::{Certificate, SourceProof, Verdict};
 
 /// What answers of this kind are signed with.
 const NAME: &str = "locksets";
@@ -22,8 +22,8 @@ pub(super) fn prove(loaded: &Loaded) -> Option<usize> {
     check(&loaded.program, &locksets(&loaded.program)).ok()
 }
 
-/// The answer of such a proof.
-pub(super) struct Proved;
+/// The answer of such a proof, which compared so many accesses.
+pub(super) struct Proved(pub(super) usize);
 
 impl Algorithm for Proved {
     fn name(&self) -> &'static str {
@@ -31,7 +31,21 @@ impl Algorithm for Proved {
     }
 
     fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
-        let safe = Verdict::Safe(Certificate::Upward(Arc::new(Vec::new())));
+        let proof = SourceProof {
+            kind: NAME,
+            size: self.0,
+            member: "instruction",
+            words: "Whenever a thread is about to execute one of these instructions, it holds a set of locks. Of two instructions that access the same memory, one \
+                    of them writing, some lock is in both sets, or one of them comes before other threads are started. Two threads never hold the same lock, so \
+                    they are never about to make such accesses at the same time."
+                .into(),
+            obligations: [
+                "a thread holds its set of locks at every instruction, however it came there",
+                "only those who take or hold a lock write its word",
+                "two accesses that conflict have a lock in common",
+            ],
+        };
+        let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
         let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
         answer.by = vec![Some(NAME); problem.targets.len()];
         // By the checker of locksets.
@@ -40,12 +54,7 @@ impl Algorithm for Proved {
     }
 }
 
-/// Makes the evidence in the outcome that which was checked.
-pub(super) fn report(accesses: Option<usize>, outcome: &mut Outcome) {
-    outcome.locksets = accesses;
-    // Nothing is left to reach.
-    for target in &mut outcome.problem.targets {
-        *target = Target::covering(target.name.clone(), Vec::new());
-    }
+/// Says what such a proof takes for granted.
+pub(super) fn report(outcome: &mut Outcome) {
     outcome.assumptions.push("accesses to arrays stay inside them".into());
 }

@@ -193,6 +193,7 @@ impl Part {
                     batch: &mut self.batch,
                     parent: self.hashes.link(&self.scratch.config),
                     ticker,
+                    bytes: 0,
                 },
             };
             let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;

@@ -104,6 +104,8 @@ pub struct Filling<'a, 'l> {
     pub parent: Id,
     /// Watches the limits when one step has very many successors.
     pub ticker: &'a mut Ticker<'l>,
+    /// Bytes of the successors so far: where configurations are long, these are most of the work.
+    pub bytes: usize,
 }
 
 impl Sink for Filling<'_, '_> {
@@ -114,6 +116,7 @@ impl Sink for Filling<'_, '_> {
             length: packed.len() as u32,
             may_hit,
         };
+        self.bytes += packed.len();
         self.batch.bytes.extend_from_slice(packed);
         self.batch.candidates.push(candidate);
     }
@@ -123,8 +126,9 @@ impl Sink for Filling<'_, '_> {
     }
 
     fn looked_at(&mut self, steps: u32) -> Result<(), Unknown> {
-        // Four are about as much work as a look-up.
-        self.ticker.ticks(steps / 4)
+        // Four steps, or sixteen bytes, are about as much work as a look-up.
+        let bytes = std::mem::take(&mut self.bytes);
+        self.ticker.ticks(steps / 4 + (bytes / 16) as u32)
     }
 
     fn pruned(&mut self, size: u64) {

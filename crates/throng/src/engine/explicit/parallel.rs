@@ -96,7 +96,7 @@ fn expand_chunk(
             return None;
         }
         // When a limit is hit, the caller meets it too.
-        let mut sink = Filling { batch: &mut batch, parent, ticker: &mut *ticker };
+        let mut sink = Filling { batch: &mut batch, parent, ticker: &mut *ticker, bytes: 0 };
         let fired = steps.expand(scratch, room, &mut sink).ok()?;
         batch.fired += fired;
         batch.expanded += 1;

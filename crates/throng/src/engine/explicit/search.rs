@@ -304,7 +304,7 @@ impl<'p> Search<'p> {
             let length = self.scratch.config.read(self.store.packed(id));
             let work = self.steps.prepare(&mut self.scratch);
             self.ticker.ticks(work)?;
-            let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker };
+            let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker, bytes: 0 };
             let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
             self.batch.fired += fired;
             self.batch.expanded += 1;

@@ -143,7 +143,9 @@ fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
         Certificate::Refutation(_) => Box::new(std::iter::empty()),
         Certificate::Quotient(_, proof) | Certificate::Reduced(_, proof) => configs(proof),
         Certificate::Localised(parts) => Box::new(parts.iter().flat_map(|part| configs(&part.proof))),
-        Certificate::Products(_) | Certificate::Spread(_) => Box::new(std::iter::empty()),
+        Certificate::Products(_) | Certificate::Spread(_) | Certificate::OfSource(_) => {
+            Box::new(std::iter::empty())
+        }
     }
 }
 

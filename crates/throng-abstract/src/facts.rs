@@ -1,0 +1,435 @@
+//! Cheap facts, before any abstraction: comparisons that hold whenever a thread is at a place, however many threads there are.
+//!
+//! Many comparisons are guessed: those of the program, variables against constants, one variable against another (`x <= y + 1`). What some random runs contradict is
+//! dropped, then what cannot be proved: each thread keeps its comparisons along its own steps, and along the steps of any other thread, of which
+//! no more is known than its own comparisons at its place and that a lock does not let both be where they are ([`crate::exclusion`]). What is left
+//! is inductive. Violations that it rules out are left out of the abstraction.
+
+use batsat::Lit;
+use rustc_hash::FxHashMap;
+use throng_c::goto::Program;
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
+
+use crate::abstraction::{Cube, Side, after};
+use crate::blast::{Encoder, Types};
+use crate::edges::{Edge, Graph, To};
+use crate::exclusion::Regions;
+use crate::guesses::guesses;
+use crate::predicates::{Predicate, rename};
+use crate::recheck::check_edge;
+use crate::render::is_exact;
+use crate::trial::survivors;
+use crate::variables::INPUT;
+
+/// Comparisons that hold at places, and what they rule out.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The comparisons.
+    pub predicates: Vec<Predicate>,
+    /// For each place, the comparisons that hold whenever a thread is there, by number.
+    pub at: Vec<Vec<u32>>,
+    /// The edges into a violation, or into what is not modelled, that no thread takes.
+    pub impossible: Vec<usize>,
+}
+
+impl Facts {
+    /// Nothing is known.
+    pub fn none(graph: &Graph) -> Facts {
+        Facts { at: vec![Vec::new(); graph.places.len()], ..Facts::default() }
+    }
+
+    /// Whether nothing is left that could go wrong.
+    pub fn rule_all_out(&self, graph: &Graph) -> bool {
+        let failing = (0..graph.edges.len()).filter(|&n| matches!(graph.edges[n].to, To::Fail(..)));
+        failing.into_iter().all(|n| self.impossible.contains(&n))
+    }
+}
+
+/// What has to be shown: whenever a step is made along an edge, by a thread for which the facts of a place hold, beside another for which those
+/// of another place do, then the facts of a place hold afterwards.
+struct Obligation {
+    edge: Edge,
+    /// The place of the thread that moves; none at the start.
+    mine: Option<usize>,
+    /// Whether a bystander keeps its facts, or the thread that moves or is started gets them.
+    bystander: bool,
+    /// The place whose facts hold afterwards.
+    then: usize,
+}
+
+impl Obligation {
+    fn sides(&self) -> (Option<usize>, Side) {
+        match self.bystander {
+            true => (Some(self.then), Side::OtherAfter),
+            false => (None, Side::After),
+        }
+    }
+}
+
+/// One edge after another: shared variables by the first, variables of a thread by the second.
+fn composed(graph: &Graph, first: &Edge, second: &Edge) -> Edge {
+    let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
+    let shift = first.inputs.len() as u32;
+    let mut edge = first.clone();
+    edge.updates.retain(|u| shared(u.0));
+    let moved = second.updates.iter().filter(|u| !shared(u.0));
+    edge.updates
+        .extend(moved.map(|(id, e)| (*id, rename(e, &|id| if id >= INPUT { id + shift } else { id }))));
+    edge.inputs.extend(second.inputs.iter().copied());
+    edge
+}
+
+/// Everything that has to be shown for facts to hold.
+fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Obligation> {
+    let mut found = Vec::new();
+    for t in Graph::first(program).0 {
+        let (then, entry) = &graph.entries[t];
+        let edge = composed(graph, &graph.initial, entry);
+        found.push(Obligation { edge, mine: None, bystander: false, then: *then });
+    }
+    let once: Vec<bool> = (0..program.templates.len()).map(|t| program.runs_once(t)).collect();
+    for e in &graph.edges {
+        let mine = Some(e.from);
+        match e.to {
+            To::Fail(..) => continue,
+            To::Place(then) => {
+                found.push(Obligation { edge: e.clone(), mine, bystander: false, then });
+            }
+            To::End => {}
+        }
+        for &child in &e.starts {
+            let (then, entry) = &graph.entries[child];
+            let edge = if is_exact(graph, e) { e.clone() } else { composed(graph, e, entry) };
+            found.push(Obligation { edge, mine, bystander: false, then: *then });
+        }
+        let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
+        if !e.updates.iter().any(shared) {
+            continue;
+        }
+        for (then, place) in graph.places.iter().enumerate() {
+            let alone = place.template == graph.places[e.from].template && once[place.template];
+            // A thread in an atomic section is the one that moves.
+            if !alone && !place.atomic && !regions.exclude(e.from, then) {
+                found.push(Obligation { edge: e.clone(), mine, bystander: true, then });
+            }
+        }
+    }
+    found
+}
+
+/// Whether facts hold, and rule out what they are said to; the second encoder shows it. `Ok(Some(..))` says what does not hold.
+pub fn check(
+    program: &Program,
+    graph: &Graph,
+    facts: &Facts,
+    limits: &Limits,
+) -> Result<Option<String>, Unknown> {
+    let here = |p: usize| facts.at[p].iter();
+    let about = |p: usize| {
+        let template = graph.places[p].template;
+        let fits = |i: &u32| {
+            let predicate = facts.predicates.get(*i as usize);
+            predicate.is_some_and(|p| p.template.is_none_or(|t| t == template))
+        };
+        here(p).all(fits)
+    };
+    if facts.at.len() != graph.places.len() || !(0..facts.at.len()).all(about) {
+        return Ok(Some("there are facts about places that do not exist, or about other threads".into()));
+    }
+    let regions = Regions::of(program, graph, limits)?;
+    let obligations = obligations(program, graph, &regions);
+    for group in obligations.chunk_by(|a, b| same(&a.edge, &b.edge)) {
+        let edge = &group[0].edge;
+        let mut cubes: Vec<Cube> = Vec::new();
+        for o in group {
+            let (other, side) = o.sides();
+            let mine = o.mine.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::Before, true));
+            let others = other.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::OtherBefore, true));
+            let known: Cube = mine.chain(others).collect();
+            let then = here(o.then).filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
+            cubes.extend(then.map(|&i| known.iter().copied().chain([(i, side, false)]).collect::<Cube>()));
+        }
+        if let Some(k) = check_edge(graph, &facts.predicates, edge, &cubes, limits)? {
+            let last = cubes[k].last().map(|l| facts.predicates[l.0 as usize].text(&graph.variables));
+            let text = last.unwrap_or_default();
+            return Ok(Some(format!("it is not shown that `{text}` stays true")));
+        }
+    }
+    for &n in &facts.impossible {
+        let Some(e) = graph.edges.get(n) else { return Ok(Some(format!("there is no edge {n}"))) };
+        let cube: Cube = here(e.from).map(|&i| (i, Side::Before, true)).collect();
+        if check_edge(graph, &facts.predicates, e, &[cube], limits)?.is_some() {
+            return Ok(Some(format!("edge {n} is possible")));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an edge writes a shared variable of a comparison.
+fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
+    let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
+    let variables = &facts.predicates[i as usize].variables;
+    e.updates.iter().any(|u| shared(u.0) && variables.contains(&u.0))
+}
+
+/// More edges than this are too many.
+const MOST_EDGES: usize = 400;
+
+/// Finds facts that rule violations out; only those that are needed for that are kept.
+pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+    let fails = |n: &usize| matches!(graph.edges[*n].to, To::Fail(..));
+    let failing: Vec<usize> = (0..graph.edges.len()).filter(fails).collect();
+    if graph.edges.len() > MOST_EDGES || failing.is_empty() {
+        return Ok(Facts::none(graph));
+    }
+    let predicates = guesses(program, graph);
+    let at = survivors(program, graph, &predicates, limits)?;
+    let mut facts = Facts { predicates, at, impossible: Vec::new() };
+    let regions = Regions::of(program, graph, limits)?;
+    let obligations = obligations(program, graph, &regions);
+    weaken(graph, &mut facts, &obligations, limits)?;
+    let mut needed: Vec<(usize, u32)> = Vec::new();
+    for n in failing {
+        let e = &graph.edges[n];
+        let types = |id: u32| e.ty(&graph.variables, id);
+        let mut asking = Asking::new(graph, &facts.predicates, e, &types, limits);
+        let known = asking.literals(&facts.at[e.from], Side::Before);
+        if !asking.encoder.solve(&lits(&known))? {
+            facts.impossible.push(n);
+            let core = asking.core(&known)?;
+            needed.extend(core.into_iter().map(|i| (e.from, i)));
+        }
+    }
+    keep(graph, &mut facts, &obligations, needed, limits)?;
+    Ok(facts)
+}
+
+/// Drops what cannot be proved until the rest can.
+fn weaken(
+    graph: &Graph,
+    facts: &mut Facts,
+    obligations: &[Obligation],
+    limits: &Limits,
+) -> Result<(), Unknown> {
+    // When the facts of a place became fewer, and when an obligation was last shown.
+    let mut changed = vec![1u32; facts.at.len()];
+    let mut shown = vec![0u32; obligations.len()];
+    let mut now = 1;
+    loop {
+        let mut all = true;
+        let mut k = 0;
+        while k < obligations.len() {
+            // The same edge for all obligations about it.
+            let e = &obligations[k].edge;
+            let types = |id: u32| e.ty(&graph.variables, id);
+            let mut asking: Option<Asking<'_>> = None;
+            let first = k;
+            while k < obligations.len() && (k == first || same(&obligations[k].edge, e)) {
+                let o = &obligations[k];
+                let (other, side) = o.sides();
+                let latest = o.mine.iter().chain(&other).map(|&p| changed[p]).max().unwrap_or(1);
+                if shown[k] >= latest {
+                    k += 1;
+                    continue;
+                }
+                let then: Vec<u32> = (facts.at[o.then].iter().copied())
+                    .filter(|&i| side == Side::After || touches(graph, facts, e, i))
+                    .collect();
+                if !then.is_empty() {
+                    let list = &facts.predicates;
+                    let asking = asking.get_or_insert_with(|| Asking::new(graph, list, e, &types, limits));
+                    let mut known = Vec::new();
+                    known.extend(o.mine.map(|p| asking.literals(&facts.at[p], Side::Before)));
+                    known.extend(other.map(|p| asking.literals(&facts.at[p], Side::OtherBefore)));
+                    let known: Vec<Lit> = known.iter().flatten().map(|l| l.0).collect();
+                    let wrong = asking.wrong(&known, &then, side)?;
+                    if !wrong.is_empty() {
+                        now += 1;
+                        all = false;
+                        facts.at[o.then].retain(|i| !wrong.contains(i));
+                        changed[o.then] = now;
+                        // A bystander's facts are assumed, too.
+                        if o.bystander || o.mine == Some(o.then) {
+                            continue;
+                        }
+                    }
+                }
+                shown[k] = now;
+                k += 1;
+            }
+        }
+        if all {
+            return Ok(());
+        }
+    }
+}
+
+fn same(a: &Edge, b: &Edge) -> bool {
+    a.from == b.from && a.path == b.path && a.updates == b.updates && a.guard == b.guard
+}
+
+/// Keeps what some facts need, and no others.
+fn keep(
+    graph: &Graph,
+    facts: &mut Facts,
+    obligations: &[Obligation],
+    needed: Vec<(usize, u32)>,
+    limits: &Limits,
+) -> Result<(), Unknown> {
+    let mut kept: Vec<Vec<u32>> = vec![Vec::new(); facts.at.len()];
+    let types: Vec<_> = obligations.iter().map(|o| |id: u32| o.edge.ty(&graph.variables, id)).collect();
+    let mut solvers: Vec<Option<Asking<'_>>> = obligations.iter().map(|_| None).collect();
+    let mut work = needed;
+    while let Some((p, i)) = work.pop() {
+        if kept[p].contains(&i) {
+            continue;
+        }
+        kept[p].push(i);
+        for (k, o) in obligations.iter().enumerate().filter(|(_, o)| o.then == p) {
+            let (other, side) = o.sides();
+            if side != Side::After && !touches(graph, facts, &o.edge, i) {
+                continue;
+            }
+            let list = &facts.predicates;
+            let asking =
+                solvers[k].get_or_insert_with(|| Asking::new(graph, list, &o.edge, &types[k], limits));
+            let not = !asking.literal(i, side);
+            let places = [(o.mine, Side::Before), (other, Side::OtherBefore)];
+            let places = places.into_iter().filter_map(|(place, side)| Some((place?, side)));
+            let places: Vec<(usize, Side)> = places.collect();
+            // What is kept anyway, if that suffices; else what contradicts.
+            for at in [&kept, &facts.at] {
+                let mut known: Vec<(Lit, (usize, u32))> = Vec::new();
+                for &(place, side) in &places {
+                    known.extend(at[place].iter().map(|&i| (asking.literal(i, side), (place, i))));
+                }
+                let mut assumptions = lits(&known);
+                assumptions.push(not);
+                if !asking.encoder.solve(&assumptions)? {
+                    let core = asking.encoder.sat.core();
+                    work.extend(known.into_iter().filter(|l| core.contains(&l.0)).map(|l| l.1));
+                    break;
+                }
+                if std::ptr::eq(at, &facts.at) {
+                    return Err(Unknown::Inconclusive("facts are not inductive".into()));
+                }
+            }
+        }
+    }
+    drop(solvers);
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut list = Vec::new();
+    for places in &mut kept {
+        places.sort_unstable();
+        for i in places {
+            *i = *numbers.entry(*i).or_insert_with(|| {
+                list.push(facts.predicates[*i as usize].clone());
+                list.len() as u32 - 1
+            });
+        }
+    }
+    (facts.at, facts.predicates) = (kept, list);
+    Ok(())
+}
+
+fn lits<T>(list: &[(Lit, T)]) -> Vec<Lit> {
+    list.iter().map(|l| l.0).collect()
+}
+
+/// The solver about one edge.
+struct Asking<'a> {
+    encoder: Encoder<'a>,
+    graph: &'a Graph,
+    list: &'a [Predicate],
+    edge: &'a Edge,
+    known: FxHashMap<(u32, Side), Lit>,
+}
+
+impl<'a> Asking<'a> {
+    fn new(
+        graph: &'a Graph,
+        list: &'a [Predicate],
+        edge: &'a Edge,
+        types: &'a Types<'a>,
+        limits: &Limits,
+    ) -> Asking<'a> {
+        let mut encoder = Encoder::new(limits, types);
+        for g in &edge.guard {
+            let l = encoder.truth(g);
+            encoder.sat.clause(&[l]);
+        }
+        Asking { encoder, graph, list, edge, known: FxHashMap::default() }
+    }
+
+    fn literals(&mut self, which: &[u32], side: Side) -> Vec<(Lit, u32)> {
+        which.iter().map(|&i| (self.literal(i, side), i)).collect()
+    }
+
+    fn literal(&mut self, i: u32, side: Side) -> Lit {
+        if let Some(&l) = self.known.get(&(i, side)) {
+            return l;
+        }
+        let (p, v) = (&self.list[i as usize], &self.graph.variables);
+        let expr = match side {
+            Side::Before => p.expr.clone(),
+            Side::After => after(self.graph, self.edge, &p.expr),
+            Side::OtherBefore => p.of_other(v),
+            Side::OtherAfter => after(self.graph, self.edge, &p.of_other(v)),
+        };
+        let l = self.encoder.truth(&expr);
+        self.known.insert((i, side), l);
+        l
+    }
+
+    /// Those of some comparisons that need not hold afterwards, if others hold before.
+    fn wrong(&mut self, known: &[Lit], then: &[u32], side: Side) -> Result<Vec<u32>, Unknown> {
+        let mut left = self.literals(then, side);
+        let mut wrong = Vec::new();
+        while !left.is_empty() {
+            let active = self.encoder.sat.fresh();
+            let mut clause: Vec<Lit> = left.iter().map(|l| !l.0).collect();
+            clause.push(!active);
+            self.encoder.sat.clause(&clause);
+            let mut assumptions = known.to_vec();
+            assumptions.push(active);
+            let found = self.encoder.solve(&assumptions)?;
+            if found {
+                let fails: Vec<u32> =
+                    left.iter().filter(|l| !self.encoder.sat.holds(l.0)).map(|l| l.1).collect();
+                if fails.is_empty() {
+                    return Err(Unknown::Inconclusive(
+                        "the SAT solver's values satisfy what they should not".into(),
+                    ));
+                }
+                left.retain(|l| !fails.contains(&l.1));
+                wrong.extend(fails);
+            }
+            self.encoder.sat.clause(&[!active]);
+            if !found {
+                break;
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// Those of some literals that contradict the edge.
+    fn core(&mut self, known: &[(Lit, u32)]) -> Result<Vec<u32>, Unknown> {
+        let core = self.encoder.sat.core();
+        let mut kept: Vec<(Lit, u32)> = known.iter().copied().filter(|l| core.contains(&l.0)).collect();
+        let mut k = 0;
+        while k < kept.len() {
+            let mut rest = kept.clone();
+            rest.remove(k);
+            if self.encoder.solve(&lits(&rest))? {
+                k += 1;
+            } else {
+                kept = rest;
+            }
+        }
+        Ok(kept.into_iter().map(|l| l.1).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

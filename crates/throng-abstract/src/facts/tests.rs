@@ -1,0 +1,146 @@
+//! Facts that prove programs without any predicate; facts that do not hold and are refused.
+
+use std::time::Duration;
+
+use super::{Facts, check, find};
+use crate::certificate::{self, Document};
+use crate::edges::{Graph, Reading, To};
+use crate::prove::{Ended, attempt};
+use throng_c::{Loaded, Options};
+use throng_lang::source::Source;
+use throng_model::limits::Limits;
+
+const HEAD: &str = "typedef unsigned long pthread_t;
+int pthread_create(pthread_t *t, const void *a, void *(*f)(void *), void *arg);
+void __VERIFIER_assume(int c);
+void reach_error(void);
+int __VERIFIER_nondet_int(void);
+void __VERIFIER_atomic_begin(void);
+void __VERIFIER_atomic_end(void);
+";
+
+fn load(text: &str) -> Loaded {
+    let raw = format!("{HEAD}{text}");
+    match throng_c::read(Source::new("test.c", &raw), raw.clone(), &Options::default()) {
+        Ok(loaded) => loaded,
+        Err(rejected) => panic!("{:?}", rejected.diagnostics),
+    }
+}
+
+fn limits() -> Limits {
+    Limits::none().timeout(Duration::from_secs(60))
+}
+
+fn proved(loaded: &Loaded) -> Option<Document> {
+    match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(20)), &mut |_| {}) {
+        Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof)),
+        Ok((_, Ended::Found(..))) | Err(_) => None,
+    }
+}
+
+/// Each of 50 threads makes `x` larger by one at most, whatever the others do in between.
+const ADDING: &str = "int x;
+void *adds(void *arg) { int t = x; x = t + 1; return 0; }
+void *looks(void *arg) { if (x > 50) reach_error(); return 0; }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, looks, 0);
+  for (int i = 0; i < 50; i++) pthread_create(&t, 0, adds, 0);
+  return 0;
+}";
+
+#[test]
+fn threads_are_counted() {
+    let loaded = load(ADDING);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(certificate.counts_threads && certificate.predicates.is_empty());
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    // One thread more, one value less, or a second addition: all of these are violations.
+    for (part, instead) in [
+        ("i < 50", "i <= 50"),
+        ("x > 50", "x > 49"),
+        ("x = t + 1;", "x = t + 2;"),
+        ("x = t + 1;", "x = t + 1; t = x; x = t + 1;"),
+    ] {
+        assert!(proved(&load(&ADDING.replace(part, instead))).is_none(), "{instead}");
+    }
+}
+
+/// A stack that is pushed to as often as it has room, and popped from by others, under a lock.
+const STACK: &str = "int top, m;
+void lock(void) { __VERIFIER_atomic_begin(); __VERIFIER_assume(m == 0); m = 1; __VERIFIER_atomic_end(); }
+void *pops(void *arg) { while (1) { lock(); if (top > 0) top = top - 1; m = 0; } }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, pops, 0);
+  pthread_create(&t, 0, pops, 0);
+  for (int i = 0; i < 400; i++) {
+    lock();
+    if (top == 400) reach_error();
+    top = top + 1;
+    m = 0;
+  }
+  return 0;
+}";
+
+#[test]
+fn a_lock_keeps_variables_together() {
+    let loaded = load(STACK);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(!certificate.counts_threads && certificate.predicates.is_empty());
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    let broken = [
+        ("i < 400", "i <= 400"),
+        ("m == 0", "m <= 1"),
+        // Without the test, it may become negative, but not too large.
+        ("top == 400", "top == -1"),
+    ];
+    for (part, instead) in broken {
+        let text = STACK.replace(part, instead).replace(
+            "if (top > 0)",
+            match instead {
+                "top == -1" => "",
+                _ => "if (top > 0)",
+            },
+        );
+        assert!(proved(&load(&text)).is_none(), "{instead}");
+    }
+}
+
+#[test]
+fn facts_that_do_not_hold_are_refused() {
+    let loaded = load(STACK);
+    let reading = Reading { trusting: false, summarising: true, counting: false };
+    let graph = Graph::of(&loaded.program, reading).expect("there is a graph");
+    let facts = find(&loaded.program, &graph, &limits()).expect("there are facts");
+    let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
+    assert!(facts.rule_all_out(&graph) && stands(&facts));
+    let (mut tried, mut refused) = (0, 0);
+    for place in 0..facts.at.len() {
+        for k in 0..facts.at[place].len() {
+            // Every fact that was kept is needed by another one, or to rule a violation out.
+            let mut fewer = facts.clone();
+            fewer.at[place].remove(k);
+            tried += 1;
+            refused += usize::from(!stands(&fewer));
+        }
+    }
+    assert!(tried > 5 && refused == tried, "{refused} of {tried}");
+    for place in 0..facts.at.len() {
+        let mut false_one = facts.clone();
+        let e = &facts.predicates[0];
+        let opposite =
+            crate::predicates::Predicate { expr: crate::simplify::negate(e.expr.clone()), ..e.clone() };
+        false_one.predicates.push(opposite);
+        false_one.at[place].push(facts.predicates.len() as u32);
+        let about = e.template.is_none_or(|t| t == graph.places[place].template);
+        if about && !facts.at[place].is_empty() {
+            assert!(!stands(&false_one), "place {place}");
+        }
+    }
+    for n in (0..graph.edges.len()).filter(|n| !matches!(graph.edges[*n].to, To::Fail(..))) {
+        let mut bold = facts.clone();
+        bold.impossible.push(n);
+        assert!(!stands(&bold), "edge {n}");
+    }
+}
