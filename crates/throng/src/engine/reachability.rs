@@ -148,7 +148,10 @@ impl Search<'_> {
         }
         // Each alone may have a smaller net than all together.
         let mut alone: BTreeMap<usize, Option<Smaller>> = BTreeMap::new();
-        let together = Smaller::new(self.problem, &self.open(), self.limits)?;
+        // A net that is hardly smaller costs more than it saves: everything is asked again.
+        let worthwhile = |smaller: &Smaller, size: usize| smaller.transitions() < size - size / 8;
+        let together = Smaller::new(self.problem, &self.open(), self.limits)?
+            .filter(|smaller| worthwhile(smaller, net.needs.len()));
         for round in 0u32.. {
             let complete = match &together {
                 Some(smaller) => self.on_smaller(smaller, net, engine, round)?,
@@ -164,7 +167,7 @@ impl Search<'_> {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(new) => new.insert(Smaller::new(self.problem, &[i], self.limits)?),
                 };
-                if let Some(one) = one.as_ref().filter(|one| one.transitions() < size - size / 8) {
+                if let Some(one) = one.as_ref().filter(|one| worthwhile(one, size)) {
                     self.on_smaller(one, net, engine, round)?;
                 }
             }
