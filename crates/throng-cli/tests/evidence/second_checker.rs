@@ -371,7 +371,7 @@ fn both_checkers_reduce_nets_alike() {
             "targets": [{"name": "t", "property": {"covers": [[0, [[2, 2]]]]}, "verdict": "safe", "evidence": 0}],
             "evidence": [evidence],
         });
-        let certificate = scratch.file("reduced.json", &document.to_string());
+        let certificate = scratch.file("reduced.json", document.to_string());
         let certificate = certificate.to_str().expect("UTF-8");
         let (status, out, err) = run(&["certify", input, certificate]);
         assert_eq!(status, Some(expected), "{name}: {out}{err}");
