@@ -17,11 +17,9 @@ use crate::{Config, Local, Shared};
 /// [`Store::insert`] alone.
 pub struct Packed {
     store: Store,
-    /// The states by their numbers, and the numbers of states.
+    /// The states by their numbers.
     shared: Vec<Shared>,
     locals: Vec<Local>,
-    shared_ids: FxHashMap<Shared, u32>,
-    local_ids: FxHashMap<Local, u32>,
     /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
     pub reduced: bool,
 }
@@ -29,9 +27,7 @@ pub struct Packed {
 impl Packed {
     /// The configurations of a store over these states, all different.
     pub fn new(store: Store, shared: Vec<Shared>, locals: Vec<Local>, reduced: bool) -> Packed {
-        let shared_ids = shared.iter().zip(0..).map(|(&s, id)| (s, id)).collect();
-        let local_ids = locals.iter().zip(0..).map(|(&l, id)| (l, id)).collect();
-        Packed { store, shared, locals, shared_ids, local_ids, reduced }
+        Packed { store, shared, locals, reduced }
     }
 
     /// How many configurations there are.
@@ -60,13 +56,22 @@ impl Packed {
 
     /// A way to look configurations up.
     pub fn finder(&self) -> Finder<'_> {
-        Finder { set: self, packer: Packer::default(), entries: Vec::new() }
+        Finder {
+            set: self,
+            shared_ids: self.shared.iter().zip(0..).map(|(&s, id)| (s, id)).collect(),
+            local_ids: self.locals.iter().zip(0..).map(|(&l, id)| (l, id)).collect(),
+            packer: Packer::default(),
+            entries: Vec::new(),
+        }
     }
 }
 
 /// Looks configurations up in a set.
 pub struct Finder<'a> {
     set: &'a Packed,
+    /// The numbers of states.
+    shared_ids: FxHashMap<Shared, u32>,
+    local_ids: FxHashMap<Local, u32>,
     packer: Packer,
     entries: Vec<(u32, u32)>,
 }
@@ -74,14 +79,14 @@ pub struct Finder<'a> {
 impl Finder<'_> {
     /// Whether the set holds a configuration.
     pub fn holds(&mut self, config: &Config) -> bool {
-        let Finder { set, packer, entries } = self;
+        let Finder { set, shared_ids, local_ids, packer, entries } = self;
         entries.clear();
         for &(l, n) in config.threads.entries() {
-            let Some(&id) = set.local_ids.get(&l) else { return false };
+            let Some(&id) = local_ids.get(&l) else { return false };
             entries.push((id, n));
         }
         entries.sort_unstable();
-        let Some(&shared) = set.shared_ids.get(&config.shared) else { return false };
+        let Some(&shared) = shared_ids.get(&config.shared) else { return false };
         let packed = packer.pack(shared, entries);
         set.store.contains(packed, store::hash(packed))
     }

@@ -55,19 +55,22 @@ pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
     }
 }
 
+/// Atomic sections inside each other, at most.
+const MOST_SECTIONS: u32 = 16;
+
 fn taken(program: &Program) -> Result<Taken, String> {
     let mut found = Taken { while_held: BTreeMap::new(), waits: 0 };
     for (template, t) in program.templates.iter().enumerate() {
         let code = Code::new(t);
-        // The locks that a thread may hold; `None` where it does not come.
-        let mut may: Vec<Option<BTreeSet<i64>>> = vec![None; t.code.len()];
+        // The locks that a thread may hold, and in how many atomic sections it may be; `None` where it does not come.
+        let mut may: Vec<Option<(BTreeSet<i64>, u32)>> = vec![None; t.code.len()];
         let mut work = Vec::new();
         if let Some(first) = may.first_mut() {
-            *first = Some(BTreeSet::new());
+            *first = Some((BTreeSet::new(), 0));
             work.push(0);
         }
         while let Some(pc) = work.pop() {
-            let Some(mut held) = may[pc].clone() else { continue };
+            let Some((mut held, mut sections)) = may[pc].clone() else { continue };
             let why = |what: &str| Err(format!("{}: {what}", place(program, template, pc)));
             match &t.code[pc] {
                 Instr::Acquire(e) => match code.exclusive(pc, e) {
@@ -78,6 +81,9 @@ fn taken(program: &Program) -> Result<Taken, String> {
                     Some(a) => _ = held.remove(&a),
                     None => return why("it is not known which lock is released"),
                 },
+                Instr::AtomicBegin if sections > MOST_SECTIONS => return why("too many atomic sections"),
+                Instr::AtomicBegin => sections += 1,
+                Instr::AtomicEnd => sections = sections.saturating_sub(1),
                 _ => {}
             }
             let on = match &t.code[pc] {
@@ -87,15 +93,16 @@ fn taken(program: &Program) -> Result<Taken, String> {
             };
             for to in on.into_iter().filter(|to| *to < t.code.len()) {
                 let known = may[to].clone();
-                let all = known.iter().flatten().chain(&held).copied().collect();
-                if known.as_ref() != Some(&all) {
-                    may[to] = Some(all);
+                let all = known.iter().flat_map(|k| &k.0).chain(&held).copied().collect();
+                let all = Some((all, known.as_ref().map_or(0, |k| k.1).max(sections)));
+                if known != all {
+                    may[to] = all;
                     work.push(to);
                 }
             }
         }
         for (pc, held) in may.iter().enumerate() {
-            let Some(held) = held else { continue };
+            let Some((held, sections)) = held else { continue };
             let why = |what: &str| Err(format!("{}: {what}", place(program, template, pc)));
             match &t.code[pc] {
                 Instr::Join(..) => return why("a thread waits for the end of another"),
@@ -108,6 +115,10 @@ fn taken(program: &Program) -> Result<Taken, String> {
                         _ => None,
                     };
                     let Some(lock) = lock else { return why("it waits for something else than a mutex") };
+                    // Taking a lock is a section of its own. What came before it in another one has not happened while it waits.
+                    if *sections > 1 {
+                        return why("a thread waits for a lock inside an atomic section");
+                    }
                     found.waits += 1;
                     found.while_held.entry(lock).or_default().extend(held);
                 }
@@ -181,6 +192,11 @@ mod tests {
             M.0.to_string(),
             // A thread that does not hold it gives it back.
             format!("{} {} {}", M.0, M.1, M.1),
+            // A section that cannot go on has not released m, either.
+            format!(
+                "void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); {} __VERIFIER_atomic_begin(); {} {} __VERIFIER_atomic_end(); x++; {}",
+                M.0, M.1, N.0, N.1
+            ),
             // Taken without a thread that holds it.
             format!("{} x++; {} m.a[0] = 1;", M.0, M.1),
         ];

@@ -133,6 +133,9 @@ impl<'a> Lower<'a> {
 
     /// A function that is not defined: returns anything, and does nothing else.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
+        if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {
+            return unsupported(span, format!("`{name}` (the threads of C11: use pthreads)"));
+        }
         if !super::builtins::is_harmless(name) {
             self.note(format!("`{name}` is not defined: it may return anything, and changes no variable"));
         }

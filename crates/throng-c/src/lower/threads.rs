@@ -7,7 +7,7 @@ use lang_c::ast::*;
 use lang_c::span::Span;
 
 use super::builtins::Args;
-use super::{Lower, Result, Value, unsupported, wrong};
+use super::{Lower, Result, Symbol, Value, unsupported, wrong};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 use crate::types::Ty;
 
@@ -18,6 +18,19 @@ impl<'a> Lower<'a> {
             Ty::Ptr(t) => t.layout(&self.structs).map_or(0, |l| l.0),
             _ => 0,
         }
+    }
+
+    /// An argument that a function of the library takes for the address of a `name`, whatever it points to for the caller.
+    fn address_of(&mut self, name: &str, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
+        let v = self.arg(args, i, span)?;
+        Ok(match self.lookup(name) {
+            Some(Symbol::Typedef(ty)) => Value { ty: Ty::ptr(ty.clone()), ..v },
+            _ => v,
+        })
+    }
+
+    fn mutex(&mut self, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
+        self.address_of("pthread_mutex_t", args, i, span)
     }
 
     /// Where the kind of a mutex is kept, if there is room for one and any can be recursive.
@@ -81,23 +94,41 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn unlock(&mut self, m: &Value) {
-        if self.mutex_kind(m).is_none() {
+    /// Releases a lock; the result is 0, or EPERM for one that knows its owner and has another.
+    pub(super) fn unlock(&mut self, m: &Value) -> Expr {
+        let Some(kind) = self.mutex_kind(m) else {
             self.store(&m.expr, 0, Expr::Const(0), INT);
-            return self.emit(Instr::Release(m.expr.clone()));
-        }
+            self.emit(Instr::Release(m.expr.clone()));
+            return Expr::Const(0);
+        };
+        let result = self.register(INT, None);
+        let owner = self.lock_owner(m);
+        let (plain, known, mine, other) = (self.label(), self.label(), self.label(), self.label());
         let (last, more, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
+        let k = self.load(&m.expr, kind, INT);
+        self.emit(Instr::Branch(Self::equals(k, 0), plain, known));
+        self.place_label(known);
+        let word = self.load(&m.expr, 0, INT);
+        self.emit(Instr::Branch(Expr::bin(BinOp::Eq, word, owner, INT), mine, other));
+        self.place_label(other);
+        self.emit(Instr::Let(result, Expr::Const(1)));
+        self.emit(Instr::Jump(end));
+        self.place_label(mine);
         let count = self.load(&m.expr, 4, INT);
         self.emit(Instr::Branch(Self::equals(count.clone(), 0), last, more));
         self.place_label(more);
         self.store(&m.expr, 4, Self::plus(count, -1), INT);
+        self.emit(Instr::Let(result, Expr::Const(0)));
         self.emit(Instr::Jump(end));
+        self.place_label(plain);
         self.place_label(last);
         self.store(&m.expr, 0, Expr::Const(0), INT);
         self.emit(Instr::Release(m.expr.clone()));
+        self.emit(Instr::Let(result, Expr::Const(0)));
         self.place_label(end);
         self.emit(Instr::AtomicEnd);
+        Expr::Reg(result)
     }
 
     pub(super) fn pthread(
@@ -151,20 +182,19 @@ impl<'a> Lower<'a> {
                 Self::int_value(Expr::bin(BinOp::Eq, a.expr, b.expr, PTR))
             }
             "mutex_lock" => {
-                let m = self.arg(args, 0, span)?;
+                let m = self.mutex(args, 0, span)?;
                 Self::int_value(self.lock(&m, true))
             }
             "mutex_trylock" => {
-                let m = self.arg(args, 0, span)?;
+                let m = self.mutex(args, 0, span)?;
                 Self::int_value(self.lock(&m, false))
             }
             "mutex_unlock" => {
-                let m = self.arg(args, 0, span)?;
-                self.unlock(&m);
-                ok()
+                let m = self.mutex(args, 0, span)?;
+                Self::int_value(self.unlock(&m))
             }
             "mutex_init" => {
-                let m = self.arg(args, 0, span)?;
+                let m = self.mutex(args, 0, span)?;
                 let attribute = self.arg(args, 1, span)?;
                 self.emit(Instr::AtomicBegin);
                 self.store(&m.expr, 0, Expr::Const(0), INT);
@@ -194,7 +224,7 @@ impl<'a> Lower<'a> {
                 ok()
             }
             "mutex_destroy" => {
-                let m = self.arg(args, 0, span)?;
+                let m = self.mutex(args, 0, span)?;
                 let (free, held) = (self.label(), self.label());
                 let word = self.load(&m.expr, 0, INT);
                 self.emit(Instr::Branch(Self::equals(word, 0), free, held));
@@ -220,10 +250,13 @@ impl<'a> Lower<'a> {
                 ok()
             }
             "cond_wait" | "cond_timedwait" => {
-                let c = self.arg(args, 0, span)?;
-                let m = self.arg(args, 1, span)?;
+                let c = self.address_of("pthread_cond_t", args, 0, span)?;
+                let m = self.mutex(args, 1, span)?;
                 self.program.waits = true;
-                if self.question.exact_waits() && self.pointee_size(&c) >= 8 {
+                if self.question.exact_waits() {
+                    if self.pointee_size(&c) < 8 {
+                        return unsupported(span, "`pthread_cond_t` with fewer than 8 bytes");
+                    }
                     self.exact_wait(&c, &m, name == "cond_timedwait");
                 } else {
                     // Wake-ups may be spurious, so a wait may end at any time, and signals need not be kept in mind.
@@ -240,7 +273,7 @@ impl<'a> Lower<'a> {
                 }
             }
             "cond_signal" | "cond_broadcast" | "cond_init" | "cond_destroy" => {
-                let c = self.arg(args, 0, span)?;
+                let c = self.address_of("pthread_cond_t", args, 0, span)?;
                 if self.question.exact_waits() && self.pointee_size(&c) >= 8 {
                     match name {
                         "cond_signal" => self.exact_signal(&c),

@@ -47,6 +47,58 @@ fn examples() -> Vec<(Vec<String>, String)> {
     files.iter().map(first).collect()
 }
 
+/// What a function of the library takes for a lock is one, whatever type the caller's pointer has; and locks that know their owner are not released by others.
+#[test]
+fn locks_through_pointers_of_any_type() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-any-pointer");
+    let recursive = "pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);";
+    let checking = recursive.replace("RECURSIVE", "ERRORCHECK");
+    let programs = [
+        (
+            "recursive.c",
+            format!(
+                "static void take(void *l) {{ pthread_mutex_lock(l); }}
+                 int main(void) {{ {recursive} pthread_mutex_init(&q, &a); take(&q); take(&q); assert(0); return 0; }}"
+            ),
+            &[][..],
+        ),
+        (
+            "checking.c",
+            format!("int main(void) {{ {checking} pthread_mutex_init(&q, &a); if (pthread_mutex_unlock(&q)) assert(0); return 0; }}"),
+            &[],
+        ),
+        (
+            "sleeping.c",
+            "pthread_cond_t c = PTHREAD_COND_INITIALIZER; pthread_t t;
+             static void sleep_on(void *c) { pthread_cond_wait(c, &q); }
+             void *w(void *p) { pthread_mutex_lock(&q); sleep_on(&c); pthread_mutex_unlock(&q); return 0; }
+             int main(void) { pthread_create(&t, 0, w, 0); pthread_create(&t, 0, w, 0); pthread_exit(0); }"
+                .to_string(),
+            &["--deadlock"],
+        ),
+    ];
+    for (name, text, options) in programs {
+        let path = scratch.0.join(name);
+        fs::write(
+            &path,
+            format!(
+                "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\npthread_mutex_t q;\n{text}\n"
+            ),
+        )
+        .unwrap();
+        let ran = run(&[&["check", path.to_str().unwrap(), "--timeout", "60"], options].concat());
+        assert_eq!(ran.status.code(), Some(10), "{name}: {}{}", out(&ran), err(&ran));
+    }
+    let path = scratch.0.join("c11.c");
+    fs::write(&path, "#include <threads.h>\nint f(void *p) { return 0; }\nint main(void) { thrd_t t; thrd_create(&t, f, 0); }\n").unwrap();
+    let ran = run(&["check", path.to_str().unwrap()]);
+    assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
+    assert!(err(&ran).contains("use pthreads"), "{}", err(&ran));
+}
+
 #[test]
 fn examples_answer_as_their_first_lines_say() {
     if !has_compiler() {

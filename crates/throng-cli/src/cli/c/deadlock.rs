@@ -72,6 +72,9 @@ pub(super) fn ask(problem: &mut Problem) {
 
 /// Gives the answer its name.
 pub(super) fn report(outcome: &mut Outcome) {
+    if outcome.answer.by.contains(&Some(NAME)) {
+        super::locksets::report(outcome);
+    }
     outcome.problem.targets.iter_mut().filter(|t| t.name == ASKED).for_each(|t| t.name = "deadlock".into());
 }
 
@@ -140,7 +143,8 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8]) -> Certification {
         how: format!("by the order of {}", plural(order.locks.len() as u64, "lock")),
         sizes: (0, order.waits),
         initial: loaded.problem().initial_text,
-        assumptions: loaded.assumptions(&Default::default()),
+        assumptions: [loaded.assumptions(&Default::default()), vec![super::locksets::ASSUMED.into()]]
+            .concat(),
     })
 }
 

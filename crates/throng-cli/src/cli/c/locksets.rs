@@ -54,7 +54,10 @@ impl Algorithm for Proved {
     }
 }
 
+/// What such a proof takes for granted.
+pub(super) const ASSUMED: &str = "accesses to arrays stay inside them";
+
 /// Says what such a proof takes for granted.
 pub(super) fn report(outcome: &mut Outcome) {
-    outcome.assumptions.push("accesses to arrays stay inside them".into());
+    outcome.assumptions.push(ASSUMED.into());
 }
