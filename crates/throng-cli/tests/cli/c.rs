@@ -99,6 +99,26 @@ fn locks_through_pointers_of_any_type() {
     assert!(err(&ran).contains("use pthreads"), "{}", err(&ran));
 }
 
+/// A hunt with few threads at a time does not let `pthread_create` do nothing once there are so many.
+#[test]
+fn threads_are_created_however_few_are_looked_at() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-few-threads");
+    let path = scratch.0.join("many.c");
+    let text = "#include <assert.h>\n#include <pthread.h>\npthread_t th; unsigned char x;
+void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
+void *w(void *p) { if (x >= 1) return 0; __VERIFIER_atomic_begin(); x = x + 1; __VERIFIER_atomic_end(); return 0; }
+int main(void) { unsigned char i; for (i = 0;; i++) { if (i < 100) pthread_create(&th, 0, w, 0); assert(x <= i + 1); } }
+";
+    fs::write(&path, text).unwrap();
+    let ran = run(&["check", path.to_str().unwrap(), "--timeout", "30"]);
+    // A run takes hundreds of steps; without an answer in time, it is UNKNOWN. What must not be is a run that does not stand.
+    assert!(matches!(ran.status.code(), Some(10 | 1)), "{}{}", out(&ran), err(&ran));
+    assert!(!err(&ran).contains("internal error"), "{}", err(&ran));
+}
+
 #[test]
 fn examples_answer_as_their_first_lines_say() {
     if !has_compiler() {

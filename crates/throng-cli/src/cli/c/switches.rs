@@ -50,8 +50,10 @@ pub(super) fn hunt(
                 if target.is_hit(&config, &*problem.model) {
                     return Some(run(&reached, here));
                 }
-                // What is missing does not matter: this proves nothing.
-                _ = semantics::successors(&*problem.model, &config, Some(threads), &mut after);
+                // What is missing does not matter: this proves nothing. Only the question's own bound keeps threads from being created; beyond `threads`,
+                // steps that create some are not taken.
+                _ = semantics::successors(&*problem.model, &config, problem.bound.threads(), &mut after);
+                after.retain(|(_, next)| next.threads.size() <= threads);
                 let by = |step: &Step| step.take.entries().first().map(|e| e.0);
                 let could = last.is_some() && after.iter().any(|(step, _)| by(step) == last);
                 for (step, next) in after.drain(..) {
