@@ -100,7 +100,7 @@ pub struct Reading {
     pub trusting: bool,
     /// An access to an array is not one to each of its parts, however few they are: what is read is open, and all parts are when it is written.
     pub summarising: bool,
-    /// Threads are counted ([`crate::counting`]).
+    /// Threads are counted (see `counting.rs`).
     pub counting: bool,
 }
 
