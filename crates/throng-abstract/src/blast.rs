@@ -51,6 +51,23 @@ impl<'a> Encoder<'a> {
         self.sat.solve(assumptions)
     }
 
+    /// Of labelled assumptions that [`Encoder::solve`] has just found to contradict each other, labels of some that still do, none of which can be left out.
+    pub fn minimal_core<T: Copy>(&mut self, assumed: &[(Lit, T)]) -> Result<Vec<T>, Unknown> {
+        let core = self.sat.core();
+        let mut kept: Vec<(Lit, T)> = assumed.iter().copied().filter(|l| core.contains(&l.0)).collect();
+        let mut k = 0;
+        while k < kept.len() {
+            let mut rest = kept.clone();
+            rest.remove(k);
+            if self.solve(&rest.iter().map(|l| l.0).collect::<Vec<Lit>>())? {
+                k += 1;
+            } else {
+                kept = rest;
+            }
+        }
+        Ok(kept.into_iter().map(|l| l.1).collect())
+    }
+
     /// The values of the variables that occurred, in the model that was found last.
     pub fn model(&self) -> FxHashMap<u32, i64> {
         let number = |v: &Value| {

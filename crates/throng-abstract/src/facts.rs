@@ -197,7 +197,7 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
         let known = asking.literals(&facts.at[e.from], Side::Before);
         if !asking.encoder.solve(&lits(&known))? {
             facts.impossible.push(n);
-            let core = asking.core(&known)?;
+            let core = asking.encoder.minimal_core(&known)?;
             needed.extend(core.into_iter().map(|i| (e.from, i)));
         }
     }
@@ -411,23 +411,6 @@ impl<'a> Asking<'a> {
             }
         }
         Ok(wrong)
-    }
-
-    /// Those of some literals that contradict the edge.
-    fn core(&mut self, known: &[(Lit, u32)]) -> Result<Vec<u32>, Unknown> {
-        let core = self.encoder.sat.core();
-        let mut kept: Vec<(Lit, u32)> = known.iter().copied().filter(|l| core.contains(&l.0)).collect();
-        let mut k = 0;
-        while k < kept.len() {
-            let mut rest = kept.clone();
-            rest.remove(k);
-            if self.encoder.solve(&lits(&rest))? {
-                k += 1;
-            } else {
-                kept = rest;
-            }
-        }
-        Ok(kept.into_iter().map(|l| l.1).collect())
     }
 }
 

@@ -30,6 +30,8 @@ pub mod refine;
 pub mod render;
 pub mod sat;
 pub mod simplify;
+#[cfg(test)]
+mod testing;
 pub mod transitions;
 mod trial;
 pub mod variables;

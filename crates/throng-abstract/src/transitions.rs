@@ -130,19 +130,7 @@ impl Query<'_> {
         if self.encoder.solve(&lits(all))? {
             return Ok(None);
         }
-        let core = self.encoder.sat.core();
-        let mut kept: Vec<(Lit, Literal)> = all.iter().copied().filter(|l| core.contains(&l.0)).collect();
-        let mut k = 0;
-        while k < kept.len() {
-            let mut rest = kept.clone();
-            rest.remove(k);
-            if self.encoder.solve(&lits(&rest))? {
-                k += 1;
-            } else {
-                kept = rest;
-            }
-        }
-        let mut cube: Cube = kept.into_iter().map(|l| l.1).collect();
+        let mut cube: Cube = self.encoder.minimal_core(all)?;
         cube.sort_unstable();
         cube.dedup();
         Ok(Some(cube))

@@ -11,5 +11,5 @@ pub mod manifest;
 pub mod model;
 
 pub use crate::interpreter as naive;
-pub use command::{Scratch, example, program, run, said, test_file, throng};
+pub use command::{Scratch, example, has_compiler, program, run, said, test_file, throng};
 pub use manifest::{Row, manifest, own_corpus, pose, public_corpus, try_pose};

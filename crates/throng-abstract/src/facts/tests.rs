@@ -6,30 +6,8 @@ use super::{Facts, check, find};
 use crate::certificate::{self, Document};
 use crate::edges::{Graph, Reading, To};
 use crate::prove::{Ended, attempt};
-use throng_c::{Loaded, Options};
-use throng_lang::source::Source;
-use throng_model::limits::Limits;
-
-const HEAD: &str = "typedef unsigned long pthread_t;
-int pthread_create(pthread_t *t, const void *a, void *(*f)(void *), void *arg);
-void __VERIFIER_assume(int c);
-void reach_error(void);
-int __VERIFIER_nondet_int(void);
-void __VERIFIER_atomic_begin(void);
-void __VERIFIER_atomic_end(void);
-";
-
-fn load(text: &str) -> Loaded {
-    let raw = format!("{HEAD}{text}");
-    match throng_c::read(Source::new("test.c", &raw), raw.clone(), &Options::default()) {
-        Ok(loaded) => loaded,
-        Err(rejected) => panic!("{:?}", rejected.diagnostics),
-    }
-}
-
-fn limits() -> Limits {
-    Limits::none().timeout(Duration::from_secs(60))
-}
+use crate::testing::{limits, load};
+use throng_c::Loaded;
 
 fn proved(loaded: &Loaded) -> Option<Document> {
     match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(20)), &mut |_| {}) {

@@ -10,35 +10,19 @@ use crate::edges::{Graph, Reading};
 use crate::facts::Facts;
 use crate::predicates::Predicate;
 use crate::prove::{Ended, attempt, is_violation, prove};
+use crate::testing::limits;
 use crate::variables::{INPUT, OTHER};
 use rustc_hash::FxHashMap;
 use throng_c::{Loaded, Options};
 use throng_check::certify::Fault;
-use throng_lang::source::Source;
 use throng_model::limits::Limits;
 
-const HEAD: &str = "typedef unsigned long pthread_t;
-int pthread_create(pthread_t *t, const void *a, void *(*f)(void *), void *arg);
-void __VERIFIER_assume(int c);
-void reach_error(void);
-int __VERIFIER_nondet_int(void);
-void __VERIFIER_atomic_begin(void);
-void __VERIFIER_atomic_end(void);
-";
 const MAIN: &str = "
 int main(void) { pthread_t t; while (1) { pthread_create(&t, 0, thread, 0); } }
 ";
 
 fn load(text: &str) -> Loaded {
-    let raw = format!("{HEAD}{text}{MAIN}");
-    match throng_c::read(Source::new("test.c", &raw), raw.clone(), &Options::default()) {
-        Ok(loaded) => loaded,
-        Err(rejected) => panic!("{:?}", rejected.diagnostics),
-    }
-}
-
-fn limits() -> Limits {
-    Limits::none().timeout(Duration::from_secs(60))
+    crate::testing::load(&format!("{text}{MAIN}"))
 }
 
 fn proved(loaded: &Loaded) -> Document {

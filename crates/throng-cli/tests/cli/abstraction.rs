@@ -2,9 +2,9 @@
 //! program is one that `throng check` answers about.
 
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-use throng_dev::harness::{Scratch, throng};
+use throng_dev::harness::{Scratch, has_compiler, throng};
 
 const COUNTER: &str = "examples/c/counter.c";
 
@@ -13,11 +13,6 @@ fn run(args: &[&str]) -> (Option<i32>, String, String) {
         throng().current_dir(throng_dev::ROOT).args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (status.code(), text(stdout), text(stderr))
-}
-
-/// The preprocessor comes with a compiler.
-fn has_compiler() -> bool {
-    Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
-use throng_dev::harness::{Scratch, throng};
+use throng_dev::harness::{Scratch, has_compiler, throng};
 
 fn root() -> PathBuf {
     PathBuf::from(throng_dev::ROOT)
@@ -21,16 +21,6 @@ fn out(ran: &Output) -> String {
 
 fn err(ran: &Output) -> String {
     String::from_utf8_lossy(&ran.stderr).into_owned()
-}
-
-/// The preprocessor comes with a compiler.
-#[allow(clippy::print_stderr)]
-fn has_compiler() -> bool {
-    let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if found.is_err() {
-        eprintln!("skipped: there is no C compiler");
-    }
-    found.is_ok()
 }
 
 /// The command of an example's first line, and what it says.

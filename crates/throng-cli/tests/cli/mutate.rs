@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
-use throng_dev::harness::{Scratch, throng};
+use throng_dev::harness::{Scratch, has_compiler, throng};
 
 fn run(args: &[&str]) -> Output {
     throng().current_dir(PathBuf::from(throng_dev::ROOT)).args(args).output().unwrap()
@@ -13,15 +13,6 @@ fn run(args: &[&str]) -> Output {
 
 fn out(ran: &Output) -> String {
     String::from_utf8_lossy(&ran.stdout).into_owned()
-}
-
-#[allow(clippy::print_stderr)]
-fn has_compiler() -> bool {
-    let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if found.is_err() {
-        eprintln!("skipped: there is no C compiler");
-    }
-    found.is_ok()
 }
 
 /// The document of a call, and its exit status.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The built program, beside the test binary that runs. Tests of `throng-cli` can rely on it: Cargo builds it for them.
@@ -95,4 +95,14 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Whether C can be read: the preprocessor comes with a compiler. Says so if not.
+#[allow(clippy::print_stderr)]
+pub fn has_compiler() -> bool {
+    let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        eprintln!("skipped: there is no C compiler");
+    }
+    found.is_ok()
 }

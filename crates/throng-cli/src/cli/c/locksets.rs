@@ -45,13 +45,17 @@ impl Algorithm for Proved {
                 "two accesses that conflict have a lock in common",
             ],
         };
-        let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
-        let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
-        answer.by = vec![Some(NAME); problem.targets.len()];
-        // By the checker of locksets.
-        answer.checked = true;
-        answer
+        answer(problem, NAME, proof)
     }
+}
+
+/// The answer of a proof about the source that its own checker has accepted.
+pub(super) fn answer(problem: &Problem, name: &'static str, proof: SourceProof) -> Answer {
+    let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
+    let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
+    answer.by = vec![Some(name); problem.targets.len()];
+    answer.checked = true;
+    answer
 }
 
 /// What such a proof takes for granted.

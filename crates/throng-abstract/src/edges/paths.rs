@@ -1,0 +1,512 @@
+//! The paths from a place to the next ones: instructions are executed with expressions for values.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use throng_c::goto::{BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Violation, address, next};
+
+use super::{Edge, Place, Reading, To, copied};
+use crate::simplify::{binary, cast, fits, negate, partial, substitute};
+use crate::variables::{INPUT, Variables};
+
+/// More paths from one place than this are too many.
+const MOST_PATHS: usize = 48;
+/// A computed address may be one of so many variables.
+const MOST_TARGETS: usize = 8;
+
+/// Goes along the paths from every place.
+pub(super) struct Builder<'a> {
+    pub(super) program: &'a Program,
+    pub(super) variables: &'a Variables,
+    pub(super) reading: Reading,
+    pub(super) trusted: bool,
+    pub(super) summarised: bool,
+    /// Instructions at which paths end, though no other thread sees them.
+    pub(super) cuts: Vec<FxHashSet<usize>>,
+    /// Whether paths end where they meet, because there were too many.
+    pub(super) joined: Vec<bool>,
+    /// For each template and instruction, registers that are equal to others.
+    pub(super) copies: Vec<Vec<FxHashMap<Reg, Reg>>>,
+    pub(super) numbers: FxHashMap<Place, usize>,
+    pub(super) places: Vec<Place>,
+    pub(super) edges: Vec<Edge>,
+}
+
+/// A path that is being built.
+#[derive(Clone)]
+struct Path {
+    pc: usize,
+    depth: u32,
+    values: FxHashMap<u32, Expr>,
+    guard: Vec<Expr>,
+    starts: Vec<usize>,
+    children: Vec<(u32, Expr)>,
+    inputs: Vec<Int>,
+    taken: Vec<usize>,
+}
+
+impl Builder<'_> {
+    pub(super) fn number(&mut self, place: Place) -> usize {
+        let next = self.places.len();
+        let n = *self.numbers.entry(place).or_insert(next);
+        if n == next {
+            self.places.push(place);
+        }
+        n
+    }
+
+    /// Adds the paths from a place.
+    pub(super) fn paths(&mut self, from: usize) -> Result<(), String> {
+        let place = self.places[from];
+        let template = place.template;
+        let before = self.edges.len();
+        let copies = copied(&self.copies, self.variables, &place);
+        loop {
+            let first = Path {
+                pc: place.pc,
+                depth: u32::from(place.atomic),
+                values: copies.iter().map(|&(id, of)| (id, Expr::Reg(of))).collect(),
+                guard: Vec::new(),
+                starts: Vec::new(),
+                children: Vec::new(),
+                inputs: Vec::new(),
+                taken: Vec::new(),
+            };
+            let mut work = vec![first];
+            while let Some(path) = work.pop() {
+                self.follow(from, path, &mut work)?;
+                if self.edges.len() - before > MOST_PATHS && !self.joined[template] {
+                    break;
+                }
+            }
+            if self.edges.len() - before <= MOST_PATHS || self.joined[template] {
+                return Ok(());
+            }
+            // Too many: cut where paths meet. Places that were done are right as they are.
+            self.edges.truncate(before);
+            self.joined[template] = true;
+            let code = &self.program.templates[template].code;
+            let mut into = vec![0u32; code.len() + 1];
+            (0..code.len()).flat_map(|pc| next(code, pc)).for_each(|to| into[to] += 1);
+            self.cuts[template].extend((0..code.len()).filter(|&pc| into[pc] > 1));
+        }
+    }
+
+    fn follow(&mut self, from: usize, mut path: Path, work: &mut Vec<Path>) -> Result<(), String> {
+        let template = self.places[from].template;
+        let code = &self.program.templates[template].code;
+        loop {
+            let pc = path.pc;
+            let Some(i) = code.get(pc) else { return Err("control leaves the code".into()) };
+            let cut = self.cuts[template].contains(&pc) || path.depth == 0 && self.is_visible(template, i);
+            if cut && !path.taken.is_empty() {
+                let to = self.number(Place { template, pc, atomic: path.depth > 0 });
+                self.add(from, path, To::Place(to));
+                return Ok(());
+            }
+            path.taken.push(pc);
+            if !self.execute(from, &mut path, i, work)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Executes an instruction; `false`: the path has ended, or continues in `work`.
+    fn execute(
+        &mut self,
+        from: usize,
+        path: &mut Path,
+        i: &Instr,
+        work: &mut Vec<Path>,
+    ) -> Result<bool, String> {
+        let template = self.places[from].template;
+        let v = self.variables;
+        path.pc += 1;
+        match i {
+            Instr::Let(r, e) => {
+                let e = self.value(from, path, e);
+                self.set_register(path, template, *r, e)?;
+            }
+            Instr::Any(r) => self.open(path, v.register(template, *r)),
+            Instr::Join(e, r) => {
+                self.value(from, path, e);
+                self.open(path, v.register(template, *r));
+            }
+            Instr::Load(r, a, at) => {
+                let a = self.value(from, path, a);
+                return self.access(from, path, &a, *at, Some(*r), work, |this, path, cell| {
+                    let e = match v.constant(cell) {
+                        Some(c) => Expr::Const(at.wrap(c)),
+                        None => {
+                            let now = path.values.get(&cell).cloned().unwrap_or(Expr::Reg(cell));
+                            let (ty, inputs) = (at, path.inputs.clone());
+                            cast(now, *ty, &|id| type_in(v, &inputs, id))
+                        }
+                    };
+                    this.set_register(path, template, *r, e)
+                });
+            }
+            Instr::Store(a, e, at) => {
+                let (a, e) = (self.value(from, path, a), self.value(from, path, e));
+                let mut private = false;
+                e.constants(&mut |c| private |= at.size == 8 && c >> 32 == PRIVATE);
+                if private && !matches!(a, Expr::Const(a) if a >> 32 == PRIVATE) {
+                    self.undefined(
+                        from,
+                        path.clone(),
+                        "the address of a private variable is made known to other threads",
+                    );
+                    return Ok(false);
+                }
+                return self.access(from, path, &a, *at, None, work, |_, path, cell| {
+                    let inputs = path.inputs.clone();
+                    let e = cast(e.clone(), v.ty(cell), &|id| type_in(v, &inputs, id));
+                    path.values.insert(cell, e);
+                    Ok(())
+                });
+            }
+            Instr::Branch(e, yes, no) => {
+                let e = self.value(from, path, e);
+                if let Expr::Const(value) = e {
+                    path.pc = if value != 0 { *yes } else { *no };
+                    return Ok(true);
+                }
+                let mut other = path.clone();
+                (other.pc, path.pc) = (*no, *yes);
+                let inputs = path.inputs.clone();
+                let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
+                    type_in(v, &inputs, id)
+                });
+                if assume(&mut other, is_zero) {
+                    work.push(other);
+                }
+                return Ok(assume(path, e));
+            }
+            Instr::Jump(to) => path.pc = *to,
+            Instr::Assume(e) => {
+                let e = self.value(from, path, e);
+                // Outside of atomic sections, what came before is done, and the thread is stuck.
+                if path.depth == 0 {
+                    let mut stuck = path.clone();
+                    let inputs = path.inputs.clone();
+                    let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
+                        type_in(v, &inputs, id)
+                    });
+                    if assume(&mut stuck, is_zero) {
+                        self.add(from, stuck, To::End);
+                    }
+                }
+                return Ok(assume(path, e));
+            }
+            Instr::AtomicBegin => path.depth += 1,
+            Instr::AtomicEnd => path.depth = path.depth.saturating_sub(1),
+            Instr::Spawn(child, args, r) => {
+                let args: Vec<Expr> = args.iter().map(|e| self.value(from, path, e)).collect();
+                let mut private = false;
+                args.iter().for_each(|e| e.constants(&mut |c| private |= c >> 32 == PRIVATE));
+                if private {
+                    self.undefined(
+                        from,
+                        path.clone(),
+                        "the address of a private variable is made known to other threads",
+                    );
+                    return Ok(false);
+                }
+                path.starts.push(*child);
+                // A thread of the same template would have to be told apart from this one.
+                if *child != template && path.starts.len() == 1 {
+                    self.start_values(path, *child, &args)?;
+                } else {
+                    path.children.clear();
+                }
+                self.open(path, v.register(template, *r));
+            }
+            Instr::Clear(first, n) => {
+                let base = self.program.private.len() as i64;
+                let (low, high) = (base + i64::from(*first), base + i64::from(*first + *n));
+                for offset in low..high {
+                    if let Some(cell) = v.cell(template, (PRIVATE << 32) + offset) {
+                        self.open(path, cell);
+                    }
+                }
+            }
+            Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
+            Instr::Fail(what, why) => {
+                if self.program.asked.contains(what) {
+                    self.add(from, path.clone(), To::Fail(Some(*what), why.clone()));
+                }
+                return Ok(false);
+            }
+            Instr::Alloc(..) | Instr::Free(_) => {
+                self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
+                return Ok(false);
+            }
+            Instr::Unmodelled(why) => {
+                self.undefined(from, path.clone(), why);
+                return Ok(false);
+            }
+            Instr::Halt | Instr::End(_) => {
+                self.add(from, path.clone(), To::End);
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The variables of a thread that is started.
+    fn start_values(&mut self, path: &mut Path, child: usize, args: &[Expr]) -> Result<(), String> {
+        let v = self.variables;
+        for id in 0..v.list.len() as u32 {
+            if v.list[id as usize].template != Some(child) {
+                continue;
+            }
+            let argument = v
+                .register_of(id)
+                .filter(|&r| (r as usize) < self.program.templates[child].arguments)
+                .and_then(|r| args.get(r as usize));
+            let value = match (argument, v.list[id as usize].initial) {
+                (Some(e), _) => {
+                    let inputs = path.inputs.clone();
+                    if !fits(e, v.ty(id), &|id| type_in(v, &inputs, id)) {
+                        return Err("an argument of a thread does not fit its type".into());
+                    }
+                    e.clone()
+                }
+                (None, Some(value)) => Expr::Const(value),
+                (None, None) => {
+                    path.inputs.push(v.ty(id));
+                    Expr::Reg(INPUT + path.inputs.len() as u32 - 1)
+                }
+            };
+            path.children.push((id, value));
+        }
+        Ok(())
+    }
+
+    fn set_register(&self, path: &mut Path, template: usize, r: u32, e: Expr) -> Result<(), String> {
+        let (v, inputs) = (self.variables, &path.inputs);
+        let id = v.register(template, r);
+        if !fits(&e, v.ty(id), &|id| type_in(v, inputs, id)) {
+            return Err(format!("a value of {} does not fit its type", v.list[id as usize].name));
+        }
+        path.values.insert(id, e);
+        Ok(())
+    }
+
+    /// Any value.
+    fn open(&self, path: &mut Path, id: u32) {
+        path.inputs.push(self.variables.ty(id));
+        path.values.insert(id, Expr::Reg(INPUT + path.inputs.len() as u32 - 1));
+    }
+
+    /// An expression over the variables before the path. Where C leaves its value open, that is an edge of its own.
+    fn value(&mut self, from: usize, path: &mut Path, e: &Expr) -> Expr {
+        let (v, template) = (self.variables, self.places[from].template);
+        let e = own(&v.fold(template, e), v.own(template) - v.register(template, 0));
+        let inputs = path.inputs.clone();
+        let types = |id| type_in(v, &inputs, id);
+        let values = &path.values;
+        let with = |r: u32| {
+            let id = v.register(template, r);
+            Some(values.get(&id).cloned().unwrap_or(Expr::Reg(id)))
+        };
+        let e = substitute(&e, &with, &types);
+        let mut conditions = Vec::new();
+        partial(&e, &mut |operand, limit| {
+            let wide = Int::new(8, true);
+            conditions.push(match limit {
+                None => binary(BinOp::Eq, operand.clone(), Expr::Const(0), wide, &types),
+                Some(bits) => {
+                    let last = Expr::Const(i64::from(bits) - 1);
+                    binary(BinOp::Lt, last, operand.clone(), Int::new(8, false), &types)
+                }
+            });
+        });
+        for bad in conditions {
+            let mut failing = path.clone();
+            if assume(&mut failing, bad.clone()) {
+                self.undefined(from, failing, "division by zero, or a shift that is too far");
+            }
+            assume(path, negate(bad));
+        }
+        e
+    }
+
+    /// Does something with the variable at an address, for each that it may be.
+    #[allow(clippy::too_many_arguments)] // one access has no part with a name of its own
+    fn access(
+        &mut self,
+        from: usize,
+        path: &mut Path,
+        a: &Expr,
+        at: Int,
+        loaded: Option<Reg>,
+        work: &mut Vec<Path>,
+        act: impl Fn(&mut Self, &mut Path, u32) -> Result<(), String>,
+    ) -> Result<bool, String> {
+        let (v, template) = (self.variables, self.places[from].template);
+        if let Expr::Const(a) = a {
+            match v.cell(template, *a).filter(|&c| v.ty(c).size == at.size) {
+                Some(cell) => act(self, path, cell)?,
+                None => {
+                    self.undefined(from, path.clone(), "an access is outside its object, or not abstracted");
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        let candidates = v.candidates(template, a);
+        let same_size =
+            candidates.iter().all(|&c| v.cell(template, c).is_some_and(|c| v.ty(c).size == at.size));
+        let mut rest = path.clone();
+        if let Some((object, size)) = self.large_object(a, candidates.len()) {
+            // Somewhere in a large object: what is read is open, and all that is known about it is lost when it is written.
+            let inputs = path.inputs.clone();
+            let types = |id| type_in(v, &inputs, id);
+            let (plain, wide) = (Expr::Const(address(object, 0)), Int::new(8, false));
+            let offset = binary(BinOp::Sub, a.clone(), plain, wide, &types);
+            let last = Expr::Const(size as i64 - i64::from(at.size));
+            let inside = binary(BinOp::Le, offset, last, wide, &types);
+            let mut within = path.clone();
+            if assume(&mut within, inside.clone()) {
+                match loaded {
+                    Some(r) => self.open(&mut within, v.register(template, r)),
+                    None => candidates
+                        .iter()
+                        .filter_map(|&a| v.cell(template, a))
+                        .for_each(|cell| self.open(&mut within, cell)),
+                }
+                work.push(within);
+            }
+            if assume(&mut rest, negate(inside)) {
+                self.outside(from, rest);
+            }
+            return Ok(false);
+        }
+        if candidates.len() <= MOST_TARGETS {
+            for candidate in candidates {
+                let Some(cell) = v.cell(template, candidate).filter(|&c| v.ty(c).size == at.size) else {
+                    continue;
+                };
+                let inputs = path.inputs.clone();
+                let here = binary(BinOp::Eq, a.clone(), Expr::Const(candidate), Int::new(8, true), &|id| {
+                    type_in(v, &inputs, id)
+                });
+                let mut one = path.clone();
+                if assume(&mut one, here.clone()) {
+                    act(self, &mut one, cell)?;
+                    work.push(one);
+                }
+                if !assume(&mut rest, negate(here)) {
+                    return Ok(false);
+                }
+            }
+        }
+        match base(a).filter(|&o| v.is_split(o) && same_size) {
+            Some(_) => self.outside(from, rest),
+            None => self.undefined(from, rest, "a computed address may be outside of what is abstracted"),
+        }
+        Ok(false)
+    }
+
+    /// An access outside of the object that its address is computed from.
+    fn outside(&mut self, from: usize, path: Path) {
+        if self.reading.trusting {
+            self.trusted = true;
+        } else {
+            self.undefined(from, path, "an access may be outside its object");
+        }
+    }
+
+    /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
+    fn large_object(&mut self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
+        let object = base(a)?;
+        let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
+        let large = candidates == 0 || candidates > MOST_TARGETS;
+        if found.init.len() < 8 || !large && (!self.reading.summarising || candidates == 1) {
+            return None;
+        }
+        self.summarised |= !large;
+        Some((object, found.init.len()))
+    }
+
+    fn undefined(&mut self, from: usize, path: Path, why: &str) {
+        self.add(from, path, To::Fail(None, why.into()));
+    }
+
+    fn add(&mut self, from: usize, path: Path, to: To) {
+        let mut updates: Vec<(u32, Expr)> = path.values.into_iter().collect();
+        // A copy that is left alone keeps its value.
+        let copies = copied(&self.copies, self.variables, &self.places[from]);
+        let same = |id: u32, e: &Expr| {
+            *e == Expr::Reg(id) || copies.iter().any(|&(copy, of)| copy == id && *e == Expr::Reg(of))
+        };
+        updates.retain(|(id, e)| !same(*id, e));
+        updates.extend(path.children);
+        updates.sort_unstable_by_key(|u| u.0);
+        let (guard, starts, inputs) = (path.guard, path.starts, path.inputs);
+        self.edges.push(Edge { from, to, guard, updates, starts, inputs, path: path.taken });
+    }
+
+    /// Whether another thread could tell when this instruction is executed.
+    fn is_visible(&self, template: usize, i: &Instr) -> bool {
+        match i {
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.variables.fold(template, a) {
+                Expr::Const(a) => {
+                    let object = a >> 32;
+                    (1..FUNCTION).contains(&object)
+                        && self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
+                }
+                _ => true,
+            },
+            Instr::AtomicBegin | Instr::Spawn(..) | Instr::Join(..) | Instr::Alloc(..) | Instr::Free(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The one object whose address is in an expression.
+fn base(a: &Expr) -> Option<i64> {
+    let mut bases = Vec::new();
+    a.constants(&mut |c| {
+        if c >> 32 > 0 {
+            bases.push(c >> 32);
+        }
+    });
+    match bases[..] {
+        [object] => Some(object),
+        _ => None,
+    }
+}
+
+/// The number of the thread is a register behind the others.
+fn own(e: &Expr, register: u32) -> Expr {
+    match e {
+        Expr::SelfId => Expr::Reg(register),
+        Expr::Cast(e, to) => Expr::Cast(Box::new(own(e, register)), *to),
+        Expr::Bin(op, a, b, at) => {
+            Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
+        }
+        Expr::Const(_) | Expr::Reg(_) => e.clone(),
+    }
+}
+
+fn type_in(v: &Variables, inputs: &[Int], id: u32) -> Int {
+    match id.checked_sub(INPUT) {
+        Some(n) => inputs[n as usize],
+        None => v.ty(id),
+    }
+}
+
+/// Adds to the guard; `false` if it cannot hold.
+fn assume(path: &mut Path, e: Expr) -> bool {
+    match e {
+        Expr::Const(v) => v != 0,
+        e => {
+            if !path.guard.contains(&e) {
+                path.guard.push(e);
+            }
+            true
+        }
+    }
+}
