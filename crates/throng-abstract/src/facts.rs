@@ -12,7 +12,7 @@ use throng_model::verdict::Unknown;
 
 use crate::abstraction::{Cube, Side};
 use crate::edges::{Edge, Graph, To};
-use crate::exclusion::Regions;
+use crate::exclusion::{Regions, before_others};
 use crate::guesses::guesses;
 use crate::predicates::{Predicate, rename};
 use crate::recheck::check_edge;
@@ -90,6 +90,7 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
         let edge = composed(graph, &graph.initial, entry);
         found.push(Obligation { edge, mine: None, bystander: false, then: *then });
     }
+    let early = before_others(program, graph);
     let once: Vec<bool> = (0..program.templates.len()).map(|t| program.runs_once(t)).collect();
     for e in &graph.edges {
         let mine = Some(e.from);
@@ -106,13 +107,14 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
             found.push(Obligation { edge, mine, bystander: false, then: *then });
         }
         let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
-        if !e.updates.iter().any(shared) {
+        // The first thread is alone until it starts others.
+        if early[e.from] || !e.updates.iter().any(shared) {
             continue;
         }
         for (then, place) in graph.places.iter().enumerate() {
             let alone = place.template == graph.places[e.from].template && once[place.template];
             // A thread in an atomic section is the one that moves.
-            if !alone && !place.atomic && !regions.exclude(e.from, then) {
+            if !alone && !early[then] && !place.atomic && !regions.exclude(e.from, then) {
                 found.push(Obligation { edge: e.clone(), mine, bystander: true, then });
             }
         }
