@@ -12,6 +12,7 @@ use throng_model::verdict::Unknown;
 
 use crate::abstraction::{Cube, Side};
 use crate::edges::{Edge, Graph, To};
+use crate::elements::{instances, variants};
 use crate::exclusion::{Regions, before_others};
 use crate::guesses::guesses;
 use crate::predicates::{Predicate, rename};
@@ -92,8 +93,8 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
     }
     let early = before_others(program, graph);
     let once: Vec<bool> = (0..program.templates.len()).map(|t| program.runs_once(t)).collect();
-    for e in &graph.edges {
-        let mine = Some(e.from);
+    for e in graph.edges.iter().flat_map(|e| variants(graph, e)) {
+        let (e, mine) = (&e, Some(e.from));
         match e.to {
             To::Fail(..) => continue,
             To::Place(then) => {
@@ -145,16 +146,16 @@ pub fn check(
     let obligations = obligations(program, graph, &regions);
     for group in obligations.chunk_by(|a, b| same(&a.edge, &b.edge)) {
         let edge = &group[0].edge;
-        let mut cubes: Vec<Cube> = Vec::new();
+        let (mut list, mut cubes) = (facts.predicates.clone(), Vec::<Cube>::new());
         for o in group {
             let (other, side) = o.sides();
             let mine = o.mine.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::Before, true));
             let others = other.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::OtherBefore, true));
-            let known: Cube = mine.chain(others).collect();
+            let known = with_elements(edge, &mut list, mine.chain(others).collect());
             let then = here(o.then).filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
             cubes.extend(then.map(|&i| known.iter().copied().chain([(i, side, false)]).collect::<Cube>()));
         }
-        if let Some(k) = check_edge(graph, &facts.predicates, edge, &cubes, limits)? {
+        if let Some(k) = check_edge(graph, &list, edge, &cubes, limits)? {
             let last = cubes[k].last().map(|l| facts.predicates[l.0 as usize].text(&graph.variables));
             let text = last.unwrap_or_default();
             return Ok(Some(format!("it is not shown that `{text}` stays true")));
@@ -162,12 +163,26 @@ pub fn check(
     }
     for &n in &facts.impossible {
         let Some(e) = graph.edges.get(n) else { return Ok(Some(format!("there is no edge {n}"))) };
-        let cube: Cube = here(e.from).map(|&i| (i, Side::Before, true)).collect();
-        if check_edge(graph, &facts.predicates, e, &[cube], limits)?.is_some() {
+        let mut list = facts.predicates.clone();
+        let known = here(e.from).map(|&i| (i, Side::Before, true)).collect();
+        let cube = with_elements(e, &mut list, known);
+        if check_edge(graph, &list, e, &[cube], limits)?.is_some() {
             return Ok(Some(format!("edge {n} is possible")));
         }
     }
     Ok(None)
+}
+
+/// What is known before a step, with what it says about the elements of arrays that the step reads.
+fn with_elements(e: &Edge, list: &mut Vec<Predicate>, mut known: Cube) -> Cube {
+    for k in 0..known.len() {
+        let (i, side, holds) = known[k];
+        for expr in instances(e, &list[i as usize].expr) {
+            known.push((list.len() as u32, side, holds));
+            list.push(Predicate { expr, ..list[i as usize].clone() });
+        }
+    }
+    known
 }
 
 /// Whether an edge writes a shared variable of a comparison.

@@ -103,6 +103,11 @@ fn advance(
     for (k, &ty) in e.inputs.iter().enumerate() {
         now.insert(INPUT + k as u32, random.value(ty));
     }
+    // The element that was written last.
+    for (any, input) in &e.reads {
+        let value = now.get(any).copied().unwrap_or(0);
+        now.insert(*input, value);
+    }
     if !e.guard.iter().all(|g| eval(g, &now).is_some_and(|v| v != 0)) {
         return false;
     }

@@ -10,6 +10,7 @@ use throng_model::verdict::Unknown;
 use crate::abstraction::{Side, after};
 use crate::blast::{Encoder, Types, eval};
 use crate::edges::{Edge, Graph};
+use crate::elements::instances;
 use crate::predicates::{Predicate, used};
 
 /// A comparison that holds before a step.
@@ -64,13 +65,20 @@ impl<'a> Asking<'a> {
         self.edge.updates.iter().any(|u| counts(u.0) && variables.contains(&u.0))
     }
 
-    fn expr(&self, i: u32, side: Side) -> Expr {
-        let (p, v) = (&self.list[i as usize], &self.graph.variables);
+    /// What a comparison says; before a step, also about elements of arrays that it reads.
+    fn expressions(&self, i: u32, side: Side) -> Vec<Expr> {
+        let p = &self.list[i as usize];
+        let e = match side {
+            Side::Before | Side::After => p.expr.clone(),
+            Side::OtherBefore | Side::OtherAfter => p.of_other(&self.graph.variables),
+        };
         match side {
-            Side::Before => p.expr.clone(),
-            Side::After => after(self.graph, self.edge, &p.expr),
-            Side::OtherBefore => p.of_other(v),
-            Side::OtherAfter => after(self.graph, self.edge, &p.of_other(v)),
+            Side::After | Side::OtherAfter => vec![after(self.graph, self.edge, &e)],
+            Side::Before | Side::OtherBefore => {
+                let mut all = instances(self.edge, &e);
+                all.push(e);
+                all
+            }
         }
     }
 
@@ -79,7 +87,11 @@ impl<'a> Asking<'a> {
         if let Some(&l) = self.known.get(&(i, side)) {
             return l;
         }
-        let l = self.encoder.truth(&self.expr(i, side));
+        let mut l = self.truth();
+        for e in self.expressions(i, side) {
+            let one = self.encoder.truth(&e);
+            l = self.encoder.sat.and(l, one);
+        }
         self.known.insert((i, side), l);
         l
     }
@@ -100,12 +112,12 @@ impl<'a> Asking<'a> {
             let mut values = self.encoder.model();
             let mut wrong: Vec<(usize, usize)> = Vec::new();
             for (n, k) in open.iter().enumerate() {
-                let expr = self.expr(k.i, k.side);
-                let ids = used(&expr);
+                let all = self.expressions(k.i, k.side);
+                let ids: Vec<u32> = all.iter().flat_map(used).collect();
                 // Variables that the solver has not met may have any value.
                 let new = ids.iter().filter(|id| !values.contains_key(id)).count();
                 ids.iter().for_each(|&id| _ = values.entry(id).or_insert(0));
-                if eval(&expr, &values).is_none_or(|v| v == 0) {
+                if all.iter().any(|e| eval(e, &values).is_none_or(|v| v == 0)) {
                     wrong.push((new, n));
                 }
             }
