@@ -86,7 +86,7 @@ impl Random {
     }
 }
 
-const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "*p"];
+const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "(*p)"];
 
 fn expression(r: &mut Random, depth: usize) -> String {
     if depth == 0 || r.below(3) == 0 {
@@ -114,7 +114,7 @@ fn statement(r: &mut Random, depth: usize) -> String {
         2 => format!("{v}{};", r.one(&["++", "--"])),
         3 => format!("{v} {} {};", r.one(&["+=", "-=", "^=", "|="]), expression(r, 1)),
         4 => format!("i = {};", expression(r, 2)),
-        5 => format!("j = {v}++ + --x;"),
+        5 => format!("j = {v}++ + --z;"),
         6 => format!("a[{} & 3] = {};", r.one(&["i", "y"]), expression(r, 1)),
         7 if depth > 0 => {
             format!(
