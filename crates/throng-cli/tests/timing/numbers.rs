@@ -8,7 +8,8 @@ use throng_dev::harness::{run, said, test_file, throng};
 
 use crate::alone;
 
-const ENGINES: [&str; 7] = ["auto", "explicit", "karp-miller", "backward", "views", "equations", "guided"];
+const ENGINES: [&str; 8] =
+    ["auto", "explicit", "karp-miller", "backward", "pdr", "views", "equations", "guided"];
 
 fn file(name: &str, text: &str) -> PathBuf {
     test_file(&format!("numbers-{name}"), text)
