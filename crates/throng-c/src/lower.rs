@@ -119,6 +119,8 @@ struct Current {
     labels: Vec<usize>,
     frames: Vec<Frame>,
     frame_top: u64,
+    /// Addresses of local arrays whose size is not constant.
+    variable_arrays: HashSet<Reg>,
 }
 
 pub struct Lower<'a> {
@@ -320,6 +322,9 @@ impl<'a> Lower<'a> {
         let base = self.specifiers(&d.node.specifiers, d.span)?;
         for item in &d.node.declarators {
             let span = item.span;
+            if base.class.is_none() && self.variable_array(&base.ty, item)? {
+                continue;
+            }
             let (name, mut ty) = self.declarator(base.ty.clone(), &item.node.declarator)?;
             let Some(name) = name else { continue };
             if base.class == Some(StorageClassSpecifier::Typedef) {

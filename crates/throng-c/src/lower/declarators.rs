@@ -6,7 +6,7 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unsupported, wrong};
-use crate::goto::{Int, PTR};
+use crate::goto::{BinOp, Expr, Instr, Int, PTR};
 use crate::types::{Field, Func, Struct, Ty};
 
 impl<'a> Lower<'a> {
@@ -225,6 +225,43 @@ impl<'a> Lower<'a> {
             Some(d) => Ok(self.declarator(base, d)?.1),
             None => Ok(base),
         }
+    }
+
+    /// A local array whose size is not constant: memory is allocated for it, and its name is the address, which does not change. Says whether the declarator
+    /// is such a one.
+    pub(super) fn variable_array(&mut self, base: &Ty, item: &'a Node<InitDeclarator>) -> Result<bool> {
+        let declarator = &item.node.declarator.node;
+        let (DeclaratorKind::Identifier(name), Some((last, pointers))) =
+            (&declarator.kind.node, declarator.derived.split_last())
+        else {
+            return Ok(false);
+        };
+        let DerivedDeclarator::Array(array) = &last.node else { return Ok(false) };
+        let ArraySize::VariableExpression(size) = &array.node.size else { return Ok(false) };
+        let simple = pointers.iter().all(|p| matches!(p.node, DerivedDeclarator::Pointer(_)));
+        if self.scopes.is_empty() || !simple || item.node.initializer.is_some() || self.constant(size).is_ok()
+        {
+            return Ok(false);
+        }
+        let element = pointers.iter().fold(base.clone(), |ty, _| Ty::ptr(ty));
+        let count = self.value(size)?;
+        let count = self.convert(count, &Ty::Int(PTR), size.span)?.expr;
+        let bytes = self.size_of(&element, item.span)?;
+        let r = self.register(PTR, Some(name.node.name.clone()));
+        let here = std::mem::replace(&mut self.here, item.span);
+        self.emit(Instr::AtomicBegin);
+        self.emit(Instr::Alloc(r, Expr::bin(BinOp::Mul, count, Expr::Const(bytes as i64), PTR)));
+        self.emit(Instr::AtomicEnd);
+        self.here = here;
+        self.current.variable_arrays.insert(r);
+        self.bind(name.node.name.clone(), Symbol::Register(r, Ty::ptr(element)));
+        Ok(true)
+    }
+
+    /// Whether an expression is the name of a [`Lower::variable_array`].
+    pub(super) fn is_variable_array(&self, e: &Expression) -> bool {
+        let Expression::Identifier(n) = e else { return false };
+        matches!(self.lookup(&n.node.name), Some(Symbol::Register(r, _)) if self.current.variable_arrays.contains(r))
     }
 
     /// The name and type that a declarator declares.

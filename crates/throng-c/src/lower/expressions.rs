@@ -393,6 +393,9 @@ impl<'a> Lower<'a> {
                 let size = self.size_of(&ty, span)?;
                 Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(self.size_type()) })
             }
+            Expression::SizeOfVal(v) if self.is_variable_array(&v.node.0.node) => {
+                unsupported(span, "`sizeof` an array whose size is not constant")
+            }
             Expression::SizeOfVal(v) => {
                 let ty = self.type_of(&v.node.0)?;
                 let size = self.size_of(&ty, span)?;
@@ -471,6 +474,9 @@ impl<'a> Lower<'a> {
     fn unary(&mut self, u: &'a UnaryOperatorExpression, span: Span) -> Result<Value> {
         let operand = &u.operand;
         match u.operator.node {
+            UnaryOperator::Address if self.is_variable_array(&operand.node) => {
+                unsupported(span, "the address of an array whose size is not constant")
+            }
             UnaryOperator::Address => {
                 if let Expression::Identifier(n) = &operand.node
                     && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_)))

@@ -285,7 +285,7 @@ impl<'a> Rewriter<'a> {
             .node
             .declarators
             .iter()
-            .filter(|i| i.node.initializer.is_none())
+            .filter(|i| i.node.initializer.is_none() && !self.kinds(i.span).3)
             .filter_map(|i| name_of(&i.node.declarator.node))
             .collect();
         let Some(&count) = self.opened.get(&span).filter(|_| !open.is_empty()) else { return };
@@ -315,8 +315,24 @@ impl<'a> Rewriter<'a> {
                     edits.push((e.span.start, e.span.end, with));
                 }
                 Some(init) => self.initializer(init, edits),
-                None => {}
+                None => self.variable_array(i, edits),
             }
+        }
+    }
+
+    /// An array whose size is not constant is allocated, as in the program that was checked.
+    fn variable_array(&mut self, i: &Node<InitDeclarator>, edits: &mut Edits) {
+        let (declarator, (site, _, _, allocates)) = (&i.node.declarator, self.kinds(i.span));
+        let (Some(name), Some((last, pointers))) =
+            (name_of(&declarator.node), declarator.node.derived.split_last())
+        else {
+            return;
+        };
+        let DerivedDeclarator::Array(array) = &last.node else { return };
+        if let (ArraySize::VariableExpression(size), true) = (&array.node.size, allocates) {
+            let (stars, size) = ("*".repeat(pointers.len() + 1), self.value(size));
+            let with = format!("{stars}{name} = __throng_malloc({site}, ({size}) * sizeof *{name})");
+            edits.push((declarator.span.start, declarator.span.end, with));
         }
     }
 

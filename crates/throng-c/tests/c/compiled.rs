@@ -255,6 +255,12 @@ fn runs_into_violations_end_in_them_when_compiled() {
             "{head} void *f(void *p) {{ assert(x != 41); return 0; }} int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); \
              x = __VERIFIER_nondet_int(); pthread_join(t, 0); return 0; }}"
         ),
+        // Arrays whose size is only known at run time: of threads, and one that other threads write to.
+        format!(
+            "{head} int n = 2, *q; void *f(void *p) {{ int y = q[1]; q[1] = y + 1; x = q[1]; return 0; }} int main() {{ \
+             pthread_t t[n]; int a[n], i; a[1] = 0; q = a; for (i = 0; i < n; i++) pthread_create(&t[i], 0, f, 0); \
+             for (i = 0; i < n; i++) pthread_join(t[i], 0); assert(x == 2); return 0; }}"
+        ),
         format!(
             "{head} void f(int n) {{ x = n; }} int main() {{ __CPROVER_ASYNC_1: f(1); while (1) {{ __CPROVER_ASYNC_2: f(2); assert(x != 2); }} }}"
         ),

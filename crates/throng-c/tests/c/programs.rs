@@ -183,7 +183,17 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
     for (text, code, message) in [
         ("int f(int n) { return f(n - 1); } int main() { return f(3); }", "E805", "`f` calls itself"),
         ("double d; int main() { d = d + 1; return 0; }", "E803", "floating-point arithmetic"),
-        ("int main() { int n = 3; int a[n]; return 0; }", "E803", "an array whose size is not constant"),
+        ("int main() { int n = 3; int a[n][2]; return 0; }", "E803", "an array whose size is not constant"),
+        (
+            "int main() { int n = 3; int a[n]; return sizeof a; }",
+            "E803",
+            "an array whose size is not constant",
+        ),
+        (
+            "int main() { int n = 3; int a[n]; int (*p)[3] = &a; return 0; }",
+            "E803",
+            "an array whose size is not constant",
+        ),
         ("int main() { __asm__(\"nop\"); return 0; }", "E803", "inline assembly"),
         ("int main() { return y; }", "E804", "`y` is not declared"),
         ("int main() { goto L; }", "E804", "there is no label `L`"),

@@ -47,6 +47,14 @@ fn memory_ends_an_explicit_search() {
     stops_for_memory("explicit", &crowd(40), &["--engine", "explicit", "--threads", "8"]);
 }
 
+#[cfg(feature = "cluster")]
+#[test]
+fn memory_ends_a_distributed_search() {
+    let _alone = alone();
+    let options = ["--engine", "distributed", "--workers", "1", "--threads", "8"];
+    stops_for_memory("distributed", &crowd(40), &options);
+}
+
 #[test]
 fn memory_ends_a_symbolic_search() {
     let _alone = alone();

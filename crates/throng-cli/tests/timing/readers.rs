@@ -30,9 +30,9 @@ fn probe(reader: Reader, bytes: &[u8], name: &str) -> bool {
     accepted
 }
 
-/// So many copies of `piece` that they make five megabytes.
+/// So many copies of `piece` that they make two megabytes.
 fn heap(piece: &str) -> Vec<u8> {
-    piece.repeat((5 << 20) / piece.len()).into_bytes()
+    piece.repeat((2 << 20) / piece.len()).into_bytes()
 }
 
 /// So many copies of `piece` that they make a megabyte.

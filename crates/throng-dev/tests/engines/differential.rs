@@ -45,10 +45,10 @@ fn run(campaign: &Arc<Campaign>, state: State) -> (State, Vec<Found>) {
 
 #[test]
 fn all_oracles_agree_and_every_construct_occurs() {
-    let (state, found) = run(&campaign(20, 400, oracles()), State::default());
+    let (state, found) = run(&campaign(20, 240, oracles()), State::default());
     let failures: Vec<String> = found.iter().map(|f| format!("{}\n{}", f.failure, f.case.text())).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(state.total(), 400);
+    assert_eq!(state.total(), 240);
     assert_eq!(state.cases.len(), 9, "three kinds of inputs, made in three ways: {:?}", state.cases);
     for construct in ["bp wait", "bp x$ :=", "bp call", "tts ~>", "tts -> with p ~> q", "x' = x + y", "pnml"]
     {
@@ -63,9 +63,9 @@ fn all_oracles_agree_and_every_construct_occurs() {
         assert!(counts.iter().any(|c| c[0] + c[1] > 10), "{}: {counts:?}", who.name);
     }
     let confirmed = |who: &str| state.any.agreed.get(&format!("{who} / hidden answer")).copied().unwrap_or(0);
-    assert!(confirmed("auto") > 50 && confirmed("backward") > 50, "{:?}", state.any.agreed);
+    assert!(confirmed("auto") > 30 && confirmed("backward") > 30, "{:?}", state.any.agreed);
     let text = summary(&state);
-    assert!(text.starts_with("AGREED  400 cases, 0 failures"), "{text}");
+    assert!(text.starts_with("AGREED  240 cases, 0 failures"), "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::rounds::Send;
 use super::wire::{Damaged, Hashes, Known, Link, Translation, owner};
 use crate::engine::Occupied;
-use crate::engine::explicit::batch::{Batch, Filling};
+use crate::engine::explicit::batch::{Batch, Filling, check_growth};
 use crate::engine::explicit::pack::{Packer, Unpacked};
 use crate::engine::explicit::steps::{Scratch, Sink, Steps};
 use crate::engine::explicit::store::{self, Id, ROOT, Store};
@@ -202,6 +202,7 @@ impl Part {
             at = Store::after(at as Id, length);
         }
         self.hashes.extend(&*self.problem.model, &self.steps);
+        check_growth(&self.store, self.batch.len(), &self.limits)?;
         self.batch.store(&mut self.store, &mut self.suspects, |_| Ok(true))?;
         self.next = at;
         self.fired += self.batch.fired;
@@ -231,6 +232,7 @@ impl Part {
     pub fn store_all(&mut self, layer: usize, message: &[u8]) -> Result<(), Unknown> {
         self.open_layer(layer);
         let stored = self.each_received(message, |part, link, may_hit| {
+            check_growth(&part.store, 1, &part.limits)?;
             let packed = part.packer.pack(part.incoming.shared, &part.incoming.entries);
             let new = part.store.insert(packed, store::hash(packed), link)?;
             part.suspects.extend(new.filter(|_| may_hit));

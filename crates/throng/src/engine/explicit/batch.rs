@@ -7,11 +7,22 @@ use super::search::note_pruned;
 use super::steps::Sink;
 use super::store::{self, Id, Store};
 use crate::engine::Occupied;
-use throng_model::limits::Ticker;
+use throng_model::limits::{Limits, Ticker};
 use throng_model::verdict::Unknown;
 
 /// Look-ups whose memory is fetched at the same time.
 const ABREAST: usize = 32;
+
+/// Tables that grow by this many bytes may not fit.
+const LARGE: usize = 1 << 20;
+
+/// A large table takes long to fill anew. If that passes the memory limit, the search ends before, not after.
+pub fn check_growth(store: &Store, more: usize, limits: &Limits) -> Result<(), Unknown> {
+    match store.growth(more) {
+        growth if growth >= LARGE => limits.check_room(growth as u64),
+        _ => Ok(()),
+    }
+}
 
 /// Successors in the order in which they were found, and what expanding their predecessors gave besides.
 #[derive(Default)]

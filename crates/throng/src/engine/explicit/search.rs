@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::Explicit;
-use super::batch::{Batch, Filling};
+use super::batch::{Batch, Filling, check_growth};
 use super::pack::{Packer, Unpacked};
 use super::parallel;
 use super::steps::{Scratch, Steps};
@@ -70,9 +70,6 @@ impl From<Unknown> for Stop {
         Stop::Limit(why)
     }
 }
-
-/// Tables that grow by this many bytes may not fit.
-const LARGE: usize = 1 << 20;
 
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
@@ -341,11 +338,7 @@ impl<'p> Search<'p> {
     /// A search that is stopped in between can be resumed: what has been stored but not judged waits among the suspects, and what was not stored is found
     /// again because `next` has not moved.
     fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
-        // A large table takes long to fill anew. If that passes the limit, the search ends before, not after.
-        let growth = self.store.growth(batch.len());
-        if growth >= LARGE {
-            self.limits.check_room(growth as u64)?;
-        }
+        check_growth(&self.store, batch.len(), self.limits)?;
         let Search { steps, store, tracked, suspects, .. } = self;
         batch.store(store, suspects, |packed| {
             tracked.as_mut().map_or(Ok(true), |tracked| tracked.is_new(packed, steps))
