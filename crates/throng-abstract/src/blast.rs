@@ -257,8 +257,7 @@ impl<'a> Encoder<'a> {
         for (&a, &b) in x.iter().zip(y) {
             let half = self.sat.xor(a, b);
             sum.push(self.sat.xor(half, carry));
-            let (both, carried) = (self.sat.and(a, b), self.sat.and(half, carry));
-            carry = self.sat.or(both, carried);
+            carry = self.sat.majority(a, b, carry);
         }
         sum
     }
@@ -270,10 +269,15 @@ impl<'a> Encoder<'a> {
         for (&a, &b) in x.iter().zip(y) {
             let half = self.sat.xor(a, b);
             difference.push(self.sat.xor(half, borrow));
-            let (needs, passed) = (self.sat.and(!a, b), self.sat.and(!half, borrow));
-            borrow = self.sat.or(needs, passed);
+            borrow = self.sat.majority(!a, b, borrow);
         }
         (difference, borrow)
+    }
+
+    /// Whether the second, without sign, is larger.
+    fn below(&mut self, x: &[Lit], y: &[Lit]) -> Lit {
+        let no = self.sat.constant(false);
+        x.iter().zip(y).fold(no, |borrow, (&a, &b)| self.sat.majority(!a, b, borrow))
     }
 
     fn multiply(&mut self, x: &[Lit], y: &[Lit]) -> Vec<Lit> {
@@ -295,17 +299,17 @@ impl<'a> Encoder<'a> {
         if at.signed && !signed {
             // Without signs, and compared with one: only 64 bits can make that a difference.
             if x.len() < 64 {
-                return self.subtract(&x, &y).1;
+                return self.below(&x, &y);
             }
         } else if !at.signed {
-            return self.subtract(&x, &y).1;
+            return self.below(&x, &y);
         }
         for v in [&mut x, &mut y] {
             if let Some(sign) = v.last_mut() {
                 *sign = !*sign;
             }
         }
-        self.subtract(&x, &y).1
+        self.below(&x, &y)
     }
 
     /// Quotient and rest, without signs, by subtracting.
@@ -343,7 +347,7 @@ impl<'a> Encoder<'a> {
             let differ = self.sat.xor(a, b);
             self.sat.clause(&[!differ]);
         }
-        let less = self.subtract(&rest, y).1;
+        let less = self.below(&rest, y);
         self.sat.clause(&[less]);
         (quotient, rest)
     }

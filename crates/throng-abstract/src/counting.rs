@@ -71,7 +71,7 @@ fn once_written(graph: &Graph, template: usize) -> Vec<(u32, Vec<usize>, Vec<boo
     let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
     let mut variables: Vec<u32> = (graph.edges.iter().filter(|e| own(e)))
         .flat_map(|e| &e.updates)
-        .filter(|u| shared(u.0) && !matches!(u.1, Expr::Const(_)))
+        .filter(|u| shared(u.0) && !graph.variables.is_any_element(u.0) && !matches!(u.1, Expr::Const(_)))
         .map(|u| u.0)
         .collect();
     variables.sort_unstable();

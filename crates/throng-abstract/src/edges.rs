@@ -48,6 +48,8 @@ pub struct Edge {
     pub starts: Vec<usize>,
     /// The types of its inputs.
     pub inputs: Vec<Int>,
+    /// Inputs that are read from arrays: the variable for any element, and the input (see `elements.rs`).
+    pub reads: Vec<(u32, u32)>,
     /// Its instructions.
     pub path: Vec<usize>,
 }
@@ -192,7 +194,8 @@ fn start_edge(variables: &Variables, which: impl Fn(&u32) -> bool) -> Edge {
         }
     });
     let updates = updates.collect();
-    Edge { from: 0, to: To::Place(0), guard: vec![], updates, starts: vec![], inputs, path: vec![] }
+    let (guard, starts, reads, path) = (vec![], vec![], vec![], vec![]);
+    Edge { from: 0, to: To::Place(0), guard, updates, starts, inputs, reads, path }
 }
 
 /// The copies at a place, as variables.

@@ -5,22 +5,25 @@
 //! no more is known than its own comparisons at its place and that a lock does not let both be where they are ([`crate::exclusion`]). What is left
 //! is inductive. Violations that it rules out are left out of the abstraction.
 
-use batsat::Lit;
 use rustc_hash::FxHashMap;
 use throng_c::goto::Program;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::{Cube, Side, after};
-use crate::blast::{Encoder, Types};
+use crate::abstraction::{Cube, Side};
 use crate::edges::{Edge, Graph, To};
-use crate::exclusion::Regions;
+use crate::elements::{instances, variants};
+use crate::exclusion::{Regions, before_others};
 use crate::guesses::guesses;
 use crate::predicates::{Predicate, rename};
 use crate::recheck::check_edge;
 use crate::render::is_exact;
 use crate::trial::survivors;
 use crate::variables::INPUT;
+
+use self::asking::{Asking, EdgeTypes, Known, Solvers, same};
+
+mod asking;
 
 /// Comparisons that hold at places, and what they rule out.
 #[derive(Clone, Debug, Default)]
@@ -88,9 +91,10 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
         let edge = composed(graph, &graph.initial, entry);
         found.push(Obligation { edge, mine: None, bystander: false, then: *then });
     }
+    let early = before_others(program, graph);
     let once: Vec<bool> = (0..program.templates.len()).map(|t| program.runs_once(t)).collect();
-    for e in &graph.edges {
-        let mine = Some(e.from);
+    for e in graph.edges.iter().flat_map(|e| variants(graph, e)) {
+        let (e, mine) = (&e, Some(e.from));
         match e.to {
             To::Fail(..) => continue,
             To::Place(then) => {
@@ -104,13 +108,14 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
             found.push(Obligation { edge, mine, bystander: false, then: *then });
         }
         let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
-        if !e.updates.iter().any(shared) {
+        // The first thread is alone until it starts others.
+        if early[e.from] || !e.updates.iter().any(shared) {
             continue;
         }
         for (then, place) in graph.places.iter().enumerate() {
             let alone = place.template == graph.places[e.from].template && once[place.template];
             // A thread in an atomic section is the one that moves.
-            if !alone && !place.atomic && !regions.exclude(e.from, then) {
+            if !alone && !early[then] && !place.atomic && !regions.exclude(e.from, then) {
                 found.push(Obligation { edge: e.clone(), mine, bystander: true, then });
             }
         }
@@ -141,16 +146,16 @@ pub fn check(
     let obligations = obligations(program, graph, &regions);
     for group in obligations.chunk_by(|a, b| same(&a.edge, &b.edge)) {
         let edge = &group[0].edge;
-        let mut cubes: Vec<Cube> = Vec::new();
+        let (mut list, mut cubes) = (facts.predicates.clone(), Vec::<Cube>::new());
         for o in group {
             let (other, side) = o.sides();
             let mine = o.mine.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::Before, true));
             let others = other.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::OtherBefore, true));
-            let known: Cube = mine.chain(others).collect();
+            let known = with_elements(edge, &mut list, mine.chain(others).collect());
             let then = here(o.then).filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
             cubes.extend(then.map(|&i| known.iter().copied().chain([(i, side, false)]).collect::<Cube>()));
         }
-        if let Some(k) = check_edge(graph, &facts.predicates, edge, &cubes, limits)? {
+        if let Some(k) = check_edge(graph, &list, edge, &cubes, limits)? {
             let last = cubes[k].last().map(|l| facts.predicates[l.0 as usize].text(&graph.variables));
             let text = last.unwrap_or_default();
             return Ok(Some(format!("it is not shown that `{text}` stays true")));
@@ -158,12 +163,26 @@ pub fn check(
     }
     for &n in &facts.impossible {
         let Some(e) = graph.edges.get(n) else { return Ok(Some(format!("there is no edge {n}"))) };
-        let cube: Cube = here(e.from).map(|&i| (i, Side::Before, true)).collect();
-        if check_edge(graph, &facts.predicates, e, &[cube], limits)?.is_some() {
+        let mut list = facts.predicates.clone();
+        let known = here(e.from).map(|&i| (i, Side::Before, true)).collect();
+        let cube = with_elements(e, &mut list, known);
+        if check_edge(graph, &list, e, &[cube], limits)?.is_some() {
             return Ok(Some(format!("edge {n} is possible")));
         }
     }
     Ok(None)
+}
+
+/// What is known before a step, with what it says about the elements of arrays that the step reads.
+fn with_elements(e: &Edge, list: &mut Vec<Predicate>, mut known: Cube) -> Cube {
+    for k in 0..known.len() {
+        let (i, side, holds) = known[k];
+        for expr in instances(e, &list[i as usize].expr) {
+            known.push((list.len() as u32, side, holds));
+            list.push(Predicate { expr, ..list[i as usize].clone() });
+        }
+    }
+    known
 }
 
 /// Whether an edge writes a shared variable of a comparison.
@@ -184,80 +203,67 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
         return Ok(Facts::none(graph));
     }
     let predicates = guesses(program, graph);
-    let at = survivors(program, graph, &predicates, limits)?;
-    let mut facts = Facts { predicates, at, impossible: Vec::new() };
+    let mut at = survivors(program, graph, &predicates, limits)?;
     let regions = Regions::of(program, graph, limits)?;
     let obligations = obligations(program, graph, &regions);
-    weaken(graph, &mut facts, &obligations, limits)?;
-    let mut needed: Vec<(usize, u32)> = Vec::new();
+    let edges: Vec<&Edge> = obligations.iter().map(|o| &o.edge).collect();
+    let types: Vec<EdgeTypes<'_>> =
+        (edges.iter()).map(|e| -> EdgeTypes<'_> { Box::new(|id| e.ty(&graph.variables, id)) }).collect();
+    let mut solvers = Solvers::new(graph, &predicates, &edges, &types, limits);
+    weaken(&mut at, &obligations, &mut solvers)?;
+    let (mut needed, mut impossible): (Vec<(usize, u32)>, Vec<usize>) = Default::default();
     for n in failing {
         let e = &graph.edges[n];
         let types = |id: u32| e.ty(&graph.variables, id);
-        let mut asking = Asking::new(graph, &facts.predicates, e, &types, limits);
-        let known = asking.literals(&facts.at[e.from], Side::Before);
-        if !asking.encoder.solve(&lits(&known))? {
-            facts.impossible.push(n);
-            let core = asking.encoder.minimal_core(&known)?;
-            needed.extend(core.into_iter().map(|i| (e.from, i)));
+        let mut asking = Asking::new(graph, &predicates, e, &types, limits);
+        let known = at[e.from].iter().map(|&i| Known { i, side: Side::Before, place: e.from });
+        let yes = asking.truth();
+        if let Some(reason) = asking.reason(&known.collect::<Vec<Known>>(), yes)? {
+            impossible.push(n);
+            needed.extend(reason.into_iter().map(|k| (k.place, k.i)));
         }
     }
-    keep(graph, &mut facts, &obligations, needed, limits)?;
-    Ok(facts)
+    let kept = keep(&at, &obligations, needed, &mut solvers)?;
+    drop(solvers);
+    Ok(renumbered(&predicates, kept, impossible))
 }
 
 /// Drops what cannot be proved until the rest can.
-fn weaken(
-    graph: &Graph,
-    facts: &mut Facts,
-    obligations: &[Obligation],
-    limits: &Limits,
-) -> Result<(), Unknown> {
+fn weaken(at: &mut [Vec<u32>], obligations: &[Obligation], solvers: &mut Solvers<'_>) -> Result<(), Unknown> {
     // When the facts of a place became fewer, and when an obligation was last shown.
-    let mut changed = vec![1u32; facts.at.len()];
+    let mut changed = vec![1u32; at.len()];
     let mut shown = vec![0u32; obligations.len()];
     let mut now = 1;
     loop {
         let mut all = true;
         let mut k = 0;
         while k < obligations.len() {
-            // The same edge for all obligations about it.
-            let e = &obligations[k].edge;
-            let types = |id: u32| e.ty(&graph.variables, id);
-            let mut asking: Option<Asking<'_>> = None;
-            let first = k;
-            while k < obligations.len() && (k == first || same(&obligations[k].edge, e)) {
-                let o = &obligations[k];
-                let (other, side) = o.sides();
-                let latest = o.mine.iter().chain(&other).map(|&p| changed[p]).max().unwrap_or(1);
-                if shown[k] >= latest {
-                    k += 1;
-                    continue;
-                }
-                let then: Vec<u32> = (facts.at[o.then].iter().copied())
-                    .filter(|&i| side == Side::After || touches(graph, facts, e, i))
+            let o = &obligations[k];
+            let (other, side) = o.sides();
+            let latest = o.mine.iter().chain(&other).map(|&p| changed[p]).max().unwrap_or(1);
+            if shown[k] < latest {
+                let asking = solvers.about(k);
+                let then: Vec<u32> = (at[o.then].iter().copied())
+                    .filter(|&i| {
+                        asking.changes(i, side)
+                            || o.mine.is_none_or(|p| side == Side::After && !at[p].contains(&i))
+                    })
                     .collect();
-                if !then.is_empty() {
-                    let list = &facts.predicates;
-                    let asking = asking.get_or_insert_with(|| Asking::new(graph, list, e, &types, limits));
-                    let mut known = Vec::new();
-                    known.extend(o.mine.map(|p| asking.literals(&facts.at[p], Side::Before)));
-                    known.extend(other.map(|p| asking.literals(&facts.at[p], Side::OtherBefore)));
-                    let known: Vec<Lit> = known.iter().flatten().map(|l| l.0).collect();
-                    let wrong = asking.wrong(&known, &then, side)?;
-                    if !wrong.is_empty() {
-                        now += 1;
-                        all = false;
-                        facts.at[o.then].retain(|i| !wrong.contains(i));
-                        changed[o.then] = now;
-                        // A bystander's facts are assumed, too.
-                        if o.bystander || o.mine == Some(o.then) {
-                            continue;
-                        }
+                let known = known(at, o);
+                let wrong = if then.is_empty() { then } else { asking.wrong(&known, &then, side)? };
+                if !wrong.is_empty() {
+                    now += 1;
+                    all = false;
+                    at[o.then].retain(|i| !wrong.contains(i));
+                    changed[o.then] = now;
+                    // The facts that were dropped may have been assumed.
+                    if o.bystander || o.mine == Some(o.then) {
+                        continue;
                     }
                 }
                 shown[k] = now;
-                k += 1;
             }
+            k += 1;
         }
         if all {
             return Ok(());
@@ -265,21 +271,21 @@ fn weaken(
     }
 }
 
-fn same(a: &Edge, b: &Edge) -> bool {
-    a.from == b.from && a.path == b.path && a.updates == b.updates && a.guard == b.guard
+/// What is known before a step, with the places that it is known at.
+fn known(at: &[Vec<u32>], o: &Obligation) -> Vec<Known> {
+    let places = [(o.mine, Side::Before), (o.sides().0, Side::OtherBefore)];
+    let places = places.into_iter().filter_map(|(place, side)| Some((place?, side)));
+    places.flat_map(|(place, side)| at[place].iter().map(move |&i| Known { i, side, place })).collect()
 }
 
-/// Keeps what some facts need, and no others.
+/// What some facts need, themselves included.
 fn keep(
-    graph: &Graph,
-    facts: &mut Facts,
+    at: &[Vec<u32>],
     obligations: &[Obligation],
     needed: Vec<(usize, u32)>,
-    limits: &Limits,
-) -> Result<(), Unknown> {
-    let mut kept: Vec<Vec<u32>> = vec![Vec::new(); facts.at.len()];
-    let types: Vec<_> = obligations.iter().map(|o| |id: u32| o.edge.ty(&graph.variables, id)).collect();
-    let mut solvers: Vec<Option<Asking<'_>>> = obligations.iter().map(|_| None).collect();
+    solvers: &mut Solvers<'_>,
+) -> Result<Vec<Vec<u32>>, Unknown> {
+    let mut kept: Vec<Vec<u32>> = vec![Vec::new(); at.len()];
     let mut work = needed;
     while let Some((p, i)) = work.pop() {
         if kept[p].contains(&i) {
@@ -287,131 +293,38 @@ fn keep(
         }
         kept[p].push(i);
         for (k, o) in obligations.iter().enumerate().filter(|(_, o)| o.then == p) {
-            let (other, side) = o.sides();
-            if side != Side::After && !touches(graph, facts, &o.edge, i) {
+            let side = o.sides().1;
+            let asking = solvers.about(k);
+            if side == Side::OtherAfter && !asking.changes(i, side) {
                 continue;
             }
-            let list = &facts.predicates;
-            let asking =
-                solvers[k].get_or_insert_with(|| Asking::new(graph, list, &o.edge, &types[k], limits));
             let not = !asking.literal(i, side);
-            let places = [(o.mine, Side::Before), (other, Side::OtherBefore)];
-            let places = places.into_iter().filter_map(|(place, side)| Some((place?, side)));
-            let places: Vec<(usize, Side)> = places.collect();
             // What is kept anyway, if that suffices; else what contradicts.
-            for at in [&kept, &facts.at] {
-                let mut known: Vec<(Lit, (usize, u32))> = Vec::new();
-                for &(place, side) in &places {
-                    known.extend(at[place].iter().map(|&i| (asking.literal(i, side), (place, i))));
-                }
-                let mut assumptions = lits(&known);
-                assumptions.push(not);
-                if !asking.encoder.solve(&assumptions)? {
-                    let core = asking.encoder.sat.core();
-                    work.extend(known.into_iter().filter(|l| core.contains(&l.0)).map(|l| l.1));
-                    break;
-                }
-                if std::ptr::eq(at, &facts.at) {
-                    return Err(Unknown::Inconclusive("facts are not inductive".into()));
-                }
-            }
+            let reason = match asking.reason(&known(&kept, o), not)? {
+                Some(reason) => Some(reason),
+                None => asking.reason(&known(at, o), not)?,
+            };
+            let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;
+            work.extend(reason.into_iter().map(|k| (k.place, k.i)));
         }
     }
-    drop(solvers);
+    Ok(kept)
+}
+
+/// Facts with those comparisons only that are used, numbered anew.
+fn renumbered(predicates: &[Predicate], mut at: Vec<Vec<u32>>, impossible: Vec<usize>) -> Facts {
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     let mut list = Vec::new();
-    for places in &mut kept {
+    for places in &mut at {
         places.sort_unstable();
         for i in places {
             *i = *numbers.entry(*i).or_insert_with(|| {
-                list.push(facts.predicates[*i as usize].clone());
+                list.push(predicates[*i as usize].clone());
                 list.len() as u32 - 1
             });
         }
     }
-    (facts.at, facts.predicates) = (kept, list);
-    Ok(())
-}
-
-fn lits<T>(list: &[(Lit, T)]) -> Vec<Lit> {
-    list.iter().map(|l| l.0).collect()
-}
-
-/// The solver about one edge.
-struct Asking<'a> {
-    encoder: Encoder<'a>,
-    graph: &'a Graph,
-    list: &'a [Predicate],
-    edge: &'a Edge,
-    known: FxHashMap<(u32, Side), Lit>,
-}
-
-impl<'a> Asking<'a> {
-    fn new(
-        graph: &'a Graph,
-        list: &'a [Predicate],
-        edge: &'a Edge,
-        types: &'a Types<'a>,
-        limits: &Limits,
-    ) -> Asking<'a> {
-        let mut encoder = Encoder::new(limits, types);
-        for g in &edge.guard {
-            let l = encoder.truth(g);
-            encoder.sat.clause(&[l]);
-        }
-        Asking { encoder, graph, list, edge, known: FxHashMap::default() }
-    }
-
-    fn literals(&mut self, which: &[u32], side: Side) -> Vec<(Lit, u32)> {
-        which.iter().map(|&i| (self.literal(i, side), i)).collect()
-    }
-
-    fn literal(&mut self, i: u32, side: Side) -> Lit {
-        if let Some(&l) = self.known.get(&(i, side)) {
-            return l;
-        }
-        let (p, v) = (&self.list[i as usize], &self.graph.variables);
-        let expr = match side {
-            Side::Before => p.expr.clone(),
-            Side::After => after(self.graph, self.edge, &p.expr),
-            Side::OtherBefore => p.of_other(v),
-            Side::OtherAfter => after(self.graph, self.edge, &p.of_other(v)),
-        };
-        let l = self.encoder.truth(&expr);
-        self.known.insert((i, side), l);
-        l
-    }
-
-    /// Those of some comparisons that need not hold afterwards, if others hold before.
-    fn wrong(&mut self, known: &[Lit], then: &[u32], side: Side) -> Result<Vec<u32>, Unknown> {
-        let mut left = self.literals(then, side);
-        let mut wrong = Vec::new();
-        while !left.is_empty() {
-            let active = self.encoder.sat.fresh();
-            let mut clause: Vec<Lit> = left.iter().map(|l| !l.0).collect();
-            clause.push(!active);
-            self.encoder.sat.clause(&clause);
-            let mut assumptions = known.to_vec();
-            assumptions.push(active);
-            let found = self.encoder.solve(&assumptions)?;
-            if found {
-                let fails: Vec<u32> =
-                    left.iter().filter(|l| !self.encoder.sat.holds(l.0)).map(|l| l.1).collect();
-                if fails.is_empty() {
-                    return Err(Unknown::Inconclusive(
-                        "the SAT solver's values satisfy what they should not".into(),
-                    ));
-                }
-                left.retain(|l| !fails.contains(&l.1));
-                wrong.extend(fails);
-            }
-            self.encoder.sat.clause(&[!active]);
-            if !found {
-                break;
-            }
-        }
-        Ok(wrong)
-    }
+    Facts { predicates: list, at, impossible }
 }
 
 #[cfg(test)]

@@ -44,10 +44,15 @@ pub(crate) fn guesses(program: &Program, graph: &Graph) -> Vec<Predicate> {
             }
         }
     }
+    ordered.extend((0..v.list.len() as u32).filter(|&id| v.is_any_element(id)));
     // What is copied from numbers, or to them, is one.
     loop {
         let before = ordered.len();
         for (id, x) in graph.edges.iter().flat_map(|e| &e.updates) {
+            let mut x = x;
+            while let Expr::Cast(inner, _) = x {
+                x = inner;
+            }
             if let Expr::Reg(from) = x
                 && *from < INPUT
                 && (ordered.contains(id) || ordered.contains(from))

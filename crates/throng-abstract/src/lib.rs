@@ -19,6 +19,7 @@ pub mod certificate;
 pub mod copies;
 mod counting;
 pub mod edges;
+mod elements;
 pub mod exclusion;
 pub mod facts;
 mod guesses;

@@ -88,7 +88,7 @@ pub fn attempt(
         let mut known = Vec::new();
         for graph in std::mem::take(graphs) {
             // Most are found soon or not at all.
-            let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 5).min(LONGEST_FACTS));
+            let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 4).min(LONGEST_FACTS));
             let facts = match find(program, &graph, &limits.part().timeout(most)) {
                 Ok(facts) => facts,
                 Err(_) => {
@@ -132,7 +132,7 @@ pub fn attempt(
 }
 
 /// How long facts are looked for.
-const LONGEST_FACTS: Duration = Duration::from_secs(10);
+const LONGEST_FACTS: Duration = Duration::from_secs(15);
 /// How long a proof is tried before the next reading is.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 

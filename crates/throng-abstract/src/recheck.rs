@@ -430,6 +430,7 @@ mod tests {
                     updates: vec![],
                     starts: vec![],
                     inputs: vec![],
+                    reads: vec![],
                     path: vec![],
                 },
                 trusts: false,

@@ -87,6 +87,25 @@ impl Sat {
         }
     }
 
+    /// At least two of three hold.
+    pub fn majority(&mut self, a: Lit, b: Lit, c: Lit) -> Lit {
+        for (a, b, c) in [(a, b, c), (b, c, a), (c, a, b)] {
+            match a {
+                _ if a == self.truth => return self.or(b, c),
+                _ if a == !self.truth => return self.and(b, c),
+                _ if a == b => return a,
+                _ if a == !b => return c,
+                _ => {}
+            }
+        }
+        let most = self.fresh();
+        for (a, b) in [(a, b), (b, c), (c, a)] {
+            self.clause(&[most, !a, !b]);
+            self.clause(&[!most, a, b]);
+        }
+        most
+    }
+
     /// `b` where `choice` holds, else `a`.
     pub fn mux(&mut self, choice: Lit, a: Lit, b: Lit) -> Lit {
         if a == b {

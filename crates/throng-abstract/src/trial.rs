@@ -11,6 +11,8 @@ use crate::predicates::Predicate;
 use crate::variables::INPUT;
 
 const RUNS: usize = 150;
+/// After so many runs that contradict nothing new, others hardly will.
+const MOST_IN_VAIN: usize = 30;
 const STEPS: usize = 120;
 const MOST_THREADS: usize = 5;
 
@@ -41,8 +43,13 @@ pub(crate) fn survivors(
     constants.sort_unstable();
     let mut random = Random(1, constants);
     let first = Graph::first(program).0;
+    let mut in_vain = 0;
     for run in 0..RUNS {
         limits.check()?;
+        if in_vain > MOST_IN_VAIN {
+            break;
+        }
+        in_vain += 1;
         let mut shared = Values::default();
         set(&graph.initial, &mut shared, &mut random);
         let mut threads: Vec<(usize, Values)> = Vec::new();
@@ -74,7 +81,9 @@ pub(crate) fn survivors(
             // All are looked at now and then; what a thread keeps while others move matters, too.
             for (k, (place, values)) in threads.iter().enumerate() {
                 if k == who || step % 3 == 0 || k + 1 == threads.len() {
+                    let before = left[*place].len();
                     left[*place].retain(|&i| eval(&list[i as usize].expr, values) != Some(0));
+                    in_vain = if left[*place].len() < before { 0 } else { in_vain };
                 }
             }
         }
@@ -93,6 +102,11 @@ fn advance(
     let mut now = threads[who].1.clone();
     for (k, &ty) in e.inputs.iter().enumerate() {
         now.insert(INPUT + k as u32, random.value(ty));
+    }
+    // The element that was written last.
+    for (any, input) in &e.reads {
+        let value = now.get(any).copied().unwrap_or(0);
+        now.insert(*input, value);
     }
     if !e.guard.iter().all(|g| eval(g, &now).is_some_and(|v| v != 0)) {
         return false;

@@ -4,6 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use throng_c::goto::{Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address, writes};
 use throng_c::step::OPEN;
 
+use crate::elements::arrays;
+
 /// Numbers of variables of a bystander are this much larger.
 pub const OTHER: u32 = 1 << 24;
 /// Numbers of inputs of a step begin here.
@@ -37,6 +39,8 @@ pub struct Variables {
     written: FxHashSet<u32>,
     /// Cells of objects whose addresses are computed with.
     pointed: Vec<i64>,
+    /// For an array, the variable that stands for any of its elements (see `elements.rs`).
+    elements: FxHashMap<i64, u32>,
     /// Objects whose parts are all variables.
     split: FxHashSet<i64>,
 }
@@ -103,6 +107,13 @@ impl Variables {
         }
         v.lay_out(program, cells, &pointed)?;
         v.find_written(program);
+        for (object, ty, initial) in arrays(program, &v) {
+            let id = v.list.len() as u32;
+            let name = format!("{}[any]", program.objects[object as usize - 1].name);
+            v.list.push(Variable { name, ty, template: None, initial: Some(initial), register: None });
+            v.elements.insert(object, id);
+            v.written.insert(id);
+        }
         Ok(v)
     }
 
@@ -184,6 +195,16 @@ impl Variables {
         let ty = Int::new(8, true);
         self.list.push(Variable { name, ty, template: None, initial: Some(0), register: None });
         self.list.len() as u32 - 1
+    }
+
+    /// The variable that stands for any element of an array.
+    pub fn any_element(&self, object: i64) -> Option<u32> {
+        self.elements.get(&object).copied()
+    }
+
+    /// Whether a variable stands for any element of an array.
+    pub fn is_any_element(&self, id: u32) -> bool {
+        self.elements.values().any(|&e| e == id)
     }
 
     /// The variable at an address, for a thread of this template.

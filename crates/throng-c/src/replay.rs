@@ -185,7 +185,9 @@ fn tables(
     let (mut order, mut founds, mut ended) = (Vec::new(), Vec::new(), Vec::new());
     let mut arguments = Vec::new();
     for (i, &t) in templates.iter().enumerate() {
-        for r in 0..program.templates[t].arguments {
+        // The first argument of `main` is an input; nothing is known about the others.
+        let template = &program.templates[t];
+        for r in 0..if template.single { 1 } else { template.arguments } {
             opened.held.insert((i, r as Reg), opened.values.len());
             arguments.push((i, r, opened.values.len()));
             opened.values.push((i, None, None));
@@ -297,7 +299,12 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
     let mut out = String::from("int main(void) {\n");
     let is_main = matches!(program.start, Start::One(_)) && program.starter().is_none();
     if is_main {
-        out.push_str("  __throng_me = 0;\n  ((int (*)(int, char **, char **))__throng_main)(0, 0, 0);\n  __throng_release();\n");
+        let count = tables.arguments.first().map_or(0, |a| a.2);
+        _ = writeln!(
+            out,
+            "  static char *arguments[] = {{ \"main\", 0 }};\n  __throng_me = 0;\n  \
+             ((int (*)(int, char **, char **))__throng_main)({count}, arguments, 0);\n  __throng_release();"
+        );
     } else {
         let mut threads: Vec<(usize, Vec<i64>)> = Vec::new();
         if program.starter().is_some() {

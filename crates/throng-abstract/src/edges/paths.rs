@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use throng_c::goto::{BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Violation, address, next};
 
 use super::{Edge, Place, Reading, To, copied};
+use crate::elements::object_of;
 use crate::simplify::{binary, cast, fits, negate, partial, substitute};
 use crate::variables::{INPUT, Variables};
 
@@ -40,6 +41,7 @@ struct Path {
     starts: Vec<usize>,
     children: Vec<(u32, Expr)>,
     inputs: Vec<Int>,
+    reads: Vec<(u32, u32)>,
     taken: Vec<usize>,
 }
 
@@ -68,6 +70,7 @@ impl Builder<'_> {
                 starts: Vec::new(),
                 children: Vec::new(),
                 inputs: Vec::new(),
+                reads: Vec::new(),
                 taken: Vec::new(),
             };
             let mut work = vec![first];
@@ -145,7 +148,19 @@ impl Builder<'_> {
                 });
             }
             Instr::Store(a, e, at) => {
+                let any = object_of(&v.fold(template, a)).and_then(|o| v.any_element(o));
                 let (a, e) = (self.value(from, path, a), self.value(from, path, e));
+                if let Some(any) = any {
+                    // Of several elements that one path writes, it may be any.
+                    match path.values.contains_key(&any) {
+                        true => self.open(path, any),
+                        false => {
+                            let inputs = path.inputs.clone();
+                            let e = cast(e.clone(), v.ty(any), &|id| type_in(v, &inputs, id));
+                            path.values.insert(any, e);
+                        }
+                    }
+                }
                 let mut private = false;
                 e.constants(&mut |c| private |= at.size == 8 && c >> 32 == PRIVATE);
                 if private && !matches!(a, Expr::Const(a) if a >> 32 == PRIVATE) {
@@ -368,7 +383,15 @@ impl Builder<'_> {
             let mut within = path.clone();
             if assume(&mut within, inside.clone()) {
                 match loaded {
-                    Some(r) => self.open(&mut within, v.register(template, r)),
+                    Some(r) => {
+                        self.open(&mut within, v.register(template, r));
+                        // What the path itself has stored may be read.
+                        if let Some(any) =
+                            v.any_element(object).filter(|any| !within.values.contains_key(any))
+                        {
+                            within.reads.push((any, INPUT + within.inputs.len() as u32 - 1));
+                        }
+                    }
                     None => candidates
                         .iter()
                         .filter_map(|&a| v.cell(template, a))
@@ -400,7 +423,7 @@ impl Builder<'_> {
                 }
             }
         }
-        match base(a).filter(|&o| v.is_split(o) && same_size) {
+        match object_of(a).filter(|&o| v.is_split(o) && same_size) {
             Some(_) => self.outside(from, rest),
             None => self.undefined(from, rest, "a computed address may be outside of what is abstracted"),
         }
@@ -418,7 +441,7 @@ impl Builder<'_> {
 
     /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
     fn large_object(&mut self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
-        let object = base(a)?;
+        let object = object_of(a)?;
         let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
         let large = candidates == 0 || candidates > MOST_TARGETS;
         if found.init.len() < 8 || !large && (!self.reading.summarising || candidates == 1) {
@@ -442,8 +465,8 @@ impl Builder<'_> {
         updates.retain(|(id, e)| !same(*id, e));
         updates.extend(path.children);
         updates.sort_unstable_by_key(|u| u.0);
-        let (guard, starts, inputs) = (path.guard, path.starts, path.inputs);
-        self.edges.push(Edge { from, to, guard, updates, starts, inputs, path: path.taken });
+        let (guard, starts, inputs, reads) = (path.guard, path.starts, path.inputs, path.reads);
+        self.edges.push(Edge { from, to, guard, updates, starts, inputs, reads, path: path.taken });
     }
 
     /// Whether another thread could tell when this instruction is executed.
@@ -462,20 +485,6 @@ impl Builder<'_> {
             }
             _ => false,
         }
-    }
-}
-
-/// The one object whose address is in an expression.
-fn base(a: &Expr) -> Option<i64> {
-    let mut bases = Vec::new();
-    a.constants(&mut |c| {
-        if c >> 32 > 0 {
-            bases.push(c >> 32);
-        }
-    });
-    match bases[..] {
-        [object] => Some(object),
-        _ => None,
     }
 }
 

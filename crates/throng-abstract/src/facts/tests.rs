@@ -121,3 +121,58 @@ fn facts_that_do_not_hold_are_refused() {
         assert!(!stands(&bold), "edge {n}");
     }
 }
+
+/// What is stored in an array is small, so what is read from it is, whatever the place.
+const SMALL: &str = "int a[100];
+void *writes(void *arg) {
+  while (1) { unsigned k; int v; __VERIFIER_assume(k < 100); __VERIFIER_assume(v >= 0 && v < 5); a[k] = v; }
+}
+int main(void) {
+  pthread_t t;
+  while (1) { unsigned k; pthread_create(&t, 0, writes, 0); __VERIFIER_assume(k < 100); if (a[k] > 4) reach_error(); }
+}";
+
+/// Whether facts alone rule all violations out, and the second encoder agrees.
+fn ruled_out(text: &str) -> bool {
+    let loaded = load(text);
+    let reading = Reading { trusting: false, summarising: true, counting: false };
+    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    assert_eq!(check(&loaded.program, &graph, &facts, &limits()), Ok(None), "{text}");
+    facts.rule_all_out(&graph)
+}
+
+#[test]
+fn all_elements_of_an_array_are_known() {
+    assert!(ruled_out(SMALL));
+    let atomically = |text: &str| format!("__VERIFIER_atomic_begin(); {text} __VERIFIER_atomic_end();");
+    for (part, instead) in [
+        ("v < 5", "v < 6".to_string()),
+        ("int a[100];", "int a[100] = {0, 9};".to_string()),
+        // An element with a name.
+        ("a[k] = v;", "a[k] = v; a[3] = 5;".to_string()),
+        // Two elements in one step: the second is small.
+        ("a[k] = v;", atomically("a[k] = 7; a[k / 2] = v;")),
+        // What was stored in the same step is read.
+        ("a[k] = v;", atomically("a[k] = 9; if (a[k] > 4) reach_error(); a[k] = 0;")),
+        // Parts of two elements.
+        ("a[k] = v;", "*(int *)((char *)a + k) = v;".to_string()),
+        // Through a pointer that may be to another array.
+        ("a[k] = v;", "int b[100]; int *p = v ? a : b; p[k] = 9;".to_string()),
+    ] {
+        assert!(SMALL.contains(part) && !ruled_out(&SMALL.replace(part, &instead)), "{instead}");
+    }
+}
+
+#[test]
+fn a_fact_about_elements_that_is_not_kept_is_refused() {
+    let loaded = load(SMALL);
+    let reading = Reading { trusting: false, summarising: true, counting: false };
+    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    assert!(facts.rule_all_out(&graph));
+    // The same facts about a program that stores larger values.
+    let larger = load(&SMALL.replace("v < 5", "v < 6"));
+    let graph = Graph::of(&larger.program, reading).expect("it has a graph");
+    assert!(check(&larger.program, &graph, &facts, &limits()).expect("it is checked").is_some());
+}

@@ -86,7 +86,7 @@ impl Random {
     }
 }
 
-const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "*p"];
+const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "(*p)"];
 
 fn expression(r: &mut Random, depth: usize) -> String {
     if depth == 0 || r.below(3) == 0 {
@@ -114,7 +114,7 @@ fn statement(r: &mut Random, depth: usize) -> String {
         2 => format!("{v}{};", r.one(&["++", "--"])),
         3 => format!("{v} {} {};", r.one(&["+=", "-=", "^=", "|="]), expression(r, 1)),
         4 => format!("i = {};", expression(r, 2)),
-        5 => format!("j = {v}++ + --x;"),
+        5 => format!("j = {v}++ + --z;"),
         6 => format!("a[{} & 3] = {};", r.one(&["i", "y"]), expression(r, 1)),
         7 if depth > 0 => {
             format!(
@@ -254,6 +254,10 @@ fn runs_into_violations_end_in_them_when_compiled() {
         format!(
             "{head} void *f(void *p) {{ assert(x != 41); return 0; }} int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); \
              x = __VERIFIER_nondet_int(); pthread_join(t, 0); return 0; }}"
+        ),
+        // The number of arguments of `main`.
+        format!(
+            "{head} int main(int argc, char *argv[]) {{ if (argc != 1) exit(1); assert(x == 1); return 0; }}"
         ),
         // Arrays whose size is only known at run time: of threads, and one that other threads write to.
         format!(
