@@ -32,6 +32,8 @@ pub mod on_covering;
 #[doc(hidden)]
 pub mod on_quotient;
 #[doc(hidden)]
+pub mod pdr;
+#[doc(hidden)]
 pub mod reachability;
 #[doc(hidden)]
 pub mod reuse;

@@ -20,6 +20,7 @@ use crate::engine::karp_miller::KarpMiller;
 use crate::engine::localise::Localise;
 use crate::engine::on_covering::OnCovering;
 use crate::engine::on_quotient::OnQuotient;
+use crate::engine::pdr::Pdr;
 use crate::engine::reachability::Reachability;
 #[cfg(feature = "symbolic")]
 use crate::engine::symbolic::Symbolic;
@@ -48,6 +49,8 @@ pub enum Engine {
     Guided,
     /// Backward over upward-closed sets.
     Backward,
+    /// The same, level by level, with generalised elements.
+    Pdr,
     /// Pair views and triple views.
     Views,
     /// Proofs with few of a program's variables.
@@ -93,6 +96,7 @@ impl Engine {
         Engine::Equations,
         Engine::Guided,
         Engine::Backward,
+        Engine::Pdr,
         Engine::Views,
         Engine::Localise,
         Engine::Reachability,
@@ -111,6 +115,7 @@ impl Engine {
             Engine::Equations => "equations",
             Engine::Guided => "guided",
             Engine::Backward => "backward",
+            Engine::Pdr => "pdr",
             Engine::Views => "views",
             Engine::Localise => "localise",
             Engine::Reachability => "reachability",
@@ -139,6 +144,9 @@ impl Engine {
             }
             Engine::Backward => {
                 "Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts"
+            }
+            Engine::Pdr => {
+                "Property-directed reachability over upward-closed sets: any number of threads, with signals and broadcasts; generalises what it rules out"
             }
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
@@ -191,6 +199,7 @@ impl Engine {
             Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
             Engine::Guided => Box::new(Guided { store }),
             Engine::Backward => Box::new(Pruned { store }),
+            Engine::Pdr => Box::new(Pdr),
             Engine::Views => Box::new(Views { store }),
             Engine::Localise => Box::new(Localise),
             #[cfg(feature = "cluster")]

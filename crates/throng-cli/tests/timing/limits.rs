@@ -129,6 +129,7 @@ fn time_is_kept_within_half_a_second_inside_a_long_statement() {
         "symbolic",
         "karp-miller",
         "backward",
+        "pdr",
         "views",
         "localise",
         "equations",

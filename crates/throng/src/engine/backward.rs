@@ -20,26 +20,24 @@
 //!
 //! There are finitely many states once the model is given (points × masks), and bags over a finite set are well-quasi-ordered.
 
-mod basis;
+pub(super) mod basis;
+pub(super) mod into;
 mod pruning;
-mod witness;
+pub(super) mod witness;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::hash_map::Entry;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use self::basis::Basis;
+use self::into::StepsInto;
 use self::pruning::Pruning;
 use super::facts::FactStore;
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
-use throng_model::{Config, Incomplete, Local, Model, Shared, Step, semantics};
+use throng_model::{Config, Model, Step, semantics};
 
 /// Backward search without pruning.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,7 +96,7 @@ fn run(problem: &Problem, pruning: Option<&Pruning>, limits: &Limits, watch: &dy
 }
 
 /// Whether backward search answers this problem, or why not.
-fn applies(problem: &Problem) -> Result<(), Unknown> {
+pub(super) fn applies(problem: &Problem) -> Result<(), Unknown> {
     let refuse = |why: String| Err(Unknown::NotForThisModel(why));
     if problem.bound != Bound::Any {
         return refuse("backward search is for any number of threads; with a bound use `explicit`".into());
@@ -125,7 +123,7 @@ struct Search<'a> {
     basis: Basis<'a>,
     /// Smallest first, then those closest to the target.
     queue: BinaryHeap<Reverse<(u32, u32, usize)>>,
-    into: FxHashMap<(Shared, Option<Local>), Rc<Vec<Step>>>,
+    into: StepsInto<'a>,
     steps: u64,
 }
 
@@ -145,7 +143,7 @@ fn search(
         nodes: Vec::new(),
         basis: Basis::new(&*problem.model),
         queue: BinaryHeap::new(),
-        into: FxHashMap::default(),
+        into: StepsInto::new(&*problem.model),
         steps: 0,
     };
     let found = search.run(target, limits, watch);
@@ -194,7 +192,7 @@ impl Search<'_> {
                 self.basis.remove(&config, at);
                 continue;
             }
-            for step in self.steps_into(&config)? {
+            for step in self.into.list(&config)? {
                 ticker.tick()?;
                 self.steps += 1;
                 semantics::unfire(self.model, &config, &step, &mut before)?;
@@ -215,7 +213,7 @@ impl Search<'_> {
 
     /// Keeps an element if nothing smaller is known; says so if it covers an initial configuration.
     fn add(&mut self, mut config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
-        if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
+        if self.basis.is_above(&config, |_| true) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
         }
         // Nothing that leads to an element so generalised can be reached, so no run is ever looked for along it.
@@ -223,37 +221,13 @@ impl Search<'_> {
             config = core;
         }
         let at = self.nodes.len();
-        for larger in self.basis.insert(&config, at) {
+        for larger in self.basis.insert(&config, at, |_| true) {
             self.nodes[larger].alive = false;
         }
         let starts = self.problem.initial.iter().any(|family| family.omega().may_cover(&config, self.model));
         self.queue.push(Reverse((config.threads.size(), depth, at)));
         self.nodes.push(Node { config, next, alive: true });
         starts.then_some(at)
-    }
-
-    /// Every step that can lead above `config` from elsewhere, each once.
-    fn steps_into(&mut self, config: &Config) -> Result<Vec<Step>, Incomplete> {
-        let leads = std::iter::once(None).chain(config.threads.entries().iter().map(|e| Some(e.0)));
-        let mut steps: Vec<Step> = Vec::new();
-        for lead in leads {
-            let listed = match self.into.entry((config.shared, lead)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let mut listed = Vec::new();
-                    match (lead, self.model.predecessors()) {
-                        (Some(l), Some(back)) => back.pre(config.shared, l, &mut listed)?,
-                        (None, Some(back)) => back.pre_shared(config.shared, &mut listed)?,
-                        (_, None) => {}
-                    }
-                    new.insert(Rc::new(listed))
-                }
-            };
-            steps.extend(listed.iter().cloned());
-        }
-        steps.sort_unstable();
-        steps.dedup();
-        Ok(steps)
     }
 
     fn report(&self, watch: &dyn Watch) {
