@@ -4,6 +4,7 @@
 //! What they rule out need not be looked at, and both are evidence ([`throng_model::verdict::Relative`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::thread;
 
 use rustc_hash::FxHashMap;
 
@@ -227,6 +228,18 @@ struct Left {
     /// Pair views that an engine had no time to finish.
     unfinished: Option<Closure>,
     triples: Option<Arc<Triples>>,
+}
+
+impl Drop for FactStore {
+    /// Pair views that are not finished may be millions of small pieces. Giving them back would take longer than a caller whose time is over wants to
+    /// wait, so another thread does it.
+    fn drop(&mut self) {
+        let unfinished = self.0.get_mut().ok().and_then(|left| left.unfinished.take());
+        if let Some(closure) = unfinished {
+            // Where there are no threads, it is given back here.
+            let _ = thread::Builder::new().spawn(move || drop(closure));
+        }
+    }
 }
 
 impl FactStore {
