@@ -156,8 +156,8 @@ fn survives_killing(name: &str, program: &str, arguments: &[&str]) {
 #[test]
 fn a_killed_search_goes_on() {
     let _alone = alone();
-    survives_killing("explicit", &crowd(28), &["--engine", "explicit", "--threads", "4", "--no-check"]);
-    let wide = wide(7, "assert(!s39 | s39);");
+    survives_killing("explicit", &crowd(40), &["--engine", "explicit", "--threads", "4", "--no-check"]);
+    let wide = wide(8, "assert(!s39 | s39);");
     survives_killing("wide", &wide, &["--engine", "explicit", "--threads", "1", "--no-check"]);
     survives_killing("karp-miller", &wide, &["--engine", "karp-miller", "--initial", "1", "--no-check"]);
 }
