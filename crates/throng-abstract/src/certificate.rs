@@ -255,6 +255,14 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
         return Err(Fault::Invalid(why));
     }
     let list = predicates(&document.predicates)?;
+    // A step may leave the element alone that such a variable stands for; only facts take that into account.
+    let any = |p: &&Predicate| p.variables.iter().any(|&id| graph.variables.is_any_element(id));
+    if let Some(p) = list.iter().find(any) {
+        let text = p.text(&graph.variables);
+        return Err(Fault::Invalid(format!(
+            "`{text}` is about any element of an array, which only facts may be"
+        )));
+    }
     if document.never.len() != edge_count(&graph) {
         return Err(invalid("it has facts about another number of edges"));
     }

@@ -20,7 +20,10 @@ pub struct Regions(Vec<Vec<bool>>);
 impl Regions {
     /// The regions of a graph, proved by the second encoder.
     pub fn of(program: &Program, graph: &Graph, limits: &Limits) -> Result<Regions, Unknown> {
-        let shared = |id: &u32| graph.variables.list[*id as usize].template.is_none();
+        let shared = |id: &u32| {
+            let v = &graph.variables;
+            v.list[*id as usize].template.is_none() && !v.is_any_element(*id)
+        };
         let mut written: Vec<u32> = graph.edges.iter().flat_map(|e| &e.updates).map(|u| u.0).collect();
         written.sort_unstable();
         written.dedup();
@@ -40,27 +43,26 @@ impl Regions {
 
 /// Places of the first thread at which it is the only one.
 pub fn before_others(program: &Program, graph: &Graph) -> Vec<bool> {
-    let mut early = vec![false; graph.places.len()];
-    let throng_c::goto::Start::One(first) = program.start else { return early };
+    let throng_c::goto::Start::One(first) = program.start else { return vec![false; graph.places.len()] };
     if !program.runs_once(first) {
-        return early;
+        return vec![false; graph.places.len()];
     }
-    let mut work = vec![graph.entries[first].0];
-    while let Some(p) = work.pop() {
-        if !std::mem::replace(&mut early[p], true) {
-            let on = graph.edges.iter().filter(|e| e.from == p && e.starts.is_empty());
-            work.extend(on.filter_map(place));
-        }
-    }
+    let early = reachable(graph, vec![graph.entries[first].0], &|e| e.starts.is_empty());
     // Where it may be after it has started others.
-    let mut late: Vec<usize> =
-        graph.edges.iter().filter(|e| !e.starts.is_empty()).filter_map(place).collect();
-    while let Some(p) = late.pop() {
-        if std::mem::replace(&mut early[p], false) {
-            late.extend(graph.edges.iter().filter(|e| e.from == p).filter_map(place));
+    let started = graph.edges.iter().filter(|e| !e.starts.is_empty()).filter_map(place).collect();
+    let late = reachable(graph, started, &|_| true);
+    early.into_iter().zip(late).map(|(early, late)| early && !late).collect()
+}
+
+/// The places that some edges lead to from some places, themselves included.
+fn reachable(graph: &Graph, mut work: Vec<usize>, along: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
+    let mut found = vec![false; graph.places.len()];
+    while let Some(p) = work.pop() {
+        if !std::mem::replace(&mut found[p], true) {
+            work.extend(graph.edges.iter().filter(|e| e.from == p && along(e)).filter_map(place));
         }
     }
-    early
+    found
 }
 
 fn place(e: &Edge) -> Option<usize> {

@@ -56,8 +56,8 @@ fn read(at: usize, text: &str, variables: &Variables) -> Result<Vec<Predicate>, 
         if meanings.first().is_some_and(|m| m.iter().any(|n| n.0 == name)) {
             continue;
         }
-        let ids = (0..variables.list.len() as u32).filter(|&id| variables.list[id as usize].name == name);
-        let ids: Vec<u32> = ids.collect();
+        let named = |id: &u32| variables.list[*id as usize].name == name && !variables.is_any_element(*id);
+        let ids: Vec<u32> = (0..variables.list.len() as u32).filter(named).collect();
         if ids.is_empty() {
             return Err(Diagnostic::error(CODE, span, format!("`{name}` is no variable of this program"))
                 .hint("variables that are never used, and those whose address is taken inside a function, have no name here"));

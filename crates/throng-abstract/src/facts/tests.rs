@@ -176,3 +176,36 @@ fn a_fact_about_elements_that_is_not_kept_is_refused() {
     let graph = Graph::of(&larger.program, reading).expect("it has a graph");
     assert!(check(&larger.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
+
+/// A thread that comes back to where it was alone is not alone there any more. (No random run shows that here.)
+#[test]
+fn a_loop_that_starts_threads_is_not_before_them() {
+    let text = "int x, y;
+void *f(void *p) { int d = __VERIFIER_nondet_int() - __VERIFIER_nondet_int(); if (d == 123456) x = 5; return 0; }
+int main(void) {
+  pthread_t t;
+  while (1) {
+    x = 0;
+    if (x != 0) reach_error();
+    pthread_create(&t, 0, f, 0);
+    y = 1;
+    y = 2;
+  }
+}";
+    assert!(!ruled_out(text));
+    // Without the loop, it is.
+    assert!(ruled_out(&text.replace("while (1)", "")));
+}
+
+/// What `never` says about steps that store somewhere in an array is no fact about the element that a variable stands for.
+#[test]
+fn the_abstraction_is_not_about_any_element() {
+    let loaded = load(SMALL);
+    let mut certificate = proved(&loaded).expect("it is proved");
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    let of_any = certificate.facts.predicates.iter().find(|p| p.text.contains("[any]"));
+    let of_any = of_any.expect("it takes a fact about elements").clone();
+    certificate.predicates.push(of_any);
+    let why = certificate::check(&loaded, &certificate, &limits()).expect_err("it is refused");
+    assert!(why.to_string().contains("any element"), "{why}");
+}

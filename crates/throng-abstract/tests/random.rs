@@ -1,0 +1,194 @@
+//! Random C programs: what is proved for any number of threads, no search with a few threads refutes; and each proof is VALID.
+//!
+//! `THRONG_RANDOM_C=5000 cargo test -p throng-abstract --test random` runs more of them than the fixed number; `THRONG_RANDOM_C=5000+3000` others.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use throng::{Bound, Engine, Job, Status};
+use throng_abstract::certificate;
+use throng_abstract::edges::{Graph, Reading};
+use throng_abstract::facts::Facts;
+use throng_abstract::prove::{Ended, attempt, prove};
+use throng_c::{Loaded, Options, read};
+use throng_lang::source::Source;
+use throng_model::limits::Limits;
+
+const HEAD: &str = "typedef unsigned long pthread_t;
+typedef struct { int w[10]; } pthread_mutex_t;
+int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+int pthread_join(pthread_t, void **);
+int pthread_mutex_lock(pthread_mutex_t *);
+int pthread_mutex_unlock(pthread_mutex_t *);
+void __VERIFIER_assume(int);
+void __VERIFIER_atomic_begin(void);
+void __VERIFIER_atomic_end(void);
+int __VERIFIER_nondet_int(void);
+void reach_error(void);
+pthread_mutex_t l;
+int x, y, m, a[3];
+";
+
+/// Numbers from a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    fn value(&mut self) -> String {
+        match self.below(5) {
+            0 => self.pick(&["x + 1", "y + 1", "r + 1", "x - 1", "5 - r"]).into(),
+            1 => self.place(),
+            _ => self.pick(&["0", "1", "1", "2", "3", "x", "y", "r"]).into(),
+        }
+    }
+
+    /// What can be assigned to.
+    fn place(&mut self) -> String {
+        match self.below(6) {
+            0 => format!("a[{}]", self.pick(&["0", "2", "r & 1", "s & 1", "n", "i"])),
+            _ => self.pick(&["x", "x", "y", "r", "s"]).into(),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let left = self.place();
+        let right = if self.below(3) == 0 { self.place() } else { self.below(4).to_string() };
+        format!("{left} {} {right}", self.pick(&["==", "!=", "<", ">", "<=", ">"]))
+    }
+
+    fn statements(&mut self, depth: usize, first: bool) -> String {
+        (0..1 + self.below(3)).map(|_| self.statement(depth, first)).collect()
+    }
+
+    fn statement(&mut self, depth: usize, first: bool) -> String {
+        let deeper = depth < 2;
+        match self.below(16) {
+            0 | 1 if deeper => {
+                let (condition, then) = (self.condition(), self.statements(depth + 1, first));
+                format!("if ({condition}) {{ {then} }} ")
+            }
+            2 if deeper => {
+                let condition = if self.below(2) == 0 { self.condition() } else { "1".into() };
+                format!("while ({condition}) {{ {} }} ", self.statements(depth + 1, first))
+            }
+            3 if deeper => {
+                let (most, body) = (1 + self.below(3), self.statements(depth + 1, first));
+                format!("for (i = 0; i < {most}; i++) {{ {body} }} ")
+            }
+            4..=6 if deeper => {
+                let (enter, leave) = match self.below(5) {
+                    0 => ("__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end();"),
+                    1 => ("pthread_mutex_lock(&l);", "pthread_mutex_unlock(&l);"),
+                    // A test and then a change: two threads may have seen 0.
+                    2 => ("__VERIFIER_assume(m == 0); m = 1;", "m = 0;"),
+                    _ => (
+                        "__VERIFIER_atomic_begin(); __VERIFIER_assume(m == 0); m = 1; __VERIFIER_atomic_end();",
+                        "m = 0;",
+                    ),
+                };
+                // A thread is not started inside an atomic section.
+                format!("{enter} {}{leave} ", self.statements(2, first && !enter.ends_with("begin();")))
+            }
+            7 => format!("__VERIFIER_assume({}); ", self.condition()),
+            8 | 9 => format!("if ({}) reach_error(); ", self.condition()),
+            10 => format!("r = {}; ", self.value()),
+            11 if self.below(2) == 0 => {
+                "s = __VERIFIER_nondet_int(); __VERIFIER_assume(s >= 0 && s < 3); ".into()
+            }
+            12 | 13 if first => {
+                let f = self.pick(&["f", "g"]);
+                let join = self.pick(&["", "", "pthread_join(t, 0); "]);
+                format!("pthread_create(&t, 0, {f}, (void *){}L); {join}", self.below(3))
+            }
+            _ => format!("{} = {}; ", self.place(), self.value()),
+        }
+    }
+
+    fn program(&mut self) -> String {
+        let mut text = HEAD.to_string();
+        for name in ["f", "g"] {
+            let body = self.statements(0, false);
+            let _ = writeln!(
+                text,
+                "void *{name}(void *p) {{ int n = (int)(long)p, r = 0, s = 0, i = 0; {body} return 0; }}"
+            );
+        }
+        let (before, after) = (self.statements(0, true), self.statements(0, true));
+        let starts = self.pick(&[
+            "while (1) pthread_create(&t, 0, f, (void *)1L);",
+            "pthread_create(&t, 0, f, (void *)1L); pthread_create(&t, 0, g, (void *)0L);",
+            "while (1) { pthread_create(&t, 0, f, (void *)0L); pthread_create(&t, 0, g, (void *)2L); }",
+            "for (i = 0; i < 2; i++) pthread_create(&t, 0, g, (void *)2L);",
+            "",
+        ]);
+        let (open, close) = if self.below(3) == 0 { ("while (1) {", "}") } else { ("", "") };
+        let _ = writeln!(
+            text,
+            "int main(void) {{ pthread_t t; int n = 0, r = 0, s = 0, i = 0; {open} {before} {starts} {after} {close} return 0; }}"
+        );
+        text
+    }
+}
+
+/// Whether every violation is ruled out for any number of threads, with facts or by predicates alone; the proof is checked.
+fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
+    let limits = Limits::none().timeout(Duration::from_secs(3));
+    let program = &loaded.program;
+    let ended = if with_facts {
+        attempt(program, &[], &limits, &mut |_| {})
+    } else {
+        let reading = Reading { trusting: false, summarising: true, counting: false };
+        let graph = Graph::of(program, reading).expect("it has a graph");
+        let ended = prove(program, &graph, &[], &Facts::none(&graph), &limits, &mut |_| {});
+        ended.map(|ended| (graph, ended))
+    };
+    let Ok((graph, Ended::Proved(proof))) = ended else { return false };
+    let document = certificate::document(loaded, &graph, &proof);
+    let limits = Limits::none().timeout(Duration::from_secs(60));
+    certificate::check(loaded, &document, &limits)
+        .unwrap_or_else(|why| panic!("its proof is refused: {why}"));
+    true
+}
+
+/// Whether a few threads violate something.
+fn is_violated(loaded: &Loaded, threads: u32) -> bool {
+    let mut problem = loaded.problem();
+    problem.bound = Bound::Threads(threads);
+    let limits = Limits::none().timeout(Duration::from_millis(1500)).memory(1 << 30);
+    Job::of(problem).check(Engine::Explicit, &limits).is_ok_and(|outcome| outcome.status() == Status::Unsafe)
+}
+
+#[test]
+fn what_is_proved_is_not_violated() {
+    let asked = std::env::var("THRONG_RANDOM_C").unwrap_or_default();
+    let (first, count) = asked.split_once('+').unwrap_or(("0", &asked));
+    let number = |s: &str| s.parse::<u64>().ok();
+    let (first, count) = (number(first).unwrap_or(0), number(count).unwrap_or(60));
+    // Those that are proved with facts, and by predicates alone.
+    let (mut proved, mut violated) = ([0, 0], 0);
+    for seed in first..first + count {
+        let text = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).program();
+        let read = read(Source::new("random.c", &text), text.clone(), &Options::default());
+        let loaded = read.unwrap_or_else(|why| panic!("{:?}\n{text}", why.diagnostics));
+        let how = (seed % 2) as usize;
+        if is_proved(&loaded, how == 0) {
+            proved[how] += 1;
+            let hit = is_violated(&loaded, 3) || is_violated(&loaded, 4);
+            assert!(!hit, "seed {seed} is proved and violated:\n{text}");
+        } else {
+            violated += u64::from(is_violated(&loaded, 3));
+        }
+    }
+    let [facts, predicates] = proved;
+    println!("{count} programs: {facts} proved with facts, {predicates} by predicates; {violated} violated");
+    // All are common, or nothing is compared.
+    assert!(count < 50 || proved.iter().all(|n| n * 10 > count) && violated * 10 > count);
+}
