@@ -22,8 +22,8 @@ pub struct Facts {
     model: Arc<dyn Model>,
     built_of: Built,
     views: OnceLock<Arc<Views>>,
-    /// The steps that are possible.
-    steps: Vec<Step>,
+    /// The steps that are possible, once they are asked for.
+    steps: OnceLock<Vec<Step>>,
     /// For each shared state, the local states that may occur with it.
     singles: FxHashMap<Shared, Vec<Local>>,
     linear: Mutex<Arc<Vec<Linear>>>,
@@ -54,27 +54,20 @@ const WORK_FOR_PAIRS: u64 = 1 << 24;
 impl Facts {
     /// From views of two threads.
     pub fn of_pairs(problem: &Problem, closure: Closure) -> Facts {
-        let steps = closure.steps().cloned().collect();
-        let singles = closure.shared().map(|s| (s, closure.at(s).collect())).collect();
-        Facts::new(problem, Built::Pairs(Box::new(closure)), steps, singles)
+        let singles = closure.shared().map(|s| (s, closure.at(s))).collect();
+        Facts::new(problem, Built::Pairs(Box::new(closure)), singles)
     }
 
     /// From views of one thread.
     pub fn of_singles(problem: &Problem, limits: &Limits) -> Result<Facts, Unknown> {
         let found = Singles::of(&*problem.model, &problem.initial, usize::MAX, limits)??;
-        let steps = found.steps().cloned().collect();
         let singles = found.shared().map(|s| (s, found.at(s).collect())).collect();
-        Ok(Facts::new(problem, Built::Singles(found), steps, singles))
+        Ok(Facts::new(problem, Built::Singles(found), singles))
     }
 
-    fn new(
-        problem: &Problem,
-        built_of: Built,
-        steps: Vec<Step>,
-        singles: FxHashMap<Shared, Vec<Local>>,
-    ) -> Facts {
-        let model = problem.model.clone();
-        Facts { model, built_of, views: OnceLock::new(), steps, singles, linear: Mutex::default() }
+    fn new(problem: &Problem, built_of: Built, singles: FxHashMap<Shared, Vec<Local>>) -> Facts {
+        let (model, linear) = (problem.model.clone(), Mutex::default());
+        Facts { model, built_of, views: OnceLock::new(), steps: OnceLock::new(), singles, linear }
     }
 
     /// The views, as evidence.
@@ -89,7 +82,10 @@ impl Facts {
 
     /// The steps that are possible.
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        self.steps.get_or_init(|| match &self.built_of {
+            Built::Pairs(closure) => closure.steps(),
+            Built::Singles(singles) => singles.steps().cloned().collect(),
+        })
     }
 
     /// The shared states that may occur, with the local states that may occur there.
@@ -114,7 +110,7 @@ impl Facts {
     /// Adds a vector if no possible step increases it; it says whether that is so.
     pub fn learn(&self, problem: &Problem, vector: Vector) -> Option<Linear> {
         let linear = Linear::new(problem, vector)?;
-        if !self.steps.iter().all(|step| self.is_kept(&linear, step)) {
+        if !self.steps().iter().all(|step| self.is_kept(&linear, step)) {
             return None;
         }
         let mut known = self.linear.lock().expect("no engine panics while it holds the vectors");

@@ -20,6 +20,7 @@
 //! Work is driven by new views and grows with what is found, not with what is declared.
 
 pub(super) mod closure;
+mod relation;
 pub(super) mod triples;
 
 use std::sync::Arc;

@@ -1,71 +1,92 @@
 //! The least set of views of at most two threads that holds the initial ones and is closed under steps.
 //!
-//! Views are rows of bits: for a shared state and a local state, the local states of the threads that may be there as well. A step's bystanders are the
-//! intersection of the rows of all that it takes, and what it leads to is added to rows, 64 threads at a time. Each row remembers
-//! what was added since it was last looked at; work is driven by that.
+//! For every shared state there is a [`Relation`]: which local states may be there together. A step's bystanders are the intersection of the rows of all that it
+//! takes. Shared states with rows that have changed are visited in turn. First the steps that leave the shared state as it is are
+//! followed until they bring nothing new: they only add what arrives to rows. Then the others, which hand on the pairs of their bystanders: once for all
+//! steps to the same shared state beside the same bystanders, and only the rows that have changed.
+//!
+//! Most steps take one thread, put one and leave the others alone. Of these only three numbers are kept, because their bystanders are a row that is there anyway.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::{SmallVec, smallvec};
 
+use super::relation::{NONE, Relation, Set, and, contains, each, is_within, merged, minus, set_of};
 use crate::engine::listing::Listing;
 use crate::engine::{Progress, Watch};
-use throng_model::bits::Bits;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Views};
-use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Dense number of a shared or of a local state.
 type Id = u32;
 
-/// In place of the number of a row: there is none.
-const NONE: u32 = u32::MAX;
+/// How many words are a tick.
+const WORDS: u64 = 8;
 
-/// A step, as far as views need it.
+/// How many sets of bystanders are remembered while the steps from one shared state to another are followed.
+const MOST_HANDED_ON: usize = 16;
+
+/// A step that takes a thread and puts one or none; all others stay.
+#[derive(Clone, Copy)]
+struct Simple {
+    take: Id,
+    /// [`NONE`] if the thread ends.
+    put: Id,
+    to: Id,
+}
+
+/// Any other step.
 struct Rule {
-    step: Step,
     from: Id,
     to: Id,
-    /// The local states it takes, each once.
-    takes: Vec<Id>,
+    /// The local states it takes, each once, and whether it takes more than one thread of it.
+    takes: Vec<(Id, bool)>,
     /// What it puts or creates, with multiplicity up to two.
     arrives: Vec<Id>,
-    /// The same as a set.
-    arrived: Bits,
-    /// Whether two bystanders together can become something new.
-    disturbs: bool,
-    /// Whether all it takes can be there together.
+    /// The step, if bystanders do not just stay.
+    moving: Option<Box<Step>>,
+    /// Whether all it takes can be there together; what arrives is then there.
     enabled: bool,
-    /// The local states that can stand by.
-    bystanders: Bits,
+    /// The bystanders that have been looked at.
+    bystanders: Set,
     /// Those of them that do not stay what they are, and what they may become.
-    moved: Bits,
+    moved: Set,
     fates: FxHashMap<Id, Box<[Id]>>,
 }
 
-/// The threads that may be there with one thread and a shared state.
-struct Row {
-    shared: Id,
-    thread: Id,
-    all: Bits,
-    /// Those that have not been looked at.
-    fresh: Bits,
-    /// Whether the row is in the queue.
-    waiting: bool,
+/// What is known about one shared state.
+#[derive(Default)]
+struct Group {
+    together: Relation,
+    /// Steps of one thread that leave the shared state as it is, and those that do not. Those of a local state are next to each other; the tags of its row
+    /// say where they begin.
+    inner: Vec<Simple>,
+    outer: Vec<Simple>,
+    /// Rules that disturb: bystanders alone can become something new.
+    disturbing: Vec<u32>,
+    /// Rules that take no thread and do not disturb.
+    leaderless: Vec<u32>,
+    /// Whether steps without a leader have been asked for, and how many local states they have met.
+    asked: bool,
+    met: u64,
+    /// Whether some other rule takes a thread.
+    has_rules: bool,
+    /// Whether it is in the queue.
+    queued: bool,
 }
 
-/// A row that is being looked at. If that was interrupted, another call resumes it.
+/// Steps that change a shared state and have yet to be followed, because some rows have changed. If interrupted, another call resumes it.
 struct Current {
-    row: usize,
-    fresh: Bits,
-    /// How many rules that take the thread, and how many that disturb others, were looked at.
-    taking: usize,
-    disturbing: usize,
+    shared: Id,
+    changed: Set,
+    /// Simple steps, sorted by where they lead, and how many have been followed; and of the rules that disturb.
+    steps: Vec<Simple>,
+    followed: usize,
+    disturbed: usize,
 }
 
 /// Views found so far, and what still has to be looked at.
@@ -73,23 +94,16 @@ pub struct Closure {
     listing: Listing,
     /// Shared states that occur, in order; others only have a number yet.
     reached: IndexSet<Id, FxBuildHasher>,
-    /// For every thread state that occurs, who may be there as well.
-    rows: Vec<Row>,
-    /// Where the rows of a shared state and of 64 local states are, by the number of the first of these, divided by 64: rows are looked up as sets are gone through.
-    blocks: FxHashMap<(Id, Id), Box<[u32; 64]>>,
-    /// The threads that may be there with a shared state.
-    at: FxHashMap<Id, Bits>,
-    /// How many views of two threads there are, and how many of them were counted as work.
-    pairs: u64,
-    counted: u64,
+    /// By number of the shared state.
+    groups: Vec<Group>,
     rules: Vec<Rule>,
-    /// Rules that take a thread of a local state.
+    /// Rules that do not disturb, by the threads they take.
     by_take: FxHashMap<(Id, Id), Vec<u32>>,
-    /// Rules of a shared state that take no thread, and those that disturb.
-    leaderless: FxHashMap<Id, Vec<u32>>,
-    disturbing: FxHashMap<Id, Vec<u32>>,
-    /// Rows with something fresh, or that are new.
-    queue: VecDeque<usize>,
+    /// How many views of one and of two threads there are.
+    singles: u64,
+    pairs: u64,
+    /// Shared states to be visited.
+    queue: VecDeque<Id>,
     current: Option<Current>,
 }
 
@@ -99,15 +113,11 @@ impl Closure {
         Closure {
             listing: Listing::new(model),
             reached: IndexSet::default(),
-            rows: Vec::new(),
-            blocks: FxHashMap::default(),
-            at: FxHashMap::default(),
-            pairs: 0,
-            counted: 0,
+            groups: Vec::new(),
             rules: Vec::new(),
             by_take: FxHashMap::default(),
-            leaderless: FxHashMap::default(),
-            disturbing: FxHashMap::default(),
+            singles: 0,
+            pairs: 0,
             queue: VecDeque::new(),
             current: None,
         }
@@ -124,27 +134,20 @@ impl Closure {
                 threads.insert(l, 2);
             }
             let ids: Vec<(Id, u32)> = threads.entries().iter().map(|&(l, n)| (self.local(l), n)).collect();
-            let all: Bits = ids.iter().map(|e| e.0).collect();
+            let all = set_of(ids.iter().map(|e| e.0));
             for &(a, n) in &ids {
-                ticker.ticks(all.words())?;
-                let mut others = all.clone();
-                if n == 1 {
-                    others = others.minus(&Bits::new(vec![a]));
-                }
-                self.one(s, a);
+                ticker.ticks(1 + all.len() as u32)?;
+                let others = if n == 1 { minus(&all, &set_of([a])) } else { all.clone() };
                 self.meet(s, a, &others);
             }
         }
         let mut rounds = 0u64;
         loop {
-            if self.current.is_none() {
-                let Some(row) = self.queue.pop_front() else { return Ok(()) };
-                self.rows[row].waiting = false;
-                let fresh = std::mem::take(&mut self.rows[row].fresh);
-                self.current = Some(Current { row, fresh, taking: 0, disturbing: 0 });
+            if self.current.is_none() && self.queue.is_empty() {
+                return Ok(());
             }
             rounds += 1;
-            if rounds.is_multiple_of(1 << 10) {
+            if rounds.is_multiple_of(1 << 8) {
                 let (configurations, frontier) = (self.len(), self.queue.len() as u64);
                 watch.progress(&Progress {
                     engine: "views",
@@ -153,19 +156,16 @@ impl Closure {
                     frontier,
                 });
             }
-            let mut current = self.current.take().expect("a row to look at");
-            let looked = self.look_at(&mut current, &mut ticker);
-            let charged = ticker.ticks(self.listing.take_work());
-            if let Err(why) = looked.and(charged).and(self.listing.complete()) {
-                self.current = Some(current);
-                return Err(why);
+            match self.current.take() {
+                Some(current) => self.hand_on(current, &mut ticker)?,
+                None => self.visit(&mut ticker)?,
             }
         }
     }
 
     /// How many views there are.
     pub fn len(&self) -> u64 {
-        (self.reached.len() + self.rows.len()) as u64 + self.pairs
+        self.reached.len() as u64 + self.singles + self.pairs
     }
 
     /// How many shared and local states there are.
@@ -174,8 +174,22 @@ impl Closure {
     }
 
     /// The steps that are possible.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.rules.iter().filter(|rule| rule.enabled).map(|rule| &rule.step)
+    pub fn steps(&self) -> Vec<Step> {
+        let (model, mut listed, mut steps) = (&self.listing.model, Vec::new(), Vec::new());
+        for &s in &self.reached {
+            // Everything was listed before, completely.
+            Incomplete::irrelevant(model.post_shared(self.s(s), &mut listed));
+            let all = self.groups[s as usize].together.all();
+            each(&all).for_each(|a| Incomplete::irrelevant(model.post(self.s(s), self.l(a), &mut listed)));
+            let taken = |step: &Step| {
+                let taken = step.take.entries().iter();
+                taken.map(|&(l, n)| Some((self.listing.locals.id(l)?, n > 1))).collect::<Option<Vec<_>>>()
+            };
+            steps.extend(
+                listed.drain(..).filter(|step| taken(step).is_some_and(|taken| self.can_meet(s, &taken))),
+            );
+        }
+        steps
     }
 
     /// The shared states that may occur.
@@ -184,26 +198,31 @@ impl Closure {
     }
 
     /// Who may be there with a shared state.
-    pub fn at(&self, s: Shared) -> impl Iterator<Item = Local> {
-        let id = self.listing.shared.id(s);
-        id.and_then(|id| self.at.get(&id)).into_iter().flat_map(Bits::iter).map(|a| self.l(a))
+    pub fn at(&self, s: Shared) -> Vec<Local> {
+        let known = self.listing.shared.id(s).and_then(|s| self.groups.get(s as usize));
+        known.map_or_else(Vec::new, |group| each(&group.together.all()).map(|a| self.l(a)).collect())
     }
 
     /// All views.
     pub fn views(&self) -> Views {
         let mut reached: Vec<Id> = self.reached.iter().copied().collect();
         reached.sort_unstable_by_key(|&s| self.s(s));
-        let sorted = |set: &Bits| {
-            let mut locals: Vec<Local> = set.iter().map(|a| self.l(a)).collect();
+        let sorted = |locals: &mut dyn Iterator<Item = Id>| {
+            let mut locals: Vec<Local> = locals.map(|a| self.l(a)).collect();
             locals.sort_unstable();
             locals
         };
         Views::of_rows(reached.into_iter().map(|s| {
-            let mut alike: FxHashMap<&Bits, Bits> = FxHashMap::default();
-            for a in self.at.get(&s).into_iter().flat_map(Bits::iter) {
-                alike.entry(&self.rows[self.row(s, a)].all).or_default().insert(a);
+            let together = &self.groups[s as usize].together;
+            let mut alike: FxHashMap<Set, Vec<Id>> = FxHashMap::default();
+            for a in each(&together.all()) {
+                alike.entry(together.row(a)).or_default().push(a);
             }
-            (self.s(s), alike.into_iter().map(|(row, of)| (sorted(&of), sorted(row))).collect())
+            let groups = alike.into_iter();
+            (
+                self.s(s),
+                groups.map(|(row, of)| (sorted(&mut of.into_iter()), sorted(&mut each(&row)))).collect(),
+            )
         }))
     }
 
@@ -213,20 +232,20 @@ impl Closure {
             bad.threads.entries().iter().flat_map(|&(l, n)| (0..n.min(2)).map(move |_| l)).collect();
         let mut meeting =
             self.reached.iter().filter(|&&s| self.listing.model.meets_shared(self.s(s), bad.shared));
-        !meeting.any(|&s| self.at.get(&s).map_or(wanted.is_empty(), |at| self.fits(s, &wanted, at)))
+        !meeting.any(|&s| self.fits(s, &wanted, &self.groups[s as usize].together.all()))
     }
 
     /// Whether threads for all of `wanted` can be found among `candidates` that may be there together.
-    fn fits(&self, s: Id, wanted: &[Local], candidates: &Bits) -> bool {
+    fn fits(&self, s: Id, wanted: &[Local], candidates: &Set) -> bool {
         let Some((&first, rest)) = wanted.split_first() else { return true };
         let fits = |a: Id| {
             self.listing.model.meets_local(self.l(a), first)
-                && self.fits(s, rest, &candidates.and(&self.rows[self.row(s, a)].all))
+                && self.fits(s, rest, &and(candidates, &self.groups[s as usize].together.row(a)))
         };
         if self.listing.model.is_exact() {
-            return self.listing.locals.id(first).is_some_and(|a| candidates.contains(a) && fits(a));
+            return self.listing.locals.id(first).is_some_and(|a| contains(candidates, a) && fits(a));
         }
-        candidates.iter().any(fits)
+        each(candidates).any(fits)
     }
 
     fn s(&self, id: Id) -> Shared {
@@ -241,279 +260,331 @@ impl Closure {
         self.listing.locals.intern(l).0
     }
 
-    fn has_two(&self, s: Id, a: Id, b: Id) -> bool {
-        self.find_row(s, a).is_some_and(|row| self.rows[row].all.contains(b))
-    }
-
-    fn find_row(&self, s: Id, a: Id) -> Option<usize> {
-        let row = self.blocks.get(&(s, a / 64))?[(a % 64) as usize];
-        (row != NONE).then_some(row as usize)
-    }
-
-    /// The row of a thread that may be there.
-    fn row(&self, s: Id, a: Id) -> usize {
-        self.find_row(s, a).expect("a thread that may be there")
-    }
-
     /// The shared state occurs.
     fn reach(&mut self, s: Id) {
+        if self.groups.len() <= s as usize {
+            self.groups.resize_with(s as usize + 1, Group::default);
+        }
         if self.reached.insert(s) {
-            for step in self.listing.without_leader(s) {
-                let rule = self.register(s, step);
-                self.arrive(rule);
-                self.rules[rule as usize].enabled = true;
+            self.queue_up(s);
+        }
+    }
+
+    fn queue_up(&mut self, s: Id) {
+        if !std::mem::replace(&mut self.groups[s as usize].queued, true) {
+            self.queue.push_back(s);
+        }
+    }
+
+    /// Changes the relation of a shared state that occurs; what is new there has to be looked at.
+    fn change<T>(&mut self, s: Id, change: impl FnOnce(&mut Relation) -> T) -> T {
+        let together = &mut self.groups[s as usize].together;
+        let (singles, pairs) = (together.len(), together.pairs());
+        let result = change(together);
+        let (singles, pairs) = (together.len() - singles, together.pairs() - pairs);
+        if together.is_waiting() {
+            self.queue_up(s);
+        }
+        self.singles += singles;
+        self.pairs += pairs;
+        result
+    }
+
+    /// A thread may be there, together with each of these.
+    fn meet(&mut self, s: Id, a: Id, others: &Set) {
+        let found = self.change(s, |together| together.meet(a, others));
+        self.listing.add_work(1 + found.div_ceil(4) as u32);
+    }
+
+    /// Looks at what is new with the next shared state, as far as it stays the same; what may change it is left in `current`.
+    fn visit(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
+        let Some(&s) = self.queue.front() else { return Ok(()) };
+        if !std::mem::replace(&mut self.groups[s as usize].asked, true) {
+            let steps = self.listing.without_leader(s);
+            steps.into_iter().for_each(|step| self.register(s, None, step));
+        }
+        loop {
+            self.meet_without_leader(s);
+            let waiting = self.groups[s as usize].together.pop_waiting();
+            if let Some(a) = waiting {
+                self.look_at(s, a);
+            }
+            self.charge(ticker)?;
+            if waiting.is_none() {
+                break;
             }
         }
-    }
-
-    /// A thread may be there: its row.
-    fn one(&mut self, s: Id, a: Id) -> usize {
-        if let Some(row) = self.find_row(s, a) {
-            return row;
-        }
-        let row = self.rows.len();
-        let block = self.blocks.entry((s, a / 64)).or_insert_with(|| Box::new([NONE; 64]));
-        block[(a % 64) as usize] = row as u32;
-        let (all, fresh) = (Bits::default(), Bits::default());
-        self.rows.push(Row { shared: s, thread: a, all, fresh, waiting: false });
-        self.at.entry(s).or_default().insert(a);
-        self.wait(row);
-        self.listing.led_by(s, a).into_iter().for_each(|step| _ = self.register(s, step));
-        row
-    }
-
-    /// Each of these may be there.
-    fn all(&mut self, s: Id, threads: &Bits) {
-        let new = self.at.get(&s).map_or_else(|| threads.clone(), |at| threads.minus(at));
-        new.iter().for_each(|a| _ = self.one(s, a));
-    }
-
-    /// A thread may be there together with each of these.
-    fn meet(&mut self, s: Id, a: Id, others: &Bits) {
-        if others.is_empty() {
-            return;
-        }
-        let row = self.one(s, a);
-        let new = others.minus(&self.rows[row].all);
-        if new.is_empty() {
-            return;
-        }
-        self.all(s, &new);
-        self.rows[row].all.absorb(&new);
-        self.pairs += new.len();
-        self.rows[row].fresh.absorb(&new);
-        self.wait(row);
-        for (place, within) in new.by_word() {
-            let block = &self.blocks[&(s, place)];
-            for other in within.map(|n| block[n as usize] as usize).filter(|&other| other != row) {
-                let Row { all, fresh, waiting, .. } = &mut self.rows[other];
-                all.insert(a);
-                fresh.insert(a);
-                if !std::mem::replace(waiting, true) {
-                    self.queue.push_back(other);
+        self.queue.pop_front();
+        let group = &mut self.groups[s as usize];
+        group.queued = false;
+        let changed = group.together.take_changed();
+        let mut steps: Vec<Simple> = Vec::new();
+        if !group.outer.is_empty() {
+            for t in each(&group.together.around(&changed)) {
+                let begin = group.together.tags(t)[1];
+                if begin != NONE {
+                    steps.extend(group.outer[begin as usize..].iter().take_while(|step| step.take == t));
                 }
             }
+            steps.sort_by_key(|step| step.to);
         }
+        self.current = Some(Current { shared: s, changed, steps, followed: 0, disturbed: 0 });
+        Ok(())
     }
 
-    fn wait(&mut self, row: usize) {
-        if !std::mem::replace(&mut self.rows[row].waiting, true) {
-            self.queue.push_back(row);
-        }
+    /// What was done since this was last called; whether all lists were complete.
+    fn charge(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
+        ticker.ticks(self.listing.take_work())?;
+        self.listing.complete()
     }
 
-    /// Remembers a step; it does nothing until it is enabled.
-    fn register(&mut self, from: Id, step: Step) -> u32 {
-        let rule = self.rules.len() as u32;
-        let takes: Vec<Id> = step.take.entries().iter().map(|&(l, _)| self.local(l)).collect();
+    /// Remembers a step. Those that one thread leads are registered one after the other.
+    fn register(&mut self, from: Id, leader: Option<Id>, step: Step) {
+        let to = self.listing.shared.intern(step.to).0;
+        let takes: Vec<(Id, bool)> =
+            step.take.entries().iter().map(|&(l, n)| (self.local(l), n > 1)).collect();
         let mut arrives = Vec::new();
         for &(l, n) in step.put.entries().iter().chain(step.spawn.entries()) {
             let l = self.local(l);
             arrives.extend(std::iter::repeat_n(l, n.min(2) as usize));
         }
-        let to = self.listing.shared.intern(step.to).0;
-        let disturbs = step.from != step.to || step.others != Bystanders::Stay;
-        takes.iter().for_each(|&t| self.by_take.entry((from, t)).or_default().push(rule));
-        if takes.is_empty() {
-            self.leaderless.entry(from).or_default().push(rule);
+        let stay = step.others == Bystanders::Stay;
+        let group = &mut self.groups[from as usize];
+        if let ([(take, false)], [] | [_], true) = (&takes[..], &arrives[..], stay)
+            && leader == Some(*take)
+        {
+            let simple = Simple { take: *take, put: arrives.first().copied().unwrap_or(NONE), to };
+            let steps = if to == from { &mut group.inner } else { &mut group.outer };
+            return steps.push(simple);
         }
-        if disturbs {
-            self.disturbing.entry(from).or_default().push(rule);
+        let rule = self.rules.len() as u32;
+        if to != from || !stay {
+            group.disturbing.push(rule);
+        } else if takes.is_empty() {
+            group.leaderless.push(rule);
+            group.met = 0;
+        } else {
+            group.has_rules = true;
+            takes.iter().for_each(|&(t, _)| self.by_take.entry((from, t)).or_default().push(rule));
         }
         self.rules.push(Rule {
-            step,
             from,
             to,
             takes,
-            arrived: arrives.iter().copied().collect(),
             arrives,
-            disturbs,
+            moving: (!stay).then(|| Box::new(step)),
             enabled: false,
-            bystanders: Bits::default(),
-            moved: Bits::default(),
+            bystanders: Set::new(),
+            moved: Set::new(),
             fates: FxHashMap::default(),
         });
-        rule
     }
 
-    /// What a thread that is new, or may be there with others that are new, makes possible.
-    fn look_at(&mut self, current: &mut Current, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let Row { shared: s, thread: a, .. } = self.rows[current.row];
-        while let Some(&rule) = self.by_take.get(&(s, a)).and_then(|rules| rules.get(current.taking)) {
-            ticker.tick()?;
-            self.try_enable(rule, ticker)?;
-            if self.rules[rule as usize].enabled {
-                self.stand_by(rule, &current.fresh, ticker)?;
-            }
-            current.taking += 1;
+    /// Lets everyone there meet those that arrive without anyone leaving.
+    fn meet_without_leader(&mut self, s: Id) {
+        let group = &mut self.groups[s as usize];
+        let there = group.together.len();
+        if group.leaderless.is_empty() || group.met == there + 1 {
+            return;
         }
-        let this = Bits::new(vec![a]);
-        for i in 0..self.leaderless.get(&s).map_or(0, Vec::len) {
-            self.stand_by(self.leaderless[&s][i], &this, ticker)?;
+        group.met = there + 1;
+        for i in 0..group.leaderless.len() {
+            self.fire(self.groups[s as usize].leaderless[i], &Set::new());
         }
-        // Each pair once is enough.
-        let fresh = current.fresh.at_least(a);
-        while let Some(&rule) = self.disturbing.get(&s).and_then(|rules| rules.get(current.disturbing)) {
-            let known = &self.rules[rule as usize].bystanders;
-            ticker.tick()?;
-            if known.contains(a) {
-                let others = fresh.and(known);
-                self.both(rule, a, &others, ticker)?;
+    }
+
+    /// What a thread that is new, or may be there with others that are new, makes possible with the same shared state.
+    fn look_at(&mut self, s: Id, a: Id) {
+        let group = &self.groups[s as usize];
+        let mut tags = group.together.tags(a);
+        if tags == [NONE; 2] {
+            tags = [group.inner.len() as u32, group.outer.len() as u32];
+            for step in self.listing.led_by(s, a) {
+                self.register(s, Some(a), step);
             }
-            current.disturbing += 1;
+            self.groups[s as usize].together.tag(a, tags);
+        }
+        let group = &self.groups[s as usize];
+        let is_its = |step: &&Simple| step.take == a;
+        let count = group.inner[tags[0] as usize..].iter().take_while(is_its).count();
+        if count > 0 {
+            let row = group.together.row(a);
+            for i in 0..count {
+                let Simple { put, .. } = self.groups[s as usize].inner[tags[0] as usize + i];
+                if put != NONE {
+                    self.meet(s, put, &row);
+                }
+            }
+        }
+        if self.groups[s as usize].has_rules {
+            for i in 0..self.by_take.get(&(s, a)).map_or(0, Vec::len) {
+                self.fire(self.by_take[&(s, a)][i], &Set::new());
+            }
+        }
+    }
+
+    /// Follows the steps that change the shared state, or move bystanders.
+    fn hand_on(&mut self, mut current: Current, ticker: &mut Ticker) -> Result<(), Unknown> {
+        let s = current.shared as usize;
+        while let Some(first) = current.steps.get(current.followed) {
+            let alike = current.steps[current.followed..].iter().take_while(|step| step.to == first.to);
+            let alike: Vec<Simple> = alike.copied().collect();
+            self.follow(s, &alike, &current.changed);
+            current.followed += alike.len();
+            if let Err(why) = self.charge(ticker) {
+                self.current = Some(current);
+                return Err(why);
+            }
+        }
+        while let Some(&rule) = self.groups[s].disturbing.get(current.disturbed) {
+            self.fire(rule, &current.changed);
+            current.disturbed += 1;
+            if let Err(why) = self.charge(ticker) {
+                self.current = Some(current);
+                return Err(why);
+            }
         }
         Ok(())
     }
 
-    /// Enables a rule once all it takes can be there together. It counts as enabled only when that is done: if interrupted, it is done again.
-    fn try_enable(&mut self, rule: u32, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let r = &self.rules[rule as usize];
-        if r.enabled || !self.can_meet(r) {
-            return Ok(());
+    /// Follows steps from one shared state to another. Where the row of what is taken has not changed, only rows that have matter.
+    fn follow(&mut self, s: usize, steps: &[Simple], changed: &Set) {
+        let to = steps[0].to;
+        self.reach(to);
+        let source = std::mem::take(&mut self.groups[s].together);
+        let mut beside: Vec<(bool, u32, Set)> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let (row, whole) = (source.row(step.take), contains(changed, step.take));
+            if whole && step.put != NONE {
+                self.meet(to, step.put, &row);
+            }
+            beside.push((whole, row.iter().map(|e| e.1.count_ones()).sum(), row));
         }
-        let beside = self.rows[self.row(r.from, r.takes[0])].all.clone();
-        self.arrive(rule);
-        self.stand_by(rule, &beside, ticker)?;
-        self.rules[rule as usize].enabled = true;
-        Ok(())
+        // Large sets first: what they hand on need not be handed on again for their parts.
+        beside.sort_unstable_by(|a, b| b.cmp(a));
+        let mut handed: Vec<(bool, Set)> = Vec::new();
+        for (whole, _, row) in beside {
+            self.listing.add_work(1 + handed.len() as u32 / 4);
+            if handed.iter().any(|(all, done)| (*all || !whole) && is_within(&row, done)) {
+                continue;
+            }
+            let work = match whole {
+                true => self.change(to, |together| together.copy(&source, &row, &row)),
+                false => self.change(to, |together| together.copy(&source, &and(&row, changed), &row)),
+            };
+            self.listing.add_work(work.div_ceil(WORDS) as u32);
+            if handed.len() < MOST_HANDED_ON {
+                handed.push((whole, row));
+            }
+        }
+        self.groups[s].together = source;
     }
 
-    fn can_meet(&self, r: &Rule) -> bool {
-        let taken = r.step.take.entries();
-        (0..taken.len()).all(|i| {
-            let alone = self.find_row(r.from, r.takes[i]).is_some();
-            let twice = taken[i].1 < 2 || self.has_two(r.from, r.takes[i], r.takes[i]);
-            alone && twice && (0..i).all(|j| self.has_two(r.from, r.takes[j], r.takes[i]))
+    fn can_meet(&self, s: Id, taken: &[(Id, bool)]) -> bool {
+        let together = &self.groups[s as usize].together;
+        taken.iter().enumerate().all(|(i, &(t, twice))| {
+            together.has(t)
+                && (!twice || together.pair(t, t))
+                && taken[..i].iter().all(|&(other, _)| together.pair(other, t))
         })
     }
 
-    /// The views of what the step itself leaves behind.
-    fn arrive(&mut self, rule: u32) {
+    /// The views that a rule leads to, if all it takes can be there together: those of bystanders that have not been looked at, and of those whose rows have changed.
+    fn fire(&mut self, rule: u32, changed: &Set) {
+        self.listing.add_work(1);
         let r = &self.rules[rule as usize];
-        let (to, arrives) = (r.to, r.arrives.clone());
-        self.reach(to);
-        for (i, &p) in arrives.iter().enumerate() {
-            self.one(to, p);
-            self.meet(to, p, &arrives[i + 1..].iter().copied().collect());
+        if !r.enabled && !self.can_meet(r.from, &r.takes) {
+            return;
         }
-    }
-
-    /// Those of `threads` that may be there with everything that is taken may stand by. Each is noted last: if interrupted, the others are done again.
-    fn stand_by(&mut self, rule: u32, threads: &Bits, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let r = &self.rules[rule as usize];
-        ticker.ticks(1 + threads.words())?;
-        let mut new = threads.minus(&r.bystanders);
-        for &t in &r.takes {
-            if new.is_empty() {
-                return Ok(());
+        let (from, to, arrives) = (r.from, r.to, r.arrives.clone());
+        let together = &self.groups[from as usize].together;
+        let beside = match r.takes.split_first() {
+            None => together.all(),
+            Some((&(first, _), rest)) => {
+                rest.iter().fold(together.row(first), |left, &(t, _)| and(&left, &together.row(t)))
             }
-            new = new.and(&self.rows[self.row(r.from, t)].all);
-        }
-        let (from, to, arrived) = (r.from, r.to, r.arrived.clone());
-        if !r.disturbs {
-            arrived.iter().for_each(|p| self.meet(to, p, &new));
-            self.rules[rule as usize].bystanders.absorb(&new);
-            return self.count(ticker);
-        }
-        for b in new.iter() {
-            ticker.ticks(1 + new.words())?;
-            self.learn_fates(rule, b);
-            let r = &self.rules[rule as usize];
-            let row = &self.rows[self.row(from, b)].all;
-            let mut others = row.and(&r.bystanders);
-            if row.contains(b) {
-                others.insert(b);
-            }
-            let mut beside = r.after(&others, ticker)?.into_owned();
-            beside.absorb(&arrived);
-            for after in r.fates_of(b) {
-                self.one(to, after);
-                self.meet(to, after, &beside);
-            }
-            self.rules[rule as usize].bystanders.insert(b);
-            self.count(ticker)?;
-        }
-        Ok(())
-    }
-
-    /// A bystander together with others that may be there, too, after the step.
-    fn both(&mut self, rule: u32, a: Id, others: &Bits, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let r = &self.rules[rule as usize];
-        let (to, fates, beside) = (r.to, r.fates_of(a), r.after(others, ticker)?);
-        match beside {
-            Cow::Borrowed(beside) => fates.into_iter().for_each(|after| self.meet(to, after, beside)),
-            Cow::Owned(beside) => fates.into_iter().for_each(|after| self.meet(to, after, &beside)),
-        }
-        self.count(ticker)
-    }
-
-    /// Counts the views that were added as work.
-    fn count(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
-        let added = self.pairs - std::mem::replace(&mut self.counted, self.pairs);
-        ticker.ticks(u32::try_from(added).unwrap_or(u32::MAX))
-    }
-
-    /// Asks what may become of a bystander.
-    fn learn_fates(&mut self, rule: u32, b: Id) {
-        let l = self.l(b);
-        let step = &self.rules[rule as usize].step;
-        let fates = match step.others {
-            Bystanders::Stay => return,
-            Bystanders::Transfer => self.listing.fates(step, b),
-            Bystanders::WakeOne => vec![Some(l), self.listing.model.woken_by(step, l).or(Some(l))],
         };
-        let mut fates: Vec<Id> = fates.into_iter().flatten().map(|l| self.local(l)).collect();
-        fates.sort_unstable();
-        fates.dedup();
-        if fates != [b] {
-            let r = &mut self.rules[rule as usize];
-            r.moved.insert(b);
-            r.fates.insert(b, fates.into());
+        let new = minus(&beside, &r.bystanders);
+        if !r.enabled {
+            self.rules[rule as usize].enabled = true;
+            self.reach(to);
+            for (i, &p) in arrives.iter().enumerate() {
+                self.meet(to, p, &set_of(arrives[i + 1..].iter().copied()));
+            }
         }
+        self.listing.add_work(beside.len() as u32);
+        if !new.is_empty() {
+            self.learn_fates(rule, &new);
+            let after = self.rules[rule as usize].after(&new);
+            self.listing.add_work(after.len() as u32);
+            self.change(to, |together| together.insert_all(&after));
+            for &p in &arrives {
+                self.meet(to, p, &after);
+            }
+        }
+        let (moved, staying) = {
+            let r = &self.rules[rule as usize];
+            (and(&beside, &r.moved), minus(&beside, &r.moved))
+        };
+        if from != to {
+            let source = std::mem::take(&mut self.groups[from as usize].together);
+            let rows = if new.is_empty() { and(&staying, changed) } else { staying.clone() };
+            let work = self.change(to, |together| together.copy(&source, &rows, &staying));
+            self.listing.add_work(work.div_ceil(WORDS) as u32);
+            self.groups[from as usize].together = source;
+        }
+        // Bystanders that stay where they are were there together before.
+        for b in each(&moved) {
+            let again = contains(&new, b) || contains(changed, b);
+            let others = and(&self.groups[from as usize].together.row(b), if again { &beside } else { &new });
+            if others.is_empty() {
+                continue;
+            }
+            let r = &self.rules[rule as usize];
+            let (others, fates) = (r.after(&others), r.fates[&b].clone());
+            self.listing.add_work(2 * others.len() as u32);
+            fates.iter().for_each(|&after| self.meet(to, after, &others));
+        }
+        self.rules[rule as usize].bystanders = beside;
+    }
+
+    /// Asks what may become of bystanders.
+    fn learn_fates(&mut self, rule: u32, bystanders: &Set) {
+        let Some(step) = self.rules[rule as usize].moving.take() else { return };
+        let mut moved = Vec::new();
+        for b in each(bystanders) {
+            let l = self.l(b);
+            let fates = match step.others {
+                Bystanders::Stay => continue,
+                Bystanders::Transfer => self.listing.fates(&step, b),
+                Bystanders::WakeOne => vec![Some(l), self.listing.model.woken_by(&step, l).or(Some(l))],
+            };
+            let mut fates: Vec<Id> = fates.into_iter().flatten().map(|l| self.local(l)).collect();
+            fates.sort_unstable();
+            fates.dedup();
+            if fates != [b] {
+                moved.push(b);
+                self.rules[rule as usize].fates.insert(b, fates.into());
+            }
+        }
+        let r = &mut self.rules[rule as usize];
+        r.moving = Some(step);
+        r.moved = merged(r.moved.iter().copied().chain(set_of(moved)).collect());
     }
 }
 
 impl Rule {
-    /// What may become of a bystander.
-    fn fates_of(&self, b: Id) -> SmallVec<[Id; 4]> {
-        match self.fates.get(&b) {
-            Some(fates) => fates.iter().copied().collect(),
-            None => smallvec![b],
-        }
-    }
-
     /// What may become of these bystanders.
-    fn after<'b>(&self, bystanders: &'b Bits, ticker: &mut Ticker) -> Result<Cow<'b, Bits>, Unknown> {
-        let moved = bystanders.and(&self.moved);
-        ticker.ticks(bystanders.words() + moved.len() as u32)?;
+    fn after(&self, bystanders: &Set) -> Set {
+        let moved = and(bystanders, &self.moved);
         if moved.is_empty() {
-            return Ok(Cow::Borrowed(bystanders));
+            return bystanders.clone();
         }
-        let mut after: Bits = moved.iter().flat_map(|b| self.fates[&b].iter().copied()).collect();
-        after.absorb(&bystanders.minus(&moved));
-        Ok(Cow::Owned(after))
+        let fates = set_of(each(&moved).flat_map(|b| self.fates[&b].iter().copied()));
+        merged(minus(bystanders, &moved).into_iter().chain(fates).collect())
     }
 }
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -529,7 +600,7 @@ mod tests {
         let sparse = Knobs { vanish: 2, exits: 2, block: 0, ..Knobs::default() };
         let alone = Knobs { shared: 6, locals: 30, steps: 60, broadcasts: 0, ..sparse };
         let moving = Knobs { shared: 3, locals: 40, steps: 40, broadcasts: 40, ..sparse };
-        for seed in 0..200 {
+        for seed in 0..400 {
             let (mut rng, knobs) = (Rng::new(seed / 2), if seed % 2 == 0 { &alone } else { &moving });
             let table = Arc::new(random_table(&mut rng, knobs));
             let problem = random_problem(&mut rng, knobs, table, Bound::Any);
