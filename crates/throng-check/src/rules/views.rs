@@ -84,8 +84,9 @@ impl<'a> Closed<'a> {
         };
         let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
         views.blocks.iter().for_each(|b| blocks.entry(b.shared).or_default().push(b));
+        let mut facing = vec![Vec::new(); set.locals.len()];
         for (s, blocks) in blocks {
-            let group = set.group(&blocks, ticker)?;
+            let group = set.group(&blocks, &mut facing, ticker)?;
             set.groups.insert(s, group);
         }
         for family in &problem.initial {
@@ -102,31 +103,39 @@ impl<'a> Closed<'a> {
         Ok(set)
     }
 
-    fn group(&self, blocks: &[&Block], ticker: &mut Ticker) -> Result<Group, Flaw> {
+    /// The views of one shared state. `facing` has an empty list for each local state, before and after.
+    fn group(
+        &self,
+        blocks: &[&Block],
+        facing: &mut [Vec<usize>],
+        ticker: &mut Ticker,
+    ) -> Result<Group, Flaw> {
         let number = |ls: &[Local]| ls.iter().map(|l| self.numbers[l]).collect::<Vec<u32>>();
         let mut sides: Vec<Vec<u32>> = Vec::new();
         // For each local state, the sides of blocks that it may be there with.
-        let mut facing: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for block in blocks {
             let (here, first) = (number(&block.left), sides.len());
             let there = block.right.as_ref().map_or_else(|| here.clone(), |right| number(right));
-            here.iter().for_each(|&a| facing.entry(a).or_default().push(first));
-            there.iter().for_each(|&b| facing.entry(b).or_default().push(first + 1));
+            here.iter().for_each(|&a| facing[a as usize].push(first));
+            there.iter().for_each(|&b| facing[b as usize].push(first + 1));
             sides.extend([there, here]);
         }
         let mut group = Group {
-            all: Bits::new(facing.keys().copied().collect()),
+            all: Bits::new(sides.iter().flatten().copied().collect()),
             row_of: FxHashMap::default(),
             rows: Vec::new(),
         };
         let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
-        for (a, faced) in facing {
+        for a in group.all.iter() {
+            let faced = &mut facing[a as usize];
             ticker.ticks(faced.len() as u32)?;
-            let row = *known.entry(faced).or_insert_with_key(|faced| {
+            let row = known.get(faced).copied().unwrap_or_else(|| {
                 let partners = faced.iter().flat_map(|&side| sides[side].iter().copied());
                 group.rows.push(Bits::new(partners.collect()));
+                known.insert(faced.clone(), group.rows.len() - 1);
                 group.rows.len() - 1
             });
+            faced.clear();
             group.row_of.insert(a, row);
         }
         Ok(group)
@@ -291,8 +300,9 @@ impl<'a> Closed<'a> {
         let mut seen: FxHashSet<(usize, usize)> = FxHashSet::default();
         for b in bystanders.iter() {
             ticker.tick()?;
-            let (row, one) = (group.row_of[&b], Bits::new(vec![b]));
-            for fate in moved(&one).iter() {
+            let row = group.row_of[&b];
+            let becomes = if movers.contains(b) { &fates[&b][..] } else { std::slice::from_ref(&b) };
+            for &fate in becomes {
                 if seen.insert((row, after.row_of[&fate])) {
                     let others = match partners.get(&row) {
                         Some(others) => others,
