@@ -1,10 +1,11 @@
 //! Answers, and the evidence they carry.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
+
+use rustc_hash::FxHashSet;
 
 use crate::Incomplete;
 use crate::localisation::Localisation;
@@ -226,12 +227,14 @@ fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Bloc
     }
     groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
     // A pair of states is written with whichever of the two comes first.
-    let mut written: BTreeSet<Local> = BTreeSet::new();
+    let mut written: FxHashSet<Local> = FxHashSet::default();
     let mut found = Vec::new();
-    for (left, bs) in groups {
-        let right: Vec<Local> = bs.iter().copied().filter(|b| !written.contains(b)).collect();
+    for (left, mut right) in groups {
+        let alone = right.is_empty();
+        right.retain(|b| !written.contains(b));
+        right.shrink_to_fit();
         written.extend(&left);
-        if !right.is_empty() || bs.is_empty() {
+        if !right.is_empty() || alone {
             found.push(Block { shared, left, right: Some(right) });
         }
     }

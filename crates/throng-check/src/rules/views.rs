@@ -111,20 +111,21 @@ impl<'a> Closed<'a> {
         ticker: &mut Ticker,
     ) -> Result<Group, Flaw> {
         let number = |ls: &[Local]| ls.iter().map(|l| self.numbers[l]).collect::<Vec<u32>>();
-        let mut sides: Vec<Vec<u32>> = Vec::new();
+        let (mut sides, mut all): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
         // For each local state, the sides of blocks that it may be there with.
         for block in blocks {
             let (here, first) = (number(&block.left), sides.len());
             let there = block.right.as_ref().map_or_else(|| here.clone(), |right| number(right));
-            here.iter().for_each(|&a| facing[a as usize].push(first));
-            there.iter().for_each(|&b| facing[b as usize].push(first + 1));
+            let faced = here.iter().map(|&a| (a, first)).chain(there.iter().map(|&b| (b, first + 1)));
+            for (a, side) in faced {
+                if facing[a as usize].is_empty() {
+                    all.push(a);
+                }
+                facing[a as usize].push(side);
+            }
             sides.extend([there, here]);
         }
-        let mut group = Group {
-            all: Bits::new(sides.iter().flatten().copied().collect()),
-            row_of: FxHashMap::default(),
-            rows: Vec::new(),
-        };
+        let mut group = Group { all: Bits::new(all), row_of: FxHashMap::default(), rows: Vec::new() };
         let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
         for a in group.all.iter() {
             let faced = &mut facing[a as usize];

@@ -207,22 +207,24 @@ impl Closure {
     pub fn views(&self) -> Views {
         let mut reached: Vec<Id> = self.reached.iter().copied().collect();
         reached.sort_unstable_by_key(|&s| self.s(s));
-        let sorted = |locals: &mut dyn Iterator<Item = Id>| {
-            let mut locals: Vec<Local> = locals.map(|a| self.l(a)).collect();
-            locals.sort_unstable();
-            locals
-        };
         Views::of_rows(reached.into_iter().map(|s| {
             let together = &self.groups[s as usize].together;
-            let mut alike: FxHashMap<Set, Vec<Id>> = FxHashMap::default();
-            for a in each(&together.all()) {
-                alike.entry(together.row(a)).or_default().push(a);
+            let mut all: Vec<(Local, Id)> = each(&together.all()).map(|a| (self.l(a), a)).collect();
+            all.sort_unstable();
+            let mut alike: FxHashMap<Set, Vec<Local>> = FxHashMap::default();
+            for &(l, a) in &all {
+                alike.entry(together.row(a)).or_default().push(l);
             }
-            let groups = alike.into_iter();
-            (
-                self.s(s),
-                groups.map(|(row, of)| (sorted(&mut of.into_iter()), sorted(&mut each(&row)))).collect(),
-            )
+            let sorted = |row: &Set| -> Vec<Local> {
+                // Of a large row it is cheaper to ask for each that is there than to sort.
+                if row.len() * 64 > all.len() {
+                    return all.iter().filter(|e| contains(row, e.1)).map(|e| e.0).collect();
+                }
+                let mut locals: Vec<Local> = each(row).map(|a| self.l(a)).collect();
+                locals.sort_unstable();
+                locals
+            };
+            (self.s(s), alike.into_iter().map(|(row, of)| (of, sorted(&row))).collect())
         }))
     }
 
