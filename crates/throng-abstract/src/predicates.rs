@@ -63,14 +63,15 @@ impl Predicate {
     /// As C, nearly.
     pub fn text(&self, variables: &Variables) -> String {
         text(&self.expr, &|id| {
-            let v = &variables.list[id as usize];
-            match variables
-                .register_of(id)
+            let v = &variables.list[(id % OTHER) as usize];
+            let name = match variables
+                .register_of(id % OTHER)
                 .filter(|_| v.name.starts_with('t') && v.name[1..].parse::<u32>().is_ok())
             {
                 Some(_) => format!("{}.{}", v.name, v.template.unwrap_or_default()),
                 None => v.name.clone(),
-            }
+            };
+            if id < OTHER { name } else { format!("{name} of another thread") }
         })
     }
 }
