@@ -258,15 +258,35 @@ fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
 /// More edges than this are too many.
 const MOST_EDGES: usize = 400;
 
-/// Finds facts that rule violations out; only those that are needed for that are kept.
+/// Finds facts that rule violations out; only those that are needed for that are kept. Facts about two threads are looked for where others do not suffice.
 pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+    let facts = find_with(program, graph, Vec::new(), limits)?;
+    if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
+        return Ok(facts);
+    }
+    let apart = Apart::guesses(program, graph);
+    if apart.is_empty() {
+        return Ok(facts);
+    }
+    match find_with(program, graph, apart, limits) {
+        Ok(more) if more.impossible.len() > facts.impossible.len() => Ok(more),
+        Ok(_) | Err(_) => Ok(facts),
+    }
+}
+
+/// Finds facts, those about two threads among some that may hold.
+fn find_with(
+    program: &Program,
+    graph: &Graph,
+    mut apart: Vec<Differs>,
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
     let fails = |n: &usize| matches!(graph.edges[*n].to, To::Fail(..));
     let failing: Vec<usize> = (0..graph.edges.len()).filter(fails).collect();
     if graph.edges.len() > MOST_EDGES || failing.is_empty() {
         return Ok(Facts::none(graph));
     }
     let mut predicates = guesses(program, graph);
-    let mut apart = Apart::guesses(program, graph);
     let at = survivors(program, graph, &predicates, &mut apart, limits)?;
     let mut held = Held { at, apart: Apart::of(graph, &apart, &mut predicates) };
     let regions = Regions::of(program, graph, limits)?;

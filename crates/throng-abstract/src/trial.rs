@@ -19,7 +19,8 @@ const MOST_THREADS: usize = 5;
 
 type Values = FxHashMap<u32, i64>;
 
-/// For each place, the comparisons that held whenever a thread was there. Variables of two threads that were equal are dropped from `apart`.
+/// For each place, the comparisons that held whenever a thread was there, over variables that may still be read or that `apart` is about. Of that, what did not hold
+/// is dropped.
 pub(crate) fn survivors(
     program: &Program,
     graph: &Graph,
@@ -27,10 +28,14 @@ pub(crate) fn survivors(
     apart: &mut Vec<Differs>,
     limits: &Limits,
 ) -> Result<Vec<Vec<u32>>, Unknown> {
+    let mut remembered: Vec<(usize, u32)> = apart.iter().flat_map(|f| [(f.0, f.2), (f.1, f.3)]).collect();
+    remembered.sort_unstable();
+    remembered.dedup();
     let at = |(p, place): (usize, &crate::edges::Place)| {
         let fits = |i: &u32| {
             let predicate = &list[*i as usize];
-            predicate.template.is_none_or(|t| t == place.template) && predicate.lives(graph, program, p)
+            predicate.template.is_none_or(|t| t == place.template)
+                && predicate.lives_with(graph, program, p, &remembered)
         };
         (0..list.len() as u32).filter(fits).collect()
     };

@@ -4,10 +4,13 @@
 //! both orders of the two threads. Where a thread begins there is none, so that only steps between places matter: whichever of the two moves, it has to come to a place
 //! where the fact still holds.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 use throng_c::goto::{BinOp, Expr, Int, Program};
 
-use crate::edges::Graph;
+use crate::edges::{Edge, Graph, To};
+use crate::exclusion::reachable;
 use crate::predicates::{Predicate, used};
 use crate::variables::{INPUT, OTHER};
 
@@ -58,17 +61,21 @@ impl Apart {
         apart
     }
 
-    /// Everything that may hold.
+    /// Everything that may hold. Tickets are remembered at places where they are not read any more.
     pub(super) fn guesses(program: &Program, graph: &Graph) -> Vec<Differs> {
-        let variables = tickets(graph);
-        if variables.is_empty() || variables.len() > MOST {
+        let read = |a: u32| {
+            let one = comparison_with_zero(graph, a);
+            one.is_some_and(|one| (0..graph.places.len()).any(|p| one.lives(graph, program, p)))
+        };
+        let mut variables = tickets(graph);
+        variables.retain(|t| read(t.0));
+        if variables.len() > MOST {
             return Vec::new();
         }
         let mut held: Vec<(usize, u32)> = Vec::new();
-        for p in (0..graph.places.len()).filter(|p| !is_entry(graph, *p)) {
-            let lives =
-                |a: &&u32| comparison_with_zero(graph, **a).is_some_and(|one| one.lives(graph, program, p));
-            held.extend(variables.iter().filter(lives).map(|&a| (p, a)));
+        for (a, taken) in variables {
+            let known = reachable(graph, taken, &|_| true);
+            held.extend((0..graph.places.len()).filter(|&p| known[p] && !is_entry(graph, p)).map(|p| (p, a)));
         }
         if held.len() * held.len() > MOST_PAIRS {
             return Vec::new();
@@ -162,32 +169,38 @@ fn comparison_with_zero(graph: &Graph, a: u32) -> Option<Predicate> {
     Predicate::of(Expr::Bin(BinOp::Ne, a, zero, Int::new(8, true)), &graph.variables)
 }
 
-/// Variables of threads that get the value of a shared variable in a step that changes that, and copies of them.
-fn tickets(graph: &Graph) -> Vec<u32> {
+/// Variables of threads that get the value of a shared variable in a step that changes that, and copies of them; each with the places that such steps lead to.
+fn tickets(graph: &Graph) -> Vec<(u32, Vec<usize>)> {
     let shared = |id: u32| id < INPUT && graph.variables.list[id as usize].template.is_none();
-    let mut found: FxHashSet<u32> = FxHashSet::default();
+    let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let own =
+        |e: &Edge, id: u32| graph.variables.list[id as usize].template == Some(graph.places[e.from].template);
+    let to = |e: &Edge| match e.to {
+        To::Place(p) => Some(p),
+        To::Fail(..) | To::End => None,
+    };
     for e in &graph.edges {
         let takes = |x: &Expr| used(x).iter().any(|&s| shared(s) && e.updates.iter().any(|u| u.0 == s));
-        let mine = graph.places[e.from].template;
-        let own = e.updates.iter().filter(|u| graph.variables.list[u.0 as usize].template == Some(mine));
-        found.extend(own.filter(|u| takes(&u.1)).map(|u| u.0));
+        for (id, _) in e.updates.iter().filter(|u| own(e, u.0) && takes(&u.1)) {
+            found.entry(*id).or_default().extend(to(e));
+        }
     }
     loop {
         let before = found.len();
-        for (id, x) in graph.edges.iter().flat_map(|e| &e.updates) {
-            let mut x = x;
-            while let Expr::Cast(inner, _) = x {
-                x = inner;
-            }
-            if matches!(x, Expr::Reg(from) if found.contains(from)) && !shared(*id) {
-                found.insert(*id);
+        for e in &graph.edges {
+            for (id, x) in e.updates.iter().filter(|u| own(e, u.0)) {
+                let mut x = x;
+                while let Expr::Cast(inner, _) = x {
+                    x = inner;
+                }
+                if matches!(x, Expr::Reg(from) if found.contains_key(from)) {
+                    let places = found.entry(*id).or_default();
+                    places.extend(to(e).filter(|p| !places.contains(p)));
+                }
             }
         }
         if found.len() == before {
-            break;
+            return found.into_iter().collect();
         }
     }
-    let mut found: Vec<u32> = found.into_iter().collect();
-    found.sort_unstable();
-    found
 }
