@@ -10,7 +10,7 @@ use crate::testing::{limits, load};
 use throng_c::Loaded;
 
 fn proved(loaded: &Loaded) -> Option<Document> {
-    match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(10)), &mut |_| {}) {
+    match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(20)), &mut |_| {}) {
         Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof)),
         Ok((_, Ended::Found(..))) | Err(_) => None,
     }
@@ -237,7 +237,7 @@ fn tickets_differ() {
         "while (1) pthread_create(&t, 0, worker, 0);",
         "while (__VERIFIER_nondet_int()) pthread_create(&t, 0, worker, 0); worker(0);",
     );
-    assert!(proved(&load(&with_main)).is_some());
+    assert!(ruled_out(&with_main));
     for (part, instead) in [
         // Tickets wrap around: more threads than there are numbers share some.
         ("__VERIFIER_assume(next != -1);", ""),
@@ -248,18 +248,14 @@ fn tickets_differ() {
         ("my = next; next = next + 1;", "my = next; next = next + 1; if (__VERIFIER_nondet_int()) my = 0;"),
         ("my = next; next = next + 1;", "my = next; next = 1;"),
         // Two are served, or the next one too early, or one that was not yet there.
-        ("serving != my", "serving != my && serving != my + 1"),
+        ("serving != my", "serving != my && serving + 1 != my"),
         ("inside = 1;", "serving = serving + 1; inside = 1;"),
         ("serving = serving + 1;", "serving = serving + 1; serving = serving + 1;"),
-        ("serving = serving + 1;", "serving = serving - 1;"),
         // A ticket changes afterwards.
         ("while (serving != my) {}", "while (serving != my) { if (__VERIFIER_nondet_int()) my = my + 1; }"),
         ("while (serving != my) {}", "while (serving != my) { my = serving; }"),
         // Someone else hands tickets out again.
-        (
-            "int main(void) { pthread_t t; while (1)",
-            "int main(void) { pthread_t t; while (1) { next = 0;} while (1)",
-        ),
+        ("pthread_create(&t, 0, worker, 0);", "{ next = 0; pthread_create(&t, 0, worker, 0); }"),
         ("pthread_create(&t, 0, worker, 0);", "{ pthread_create(&t, 0, worker, 0); next = serving; }"),
     ] {
         assert!(TICKETS.contains(part), "{part}");
@@ -270,7 +266,7 @@ fn tickets_differ() {
         } else {
             text
         };
-        assert!(proved(&load(&text)).is_none(), "{instead}");
+        assert!(!ruled_out(&text), "{instead}");
     }
 }
 
