@@ -14,7 +14,7 @@ use throng_model::limits::Limits;
 
 use crate::abstraction::{Cube, edge, edge_count};
 use crate::edges::{Graph, Reading};
-use crate::facts::Facts;
+use crate::facts::{Differs, Facts};
 use crate::predicates::Predicate;
 use crate::prove::Proof;
 use crate::recheck::check_edge;
@@ -68,6 +68,9 @@ pub struct StatedFacts {
     pub predicates: Vec<Stated>,
     /// Places by number, and the comparisons that hold whenever a thread is there.
     pub at: Vec<(usize, Vec<u32>)>,
+    /// Two places and two variables by number: whenever a thread is at the first place and another at the second, the variables differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Differs>,
     /// Edges by number that no thread takes.
     pub impossible: Vec<usize>,
 }
@@ -176,6 +179,7 @@ pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
         facts: StatedFacts {
             predicates: proof.facts.predicates.iter().map(stated).collect(),
             at: proof.facts.at.iter().cloned().enumerate().filter(|f| !f.1.is_empty()).collect(),
+            apart: proof.facts.apart.clone(),
             impossible: proof.facts.impossible.clone(),
         },
         predicates: proof.predicates.iter().map(stated).collect(),
@@ -244,6 +248,7 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     let mut facts = Facts::none(&graph);
     facts.predicates = predicates(&document.facts.predicates)?;
     facts.impossible.clone_from(&document.facts.impossible);
+    facts.apart.clone_from(&document.facts.apart);
     for (place, which) in &document.facts.at {
         let at = facts
             .at
@@ -289,7 +294,7 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
     if !certified.answers.iter().all(safe) || certified.answers.is_empty() {
         return Err(invalid("the abstract program is not shown to be safe"));
     }
-    let known: usize = facts.at.iter().map(Vec::len).sum();
+    let known = facts.apart.len() + facts.at.iter().map(Vec::len).sum::<usize>();
     let facts = known + document.never.iter().map(Vec::len).sum::<usize>();
     Ok(Checked { facts, predicates: list.len() })
 }

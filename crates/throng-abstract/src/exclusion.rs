@@ -55,7 +55,7 @@ pub fn before_others(program: &Program, graph: &Graph) -> Vec<bool> {
 }
 
 /// The places that some edges lead to from some places, themselves included.
-fn reachable(graph: &Graph, mut work: Vec<usize>, along: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
+pub(crate) fn reachable(graph: &Graph, mut work: Vec<usize>, along: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
     let mut found = vec![false; graph.places.len()];
     while let Some(p) = work.pop() {
         if !std::mem::replace(&mut found[p], true) {

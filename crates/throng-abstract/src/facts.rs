@@ -21,9 +21,13 @@ use crate::render::is_exact;
 use crate::trial::survivors;
 use crate::variables::INPUT;
 
-use self::asking::{Asking, EdgeTypes, Known, Solvers, same};
+use self::apart::Apart;
+use self::asking::{Asking, EdgeTypes, Known, Solvers, Where, same};
 
+mod apart;
 mod asking;
+
+pub use self::apart::Differs;
 
 /// Comparisons that hold at places, and what they rule out.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +36,8 @@ pub struct Facts {
     pub predicates: Vec<Predicate>,
     /// For each place, the comparisons that hold whenever a thread is there, by number.
     pub at: Vec<Vec<u32>>,
+    /// Variables of two threads that differ.
+    pub apart: Vec<Differs>,
     /// The edges into a violation, or into what is not modelled, that no thread takes.
     pub impossible: Vec<usize>,
 }
@@ -55,18 +61,60 @@ struct Obligation {
     edge: Edge,
     /// The place of the thread that moves; none at the start.
     mine: Option<usize>,
-    /// Whether a bystander keeps its facts, or the thread that moves or is started gets them.
-    bystander: bool,
-    /// The place whose facts hold afterwards.
-    then: usize,
+    /// The place of the bystander, if one matters.
+    beside: Option<usize>,
+    /// What holds afterwards.
+    then: Then,
 }
 
-impl Obligation {
-    fn sides(&self) -> (Option<usize>, Side) {
-        match self.bystander {
-            true => (Some(self.then), Side::OtherAfter),
-            false => (None, Side::After),
+/// Whose facts hold after a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    /// Those of the thread that moved to a place, or that begins there.
+    At(usize),
+    /// Those of the bystander where it is.
+    Bystander(usize),
+    /// Those about both: the one that moved to a place, and the bystander.
+    Apart(usize, usize),
+}
+
+impl Then {
+    fn side(self) -> Side {
+        match self {
+            Then::At(_) | Then::Apart(..) => Side::After,
+            Then::Bystander(_) => Side::OtherAfter,
         }
+    }
+}
+
+/// What holds at places, and of two threads.
+struct Held {
+    at: Vec<Vec<u32>>,
+    apart: Apart,
+}
+
+impl Held {
+    /// What is to hold after a step.
+    fn then(&self, then: Then) -> &[u32] {
+        match then {
+            Then::At(p) | Then::Bystander(p) => &self.at[p],
+            Then::Apart(p, q) => self.apart.between(p, q),
+        }
+    }
+
+    /// What is known before a step.
+    fn known(&self, o: &Obligation) -> Vec<Known> {
+        let (mine, beside) = (o.mine, o.beside);
+        let one = |place: Option<usize>, side| {
+            let held = place.map(|p| (Where::At(p), &self.at[p]));
+            held.into_iter()
+                .flat_map(move |(place, held)| held.iter().map(move |&i| Known { i, side, place }))
+        };
+        let both = mine.zip(beside).into_iter().flat_map(|(p, q)| {
+            let place = Where::Apart(p, q);
+            self.apart.between(p, q).iter().map(move |&i| Known { i, side: Side::Before, place })
+        });
+        one(mine, Side::Before).chain(one(beside, Side::OtherBefore)).chain(both).collect()
     }
 }
 
@@ -84,12 +132,12 @@ fn composed(graph: &Graph, first: &Edge, second: &Edge) -> Edge {
 }
 
 /// Everything that has to be shown for facts to hold.
-fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Obligation> {
+fn obligations(program: &Program, graph: &Graph, regions: &Regions, apart: &Apart) -> Vec<Obligation> {
     let mut found = Vec::new();
     for t in Graph::first(program).0 {
         let (then, entry) = &graph.entries[t];
         let edge = composed(graph, &graph.initial, entry);
-        found.push(Obligation { edge, mine: None, bystander: false, then: *then });
+        found.push(Obligation { edge, mine: None, beside: None, then: Then::At(*then) });
     }
     let early = before_others(program, graph);
     let once: Vec<bool> = (0..program.templates.len()).map(|t| program.runs_once(t)).collect();
@@ -98,25 +146,35 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Oblig
         match e.to {
             To::Fail(..) => continue,
             To::Place(then) => {
-                found.push(Obligation { edge: e.clone(), mine, bystander: false, then });
+                found.push(Obligation { edge: e.clone(), mine, beside: None, then: Then::At(then) });
             }
             To::End => {}
         }
         for &child in &e.starts {
             let (then, entry) = &graph.entries[child];
             let edge = if is_exact(graph, e) { e.clone() } else { composed(graph, e, entry) };
-            found.push(Obligation { edge, mine, bystander: false, then: *then });
+            found.push(Obligation { edge, mine, beside: None, then: Then::At(*then) });
         }
-        let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
         // The first thread is alone until it starts others.
-        if early[e.from] || !e.updates.iter().any(shared) {
+        if early[e.from] {
             continue;
         }
-        for (then, place) in graph.places.iter().enumerate() {
+        let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
+        let visible = e.updates.iter().any(shared);
+        for (q, place) in graph.places.iter().enumerate() {
             let alone = place.template == graph.places[e.from].template && once[place.template];
             // A thread in an atomic section is the one that moves.
-            if !alone && !early[then] && !place.atomic && !regions.exclude(e.from, then) {
-                found.push(Obligation { edge: e.clone(), mine, bystander: true, then });
+            if alone || early[q] || place.atomic || regions.exclude(e.from, q) {
+                continue;
+            }
+            let beside = Some(q);
+            if visible {
+                found.push(Obligation { edge: e.clone(), mine, beside, then: Then::Bystander(q) });
+            }
+            if let To::Place(p) = e.to
+                && !apart.between(p, q).is_empty()
+            {
+                found.push(Obligation { edge: e.clone(), mine, beside, then: Then::Apart(p, q) });
             }
         }
     }
@@ -142,21 +200,26 @@ pub fn check(
     if facts.at.len() != graph.places.len() || !(0..facts.at.len()).all(about) {
         return Ok(Some("there are facts about places that do not exist, or about other threads".into()));
     }
+    if !Apart::fits(graph, &facts.apart) {
+        return Ok(Some("there are facts about two threads that are not where they are said to be".into()));
+    }
     let regions = Regions::of(program, graph, limits)?;
-    let obligations = obligations(program, graph, &regions);
+    let mut all = facts.predicates.clone();
+    let held = Held { at: facts.at.clone(), apart: Apart::of(graph, &facts.apart, &mut all) };
+    let obligations = obligations(program, graph, &regions, &held.apart);
     for group in obligations.chunk_by(|a, b| same(&a.edge, &b.edge)) {
         let edge = &group[0].edge;
-        let (mut list, mut cubes) = (facts.predicates.clone(), Vec::<Cube>::new());
+        let (mut list, mut cubes) = (all.clone(), Vec::<Cube>::new());
         for o in group {
-            let (other, side) = o.sides();
-            let mine = o.mine.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::Before, true));
-            let others = other.iter().flat_map(|&p| here(p)).map(|&i| (i, Side::OtherBefore, true));
-            let known = with_elements(edge, &mut list, mine.chain(others).collect());
-            let then = here(o.then).filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
+            let side = o.then.side();
+            let known = held.known(o).into_iter().map(|k| (k.i, k.side, true)).collect();
+            let known = with_elements(edge, &mut list, known);
+            let then = held.then(o.then).iter();
+            let then = then.filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
             cubes.extend(then.map(|&i| known.iter().copied().chain([(i, side, false)]).collect::<Cube>()));
         }
         if let Some(k) = check_edge(graph, &list, edge, &cubes, limits)? {
-            let last = cubes[k].last().map(|l| facts.predicates[l.0 as usize].text(&graph.variables));
+            let last = cubes[k].last().map(|l| list[l.0 as usize].text(&graph.variables));
             let text = last.unwrap_or_default();
             return Ok(Some(format!("it is not shown that `{text}` stays true")));
         }
@@ -195,43 +258,66 @@ fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
 /// More edges than this are too many.
 const MOST_EDGES: usize = 400;
 
-/// Finds facts that rule violations out; only those that are needed for that are kept.
+/// Finds facts that rule violations out; only those that are needed for that are kept. Facts about two threads are looked for where others do not suffice.
 pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+    let facts = find_with(program, graph, Vec::new(), limits)?;
+    if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
+        return Ok(facts);
+    }
+    let apart = Apart::guesses(program, graph);
+    if apart.is_empty() {
+        return Ok(facts);
+    }
+    match find_with(program, graph, apart, limits) {
+        Ok(more) if more.impossible.len() > facts.impossible.len() => Ok(more),
+        Ok(_) | Err(_) => Ok(facts),
+    }
+}
+
+/// Finds facts, those about two threads among some that may hold.
+fn find_with(
+    program: &Program,
+    graph: &Graph,
+    mut apart: Vec<Differs>,
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
     let fails = |n: &usize| matches!(graph.edges[*n].to, To::Fail(..));
     let failing: Vec<usize> = (0..graph.edges.len()).filter(fails).collect();
     if graph.edges.len() > MOST_EDGES || failing.is_empty() {
         return Ok(Facts::none(graph));
     }
-    let predicates = guesses(program, graph);
-    let mut at = survivors(program, graph, &predicates, limits)?;
+    let mut predicates = guesses(program, graph);
+    let at = survivors(program, graph, &predicates, &mut apart, limits)?;
+    let mut held = Held { at, apart: Apart::of(graph, &apart, &mut predicates) };
     let regions = Regions::of(program, graph, limits)?;
-    let obligations = obligations(program, graph, &regions);
+    let obligations = obligations(program, graph, &regions, &held.apart);
     let edges: Vec<&Edge> = obligations.iter().map(|o| &o.edge).collect();
     let types: Vec<EdgeTypes<'_>> =
         (edges.iter()).map(|e| -> EdgeTypes<'_> { Box::new(|id| e.ty(&graph.variables, id)) }).collect();
     let mut solvers = Solvers::new(graph, &predicates, &edges, &types, limits);
-    weaken(&mut at, &obligations, &mut solvers)?;
-    let (mut needed, mut impossible): (Vec<(usize, u32)>, Vec<usize>) = Default::default();
+    weaken(&mut held, &obligations, &mut solvers)?;
+    let (mut needed, mut impossible): (Vec<(Where, u32)>, Vec<usize>) = Default::default();
     for n in failing {
         let e = &graph.edges[n];
         let types = |id: u32| e.ty(&graph.variables, id);
         let mut asking = Asking::new(graph, &predicates, e, &types, limits);
-        let known = at[e.from].iter().map(|&i| Known { i, side: Side::Before, place: e.from });
+        let known = held.at[e.from].iter();
+        let known = known.map(|&i| Known { i, side: Side::Before, place: Where::At(e.from) });
         let yes = asking.truth();
         if let Some(reason) = asking.reason(&known.collect::<Vec<Known>>(), yes)? {
             impossible.push(n);
             needed.extend(reason.into_iter().map(|k| (k.place, k.i)));
         }
     }
-    let kept = keep(&at, &obligations, needed, &mut solvers)?;
+    let kept = keep(&held, &obligations, needed, &mut solvers)?;
     drop(solvers);
     Ok(renumbered(&predicates, kept, impossible))
 }
 
 /// Drops what cannot be proved until the rest can.
-fn weaken(at: &mut [Vec<u32>], obligations: &[Obligation], solvers: &mut Solvers<'_>) -> Result<(), Unknown> {
-    // When the facts of a place became fewer, and when an obligation was last shown.
-    let mut changed = vec![1u32; at.len()];
+fn weaken(held: &mut Held, obligations: &[Obligation], solvers: &mut Solvers<'_>) -> Result<(), Unknown> {
+    // When what is held became less, and when an obligation was last shown.
+    let mut changed: FxHashMap<Where, u32> = FxHashMap::default();
     let mut shown = vec![0u32; obligations.len()];
     let mut now = 1;
     loop {
@@ -239,25 +325,41 @@ fn weaken(at: &mut [Vec<u32>], obligations: &[Obligation], solvers: &mut Solvers
         let mut k = 0;
         while k < obligations.len() {
             let o = &obligations[k];
-            let (other, side) = o.sides();
-            let latest = o.mine.iter().chain(&other).map(|&p| changed[p]).max().unwrap_or(1);
+            let assumed = [o.mine.map(Where::At), o.beside.map(Where::At)].into_iter().flatten();
+            let assumed = assumed.chain(o.mine.zip(o.beside).map(|(p, q)| Where::Apart(p, q)));
+            let latest = assumed.filter_map(|place| changed.get(&place)).max().copied().unwrap_or(1);
             if shown[k] < latest {
+                let side = o.then.side();
                 let asking = solvers.about(k);
-                let then: Vec<u32> = (at[o.then].iter().copied())
-                    .filter(|&i| {
-                        asking.changes(i, side)
-                            || o.mine.is_none_or(|p| side == Side::After && !at[p].contains(&i))
-                    })
-                    .collect();
-                let known = known(at, o);
+                // What the step does not change holds if it held where the thread was.
+                let before: &[u32] = match (o.then, o.mine, o.beside) {
+                    (Then::At(_), Some(p), _) => &held.at[p],
+                    (Then::Bystander(q), ..) => &held.at[q],
+                    (Then::Apart(..), Some(p), Some(q)) => held.apart.between(p, q),
+                    _ => &[],
+                };
+                let open = |i: &u32| asking.changes(*i, side) || !before.contains(i);
+                let then: Vec<u32> = held.then(o.then).iter().copied().filter(open).collect();
+                let known = held.known(o);
                 let wrong = if then.is_empty() { then } else { asking.wrong(&known, &then, side)? };
                 if !wrong.is_empty() {
                     now += 1;
                     all = false;
-                    at[o.then].retain(|i| !wrong.contains(i));
-                    changed[o.then] = now;
                     // The facts that were dropped may have been assumed.
-                    if o.bystander || o.mine == Some(o.then) {
+                    let again = match o.then {
+                        Then::At(p) | Then::Bystander(p) => {
+                            held.at[p].retain(|i| !wrong.contains(i));
+                            changed.insert(Where::At(p), now);
+                            o.mine == Some(p) || o.beside == Some(p)
+                        }
+                        Then::Apart(p, q) => {
+                            held.apart.drop(p, q, &wrong);
+                            changed.insert(Where::Apart(p, q), now);
+                            changed.insert(Where::Apart(q, p), now);
+                            o.mine == Some(p) || o.mine == Some(q)
+                        }
+                    };
+                    if again {
                         continue;
                     }
                 }
@@ -271,48 +373,62 @@ fn weaken(at: &mut [Vec<u32>], obligations: &[Obligation], solvers: &mut Solvers
     }
 }
 
-/// What is known before a step, with the places that it is known at.
-fn known(at: &[Vec<u32>], o: &Obligation) -> Vec<Known> {
-    let places = [(o.mine, Side::Before), (o.sides().0, Side::OtherBefore)];
-    let places = places.into_iter().filter_map(|(place, side)| Some((place?, side)));
-    places.flat_map(|(place, side)| at[place].iter().map(move |&i| Known { i, side, place })).collect()
-}
-
 /// What some facts need, themselves included.
 fn keep(
-    at: &[Vec<u32>],
+    held: &Held,
     obligations: &[Obligation],
-    needed: Vec<(usize, u32)>,
+    needed: Vec<(Where, u32)>,
     solvers: &mut Solvers<'_>,
-) -> Result<Vec<Vec<u32>>, Unknown> {
-    let mut kept: Vec<Vec<u32>> = vec![Vec::new(); at.len()];
+) -> Result<Held, Unknown> {
+    let mut kept = Held { at: vec![Vec::new(); held.at.len()], apart: held.apart.emptied() };
     let mut work = needed;
-    while let Some((p, i)) = work.pop() {
-        if kept[p].contains(&i) {
+    while let Some((place, i)) = work.pop() {
+        let new = match place {
+            Where::At(p) if kept.at[p].contains(&i) => false,
+            Where::At(p) => {
+                kept.at[p].push(i);
+                true
+            }
+            Where::Apart(p, q) => kept.apart.add(p, q, i),
+        };
+        if !new {
             continue;
         }
-        kept[p].push(i);
-        for (k, o) in obligations.iter().enumerate().filter(|(_, o)| o.then == p) {
-            let side = o.sides().1;
-            let asking = solvers.about(k);
-            if side == Side::OtherAfter && !asking.changes(i, side) {
-                continue;
-            }
-            let not = !asking.literal(i, side);
-            // What is kept anyway, if that suffices; else what contradicts.
-            let reason = match asking.reason(&known(&kept, o), not)? {
-                Some(reason) => Some(reason),
-                None => asking.reason(&known(at, o), not)?,
+        for (k, o) in obligations.iter().enumerate() {
+            // What has to hold afterwards.
+            let i = match (place, o.then) {
+                (Where::At(p), Then::At(then) | Then::Bystander(then)) if p == then => vec![i],
+                (Where::Apart(p, q), Then::Apart(mine, beside)) => {
+                    let mut both = Vec::new();
+                    both.extend(((p, q) == (mine, beside)).then_some(i));
+                    both.extend(((q, p) == (mine, beside)).then(|| held.apart.mirror(i)));
+                    both
+                }
+                _ => continue,
             };
-            let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;
-            work.extend(reason.into_iter().map(|k| (k.place, k.i)));
+            for i in i {
+                let side = o.then.side();
+                let asking = solvers.about(k);
+                if side == Side::OtherAfter && !asking.changes(i, side) {
+                    continue;
+                }
+                let not = !asking.literal(i, side);
+                // What is kept anyway, if that suffices; else what contradicts.
+                let reason = match asking.reason(&kept.known(o), not)? {
+                    Some(reason) => Some(reason),
+                    None => asking.reason(&held.known(o), not)?,
+                };
+                let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;
+                work.extend(reason.into_iter().map(|k| (k.place, k.i)));
+            }
         }
     }
     Ok(kept)
 }
 
 /// Facts with those comparisons only that are used, numbered anew.
-fn renumbered(predicates: &[Predicate], mut at: Vec<Vec<u32>>, impossible: Vec<usize>) -> Facts {
+fn renumbered(predicates: &[Predicate], kept: Held, impossible: Vec<usize>) -> Facts {
+    let Held { mut at, apart } = kept;
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     let mut list = Vec::new();
     for places in &mut at {
@@ -324,7 +440,7 @@ fn renumbered(predicates: &[Predicate], mut at: Vec<Vec<u32>>, impossible: Vec<u
             });
         }
     }
-    Facts { predicates: list, at, impossible }
+    Facts { predicates: list, at, apart: apart.facts(), impossible }
 }
 
 #[cfg(test)]

@@ -49,6 +49,17 @@ impl Predicate {
 
     /// Whether threads at a place, by number, may still read all its variables, or copies of them.
     pub fn lives(&self, graph: &Graph, program: &Program, place: usize) -> bool {
+        self.lives_with(graph, program, place, &[])
+    }
+
+    /// The same where some more variables are remembered, by place and number.
+    pub(crate) fn lives_with(
+        &self,
+        graph: &Graph,
+        program: &Program,
+        place: usize,
+        remembered: &[(usize, u32)],
+    ) -> bool {
         let at = &graph.places[place];
         let live = &program.templates[at.template].live[at.pc];
         let read = |id: u32| match graph.variables.register_of(id) {
@@ -57,20 +68,21 @@ impl Predicate {
         };
         let copied = |id: u32| graph.copies[place].iter().any(|&(copy, of)| of == id && read(copy));
         self.template.is_none_or(|t| t == at.template)
-            && self.variables.iter().all(|&id| read(id) || copied(id))
+            && (self.variables.iter()).all(|&id| read(id) || copied(id) || remembered.contains(&(place, id)))
     }
 
     /// As C, nearly.
     pub fn text(&self, variables: &Variables) -> String {
         text(&self.expr, &|id| {
-            let v = &variables.list[id as usize];
-            match variables
-                .register_of(id)
+            let v = &variables.list[(id % OTHER) as usize];
+            let name = match variables
+                .register_of(id % OTHER)
                 .filter(|_| v.name.starts_with('t') && v.name[1..].parse::<u32>().is_ok())
             {
                 Some(_) => format!("{}.{}", v.name, v.template.unwrap_or_default()),
                 None => v.name.clone(),
-            }
+            };
+            if id < OTHER { name } else { format!("{name} of another thread") }
         })
     }
 }

@@ -12,6 +12,7 @@ use throng_model::verdict::Unknown;
 use crate::abstraction::{Cube, Side};
 use crate::edges::{Edge, Graph};
 use crate::predicates::Predicate;
+use crate::variables::{INPUT, OTHER};
 
 const WIDTH: usize = 64;
 
@@ -133,6 +134,8 @@ impl Plain<'_> {
     }
 
     fn before(&mut self, id: u32, other: bool) -> Word {
+        // In what is about both threads, the numbers of the bystander's variables are larger.
+        let (id, other) = if (OTHER..INPUT).contains(&id) { (id - OTHER, true) } else { (id, other) };
         let key = (other && self.is_private(id), id);
         if let Some(word) = self.words.get(&key) {
             return word.clone();

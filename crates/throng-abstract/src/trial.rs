@@ -7,6 +7,7 @@ use throng_model::verdict::Unknown;
 
 use crate::blast::eval;
 use crate::edges::{Edge, Graph, To};
+use crate::facts::Differs;
 use crate::predicates::Predicate;
 use crate::variables::INPUT;
 
@@ -18,17 +19,23 @@ const MOST_THREADS: usize = 5;
 
 type Values = FxHashMap<u32, i64>;
 
-/// For each place, the comparisons that held whenever a thread was there.
+/// For each place, the comparisons that held whenever a thread was there, over variables that may still be read or that `apart` is about. Of that, what did not hold
+/// is dropped.
 pub(crate) fn survivors(
     program: &Program,
     graph: &Graph,
     list: &[Predicate],
+    apart: &mut Vec<Differs>,
     limits: &Limits,
 ) -> Result<Vec<Vec<u32>>, Unknown> {
+    let mut remembered: Vec<(usize, u32)> = apart.iter().flat_map(|f| [(f.0, f.2), (f.1, f.3)]).collect();
+    remembered.sort_unstable();
+    remembered.dedup();
     let at = |(p, place): (usize, &crate::edges::Place)| {
         let fits = |i: &u32| {
             let predicate = &list[*i as usize];
-            predicate.template.is_none_or(|t| t == place.template) && predicate.lives(graph, program, p)
+            predicate.template.is_none_or(|t| t == place.template)
+                && predicate.lives_with(graph, program, p, &remembered)
         };
         (0..list.len() as u32).filter(fits).collect()
     };
@@ -86,9 +93,23 @@ pub(crate) fn survivors(
                     in_vain = if left[*place].len() < before { 0 } else { in_vain };
                 }
             }
+            if !apart.is_empty() {
+                let before = apart.len();
+                apart.retain(|fact| differ(&threads, fact));
+                in_vain = if apart.len() < before { 0 } else { in_vain };
+            }
         }
     }
     Ok(left)
+}
+
+/// Whether variables of any two threads at two places differ.
+fn differ(threads: &[(usize, Values)], &(p, q, a, b): &Differs) -> bool {
+    let at = |p: usize| threads.iter().enumerate().filter(move |(_, t)| t.0 == p);
+    at(p).all(|(k, one)| {
+        let value = one.1.get(&a);
+        value.is_none() || at(q).all(|(n, other)| k == n || other.1.get(&b) != value)
+    })
 }
 
 /// Lets a thread move along an edge, if it can; it is removed if it ends.

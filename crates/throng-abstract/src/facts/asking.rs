@@ -20,8 +20,17 @@ pub(super) struct Known {
     pub(super) i: u32,
     /// Of which thread.
     pub(super) side: Side,
-    /// Where this thread is.
-    pub(super) place: usize,
+    /// Where it holds.
+    pub(super) place: Where,
+}
+
+/// Where something holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Where {
+    /// Of a thread at a place.
+    At(usize),
+    /// Of the thread that moves and a bystander.
+    Apart(usize, usize),
 }
 
 /// So many of the comparisons that values contradict are given to the solver at a time.

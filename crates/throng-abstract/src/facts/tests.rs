@@ -209,3 +209,101 @@ fn the_abstraction_is_not_about_any_element() {
     let why = certificate::check(&loaded, &certificate, &limits()).expect_err("it is refused");
     assert!(why.to_string().contains("any element"), "{why}");
 }
+
+/// A ticket lock: two threads never have the same ticket, so only one is served.
+const TICKETS: &str = "unsigned next, serving, inside;
+void *worker(void *arg) {
+  while (1) {
+    unsigned my;
+    __VERIFIER_atomic_begin();
+    __VERIFIER_assume(next != -1);
+    my = next; next = next + 1;
+    __VERIFIER_atomic_end();
+    while (serving != my) {}
+    inside = 1; if (inside != 1) reach_error(); inside = 0;
+    serving = serving + 1;
+  }
+}
+int main(void) { pthread_t t; while (1) pthread_create(&t, 0, worker, 0); }";
+
+#[test]
+fn tickets_differ() {
+    let loaded = load(TICKETS);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(!certificate.facts.apart.is_empty() && certificate.predicates.is_empty());
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    // The first thread is one of them.
+    let with_main = TICKETS.replace(
+        "while (1) pthread_create(&t, 0, worker, 0);",
+        "while (__VERIFIER_nondet_int()) pthread_create(&t, 0, worker, 0); worker(0);",
+    );
+    assert!(ruled_out(&with_main));
+    for (part, instead) in [
+        // Tickets wrap around: more threads than there are numbers share some.
+        ("__VERIFIER_assume(next != -1);", ""),
+        // Two threads draw at the same time.
+        ("__VERIFIER_atomic_end();", ""),
+        ("my = next; next = next + 1;", "my = next; if (__VERIFIER_nondet_int()) next = next + 1;"),
+        ("my = next; next = next + 1;", "my = next / 2; next = next + 1;"),
+        ("my = next; next = next + 1;", "my = next; next = next + 1; if (__VERIFIER_nondet_int()) my = 0;"),
+        ("my = next; next = next + 1;", "my = next; next = 1;"),
+        // Two are served, or the next one too early, or one that was not yet there.
+        ("serving != my", "serving != my && serving + 1 != my"),
+        ("inside = 1;", "serving = serving + 1; inside = 1;"),
+        ("serving = serving + 1;", "serving = serving + 1; serving = serving + 1;"),
+        // A ticket changes afterwards.
+        ("while (serving != my) {}", "while (serving != my) { if (__VERIFIER_nondet_int()) my = my + 1; }"),
+        ("while (serving != my) {}", "while (serving != my) { my = serving; }"),
+        // Someone else hands tickets out again.
+        ("pthread_create(&t, 0, worker, 0);", "{ next = 0; pthread_create(&t, 0, worker, 0); }"),
+        ("pthread_create(&t, 0, worker, 0);", "{ pthread_create(&t, 0, worker, 0); next = serving; }"),
+    ] {
+        assert!(TICKETS.contains(part), "{part}");
+        let text = TICKETS.replace(part, instead);
+        // What opens a section has to close it.
+        let text = if instead.is_empty() && part.contains("end") {
+            text.replace("__VERIFIER_atomic_begin();", "")
+        } else {
+            text
+        };
+        assert!(!ruled_out(&text), "{instead}");
+    }
+}
+
+#[test]
+fn facts_about_two_threads_that_do_not_hold_are_refused() {
+    let loaded = load(TICKETS);
+    let reading = Reading { trusting: false, summarising: false, counting: false };
+    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
+    assert!(facts.rule_all_out(&graph) && stands(&facts) && !facts.apart.is_empty());
+    // All of them are needed, for another one or to rule the violation out.
+    for k in 0..facts.apart.len() {
+        let mut fewer = facts.clone();
+        fewer.apart.remove(k);
+        assert!(!stands(&fewer), "{:?}", facts.apart[k]);
+    }
+    let (p, q, a, b) = facts.apart[0];
+    // No other variable of these threads differs there, and none that is shared or another template's is theirs.
+    for v in (0..graph.variables.list.len() as u32).filter(|v| *v != a) {
+        let mut bold = facts.clone();
+        bold.apart.push((p, q, v, b));
+        assert!(!stands(&bold), "{v}");
+    }
+    // Where threads begin they have no tickets.
+    for (entry, _) in &graph.entries {
+        let mut bold = facts.clone();
+        bold.apart.push((*entry, q, a, b));
+        assert!(!stands(&bold), "{entry}");
+    }
+    for wrong in [(99, q, a, b), (p, 99, a, b), (p, q, 99_999, b), (p, q, a, a + crate::variables::OTHER)] {
+        let mut bold = facts.clone();
+        bold.apart.push(wrong);
+        assert!(!stands(&bold), "{wrong:?}");
+    }
+    // The same facts about a program in which tickets may be the same.
+    let shared = load(&TICKETS.replace("__VERIFIER_assume(next != -1);", ""));
+    let graph = Graph::of(&shared.program, reading).expect("it has a graph");
+    assert!(check(&shared.program, &graph, &facts, &limits()).expect("it is checked").is_some());
+}
