@@ -200,7 +200,7 @@ pub fn check(
     if facts.at.len() != graph.places.len() || !(0..facts.at.len()).all(about) {
         return Ok(Some("there are facts about places that do not exist, or about other threads".into()));
     }
-    if !Apart::fits(graph, &facts.apart) {
+    if !Apart::fits(program, graph, &facts.apart) {
         return Ok(Some("there are facts about two threads that are not where they are said to be".into()));
     }
     let regions = Regions::of(program, graph, limits)?;

@@ -1,7 +1,7 @@
 //! Facts about two threads: at these places, this variable of the one and that of the other differ.
 //!
 //! Tickets are the case in point: a thread takes the value of a shared variable and changes it in the same step, so that no two threads have the same ticket. Such a fact stands for
-//! both orders of the two threads. Where a thread begins there is none, so that only steps between places matter: whichever of the two moves, it has to come to a place
+//! both orders of the two threads. A variable of a thread may also be a shared one, which others may read, if only steps of this thread write it and no other thread runs the same code ([`owner`]). Where a thread begins there is none, so that only steps between places matter: whichever of the two moves, it has to come to a place
 //! where the fact still holds.
 
 use std::collections::BTreeMap;
@@ -24,12 +24,14 @@ const MOST_PAIRS: usize = 20_000;
 
 /// The comparison of two variables of two threads, the one that moves first. It is part of lists of predicates, and is only asked about the thread that moves.
 pub(super) fn comparison(graph: &Graph, a: u32, b: u32) -> Predicate {
-    let (mine, other) = (Box::new(Expr::Reg(a)), Box::new(Expr::Reg(b + OTHER)));
-    let template = graph.variables.list[a as usize].template;
+    let template = |id: u32| graph.variables.list[id as usize].template;
+    // A shared variable is the same whichever thread moves.
+    let b = if template(b).is_some() { b + OTHER } else { b };
+    let (mine, other) = (Box::new(Expr::Reg(a)), Box::new(Expr::Reg(b)));
     Predicate {
         expr: Expr::Bin(BinOp::Ne, mine, other, Int::new(8, true)),
-        template,
-        variables: vec![a, b + OTHER],
+        template: template(a),
+        variables: vec![a, b],
     }
 }
 
@@ -67,7 +69,7 @@ impl Apart {
             let one = comparison_with_zero(graph, a);
             one.is_some_and(|one| (0..graph.places.len()).any(|p| one.lives(graph, program, p)))
         };
-        let mut variables = tickets(graph);
+        let mut variables = tickets(program, graph);
         variables.retain(|t| read(t.0));
         if variables.len() > MOST {
             return Vec::new();
@@ -89,11 +91,10 @@ impl Apart {
     }
 
     /// Whether facts are about variables of threads that are at these places, none of which is where threads begin.
-    pub(super) fn fits(graph: &Graph, facts: &[Differs]) -> bool {
+    pub(super) fn fits(program: &Program, graph: &Graph, facts: &[Differs]) -> bool {
         let owned = |p: usize, a: u32| {
-            let (place, variable) = (graph.places.get(p), graph.variables.list.get(a as usize));
-            let of = |v: &crate::variables::Variable| v.template;
-            !is_entry(graph, p) && place.is_some_and(|place| variable.and_then(of) == Some(place.template))
+            let place = graph.places.get(p).filter(|_| !is_entry(graph, p));
+            place.is_some_and(|place| owner(program, graph, a) == Some(place.template))
         };
         facts.iter().all(|&(p, q, a, b)| owned(p, a) && owned(q, b))
     }
@@ -160,6 +161,19 @@ impl Apart {
     }
 }
 
+/// The template whose threads a variable is of. A shared variable is of one thread if this is the only one of its template, and no other template has a step that writes it: then
+/// it stays what it is while two other threads, or this one and a bystander of which the bystander moves, are looked at.
+fn owner(program: &Program, graph: &Graph, id: u32) -> Option<usize> {
+    let variable = graph.variables.list.get(id as usize)?;
+    if variable.template.is_some() || graph.variables.is_any_element(id) {
+        return variable.template;
+    }
+    let writing = graph.edges.iter().filter(|e| e.updates.iter().any(|u| u.0 == id));
+    let mut templates = writing.map(|e| graph.places[e.from].template);
+    let first = templates.next()?;
+    (program.runs_once(first) && templates.all(|t| t == first)).then_some(first)
+}
+
 fn is_entry(graph: &Graph, p: usize) -> bool {
     graph.entries.iter().any(|e| e.0 == p)
 }
@@ -170,18 +184,20 @@ fn comparison_with_zero(graph: &Graph, a: u32) -> Option<Predicate> {
 }
 
 /// Variables of threads that get the value of a shared variable in a step that changes that, and copies of them; each with the places that such steps lead to.
-fn tickets(graph: &Graph) -> Vec<(u32, Vec<usize>)> {
+fn tickets(program: &Program, graph: &Graph) -> Vec<(u32, Vec<usize>)> {
     let shared = |id: u32| id < INPUT && graph.variables.list[id as usize].template.is_none();
     let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    let own =
-        |e: &Edge, id: u32| graph.variables.list[id as usize].template == Some(graph.places[e.from].template);
+    let owners: Vec<Option<usize>> =
+        (0..graph.variables.list.len() as u32).map(|id| owner(program, graph, id)).collect();
+    let own = |e: &Edge, id: u32| owners[id as usize] == Some(graph.places[e.from].template);
     let to = |e: &Edge| match e.to {
         To::Place(p) => Some(p),
         To::Fail(..) | To::End => None,
     };
     for e in &graph.edges {
-        let takes = |x: &Expr| used(x).iter().any(|&s| shared(s) && e.updates.iter().any(|u| u.0 == s));
-        for (id, _) in e.updates.iter().filter(|u| own(e, u.0) && takes(&u.1)) {
+        let changed = |s: u32| e.updates.iter().any(|u| u.0 == s);
+        let takes = |id: u32, x: &Expr| used(x).iter().any(|&s| s != id && shared(s) && changed(s));
+        for (id, _) in e.updates.iter().filter(|u| own(e, u.0) && takes(u.0, &u.1)) {
             found.entry(*id).or_default().extend(to(e));
         }
     }

@@ -307,3 +307,50 @@ fn facts_about_two_threads_that_do_not_hold_are_refused() {
     let graph = Graph::of(&shared.program, reading).expect("it has a graph");
     assert!(check(&shared.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
+
+/// The first thread draws a ticket, too, into a variable whose address is taken: memory that others might write.
+const POINTED: &str = "unsigned next, serving, inside;
+void draw(unsigned *to) {
+  __VERIFIER_atomic_begin();
+  __VERIFIER_assume(next != -1);
+  *to = next; next = next + 1;
+  __VERIFIER_atomic_end();
+}
+void *worker(void *arg) {
+  unsigned my;
+  draw(&my);
+  while (serving != my) {}
+  inside = 1; if (inside != 1) reach_error(); inside = 0;
+  serving = serving + 1;
+  return 0;
+}
+int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) pthread_create(&t, 0, worker, 0); worker(0); return 0; }";
+
+#[test]
+fn a_shared_ticket_of_one_thread_differs_from_all_others() {
+    assert!(ruled_out(POINTED));
+    // A thread that keeps its ticket where others see it.
+    let seen = POINTED
+        .replace("void draw", "unsigned ticket; void draw")
+        .replace("worker(0);", "draw(&ticket); while (serving != ticket) {} inside = 1; if (inside != 1) reach_error(); inside = 0; serving = serving + 1;");
+    assert!(ruled_out(&seen));
+    for (text, part, instead) in [
+        (POINTED, "__VERIFIER_assume(next != -1);", ""),
+        (
+            POINTED,
+            "*to = next; next = next + 1;",
+            "*to = next; if (__VERIFIER_nondet_int()) next = next + 1;",
+        ),
+        // Another thread writes the variable, or may do so.
+        (&seen, "unsigned my;", "unsigned my; if (__VERIFIER_nondet_int()) ticket = serving;"),
+        (&seen, "unsigned my;", "unsigned my; if (__VERIFIER_nondet_int()) ticket = ticket + 1;"),
+        (&seen, "serving = serving + 1;\n", "serving = serving + 1; ticket = my + 1;\n"),
+        // Two threads have it.
+        (&POINTED.replace("void draw", "unsigned my; void draw"), "unsigned my;\n  draw", "draw"),
+        // Its owner changes it.
+        (&seen, "while (serving != ticket) {}", "ticket = serving;"),
+    ] {
+        assert!(text.contains(part), "{part}");
+        assert!(!ruled_out(&text.replace(part, instead)), "{part}: {instead}");
+    }
+}
