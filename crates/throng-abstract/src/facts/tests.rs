@@ -16,6 +16,11 @@ fn proved(loaded: &Loaded) -> Option<Document> {
     }
 }
 
+fn graph_of(loaded: &Loaded, summarising: bool) -> Graph {
+    let reading = Reading { trusting: false, summarising, counting: false };
+    Graph::of(&loaded.program, reading).expect("it has a graph")
+}
+
 /// Each of 50 threads makes `x` larger by one at most, whatever the others do in between.
 const ADDING: &str = "int x;
 void *adds(void *arg) { int t = x; x = t + 1; return 0; }
@@ -88,8 +93,7 @@ fn a_lock_keeps_variables_together() {
 #[test]
 fn facts_that_do_not_hold_are_refused() {
     let loaded = load(STACK);
-    let reading = Reading { trusting: false, summarising: true, counting: false };
-    let graph = Graph::of(&loaded.program, reading).expect("there is a graph");
+    let graph = graph_of(&loaded, true);
     let facts = find(&loaded.program, &graph, &limits()).expect("there are facts");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts));
@@ -135,8 +139,7 @@ int main(void) {
 /// Whether facts alone rule all violations out, and the second encoder agrees.
 fn ruled_out(text: &str) -> bool {
     let loaded = load(text);
-    let reading = Reading { trusting: false, summarising: true, counting: false };
-    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let graph = graph_of(&loaded, true);
     let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
     assert_eq!(check(&loaded.program, &graph, &facts, &limits()), Ok(None), "{text}");
     facts.rule_all_out(&graph)
@@ -167,13 +170,12 @@ fn all_elements_of_an_array_are_known() {
 #[test]
 fn a_fact_about_elements_that_is_not_kept_is_refused() {
     let loaded = load(SMALL);
-    let reading = Reading { trusting: false, summarising: true, counting: false };
-    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let graph = graph_of(&loaded, true);
     let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
     assert!(facts.rule_all_out(&graph));
     // The same facts about a program that stores larger values.
     let larger = load(&SMALL.replace("v < 5", "v < 6"));
-    let graph = Graph::of(&larger.program, reading).expect("it has a graph");
+    let graph = graph_of(&larger, true);
     assert!(check(&larger.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
 
@@ -273,8 +275,7 @@ fn tickets_differ() {
 #[test]
 fn facts_about_two_threads_that_do_not_hold_are_refused() {
     let loaded = load(TICKETS);
-    let reading = Reading { trusting: false, summarising: false, counting: false };
-    let graph = Graph::of(&loaded.program, reading).expect("it has a graph");
+    let graph = graph_of(&loaded, false);
     let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts) && !facts.apart.is_empty());
@@ -304,7 +305,7 @@ fn facts_about_two_threads_that_do_not_hold_are_refused() {
     }
     // The same facts about a program in which tickets may be the same.
     let shared = load(&TICKETS.replace("__VERIFIER_assume(next != -1);", ""));
-    let graph = Graph::of(&shared.program, reading).expect("it has a graph");
+    let graph = graph_of(&shared, false);
     assert!(check(&shared.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
 
