@@ -85,7 +85,7 @@ fn check_safe(
         Certificate::Packed(set) if set.reduced => {
             partial_order::check_reduced(problem, &covered(target), set, ticker)
         }
-        Certificate::Packed(set) => forward::check_packed(problem, target, set, &mut |_, _, _| false, ticker),
+        Certificate::Packed(set) => forward::check_packed(problem, target, set, &|_, _, _| false, ticker),
         Certificate::Products(products) => {
             partial_order::check_products(problem, &covered(target), products, ticker)
         }

@@ -21,10 +21,12 @@ mod reach;
 mod serve;
 mod setup;
 mod simulate;
+mod store;
 mod translate;
 mod vocabulary;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
@@ -626,6 +628,9 @@ struct SearchArgs {
     /// Stop when the process uses more than this many MiB
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
+    /// Keep the configurations of explicit searches in files of this folder, mapped into memory: for sets that do not fit into it
+    #[arg(long, value_name = "FOLDER", help_heading = "Limits")]
+    store: Option<PathBuf>,
     /// How many processor cores to use; with 1 the search is deterministic
     #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -744,8 +749,17 @@ impl QuestionArgs {
 }
 
 impl SearchArgs {
-    fn limits(&self) -> Limits {
-        limits(self.timeout, self.memory)
+    fn limits(&self) -> Result<Limits, Failure> {
+        Ok(within(self.unlimited()?, self.timeout, self.memory))
+    }
+
+    /// No limits, and where large sets are kept.
+    fn unlimited(&self) -> Result<Limits, Failure> {
+        let Some(path) = &self.store else { return Ok(Limits::none()) };
+        let folder = store::Folder::new(path).map_err(|why| {
+            Failure::Other(format!("--store: files cannot be kept in `{}`: {why}", path.display()))
+        })?;
+        Ok(Limits::none().place(Some(Arc::new(folder))))
     }
 
     fn settings(&self) -> Settings {

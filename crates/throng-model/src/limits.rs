@@ -1,9 +1,10 @@
-//! When to stop: time, memory, and cancellation by the caller.
+//! What a run may use: time, memory and where it is, processors; and cancellation by the caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::packed::region::Place;
 use crate::verdict::Unknown;
 
 /// What a run may use. Cheap to clone; clones share the stop flag.
@@ -12,6 +13,8 @@ pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
     memory: Option<u64>,
+    place: Place,
+    jobs: usize,
     /// Its own flag, then those of the limits it is a part of.
     stops: Vec<Arc<AtomicBool>>,
     /// Ticks that are left, of every share this is a part of.
@@ -27,7 +30,15 @@ impl Default for Limits {
 impl Limits {
     /// No limits; can still be stopped.
     pub fn none() -> Limits {
-        Limits { deadline: None, timeout: None, memory: None, stops: vec![Arc::default()], work: Vec::new() }
+        Limits {
+            deadline: None,
+            timeout: None,
+            memory: None,
+            place: None,
+            jobs: 1,
+            stops: vec![Arc::default()],
+            work: Vec::new(),
+        }
     }
 
     /// The same limits with a stop flag of their own: stopping the part leaves the whole running, not the other way round.
@@ -54,6 +65,28 @@ impl Limits {
     pub fn memory(mut self, bytes: u64) -> Limits {
         self.memory = Some(bytes);
         self
+    }
+
+    /// Keeps large sets of configurations in this place, which does not count as memory.
+    pub fn place(mut self, place: Place) -> Limits {
+        self.place = place;
+        self
+    }
+
+    /// Where large sets of configurations are kept.
+    pub fn storage(&self) -> &Place {
+        &self.place
+    }
+
+    /// Lets evidence be checked by so many threads.
+    pub fn jobs(mut self, jobs: usize) -> Limits {
+        self.jobs = jobs.max(1);
+        self
+    }
+
+    /// By how many threads evidence may be checked.
+    pub fn checkers(&self) -> usize {
+        self.jobs
     }
 
     /// The memory limit in bytes, if there is one.
@@ -96,7 +129,7 @@ impl Limits {
             return Err(Unknown::Time(self.timeout.unwrap_or_default()));
         }
         if let Some(limit) = self.memory
-            && memory_in_use() > limit
+            && self.memory_in_use() > limit
         {
             return Err(Unknown::Memory(limit));
         }
@@ -106,9 +139,15 @@ impl Limits {
     /// Whether so many more bytes are within the memory limit.
     pub fn check_room(&self, bytes: u64) -> Result<(), Unknown> {
         match self.memory {
-            Some(limit) if memory_in_use().saturating_add(bytes) > limit => Err(Unknown::Memory(limit)),
+            Some(limit) if self.memory_in_use().saturating_add(bytes) > limit => Err(Unknown::Memory(limit)),
             _ => Ok(()),
         }
+    }
+
+    /// Bytes of memory that the process uses now and that count.
+    pub fn memory_in_use(&self) -> u64 {
+        // Files that are mapped into memory are there only as long as nothing else needs it.
+        if self.place.is_some() { private_memory_in_use() } else { memory_in_use() }
     }
 }
 
@@ -139,6 +178,11 @@ impl<'a> Ticker<'a> {
         Ticker { limits, ticks: 0 }
     }
 
+    /// The limits it watches.
+    pub fn limits(&self) -> &'a Limits {
+        self.limits
+    }
+
     /// One unit of work was done: about what a look-up in a table costs.
     pub fn tick(&mut self) -> Result<(), Unknown> {
         self.ticks(1)
@@ -159,6 +203,14 @@ impl<'a> Ticker<'a> {
 /// Bytes of memory the process uses now, as the operating system counts them; 0 where it does not say.
 pub fn memory_in_use() -> u64 {
     memory_stats::memory_stats().map_or(0, |m| m.physical_mem as u64)
+}
+
+/// The same without files that are mapped into memory.
+fn private_memory_in_use() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = statm.split_whitespace().skip(2).map_while(|n| n.parse::<u64>().ok());
+    // Shared pages are those of files; their size is not said, and is the usual one.
+    memory_in_use().saturating_sub(pages.next().unwrap_or(0).saturating_mul(4096))
 }
 
 /// The most bytes of memory that the process has used so far; where the operating system does not say, what it uses now.

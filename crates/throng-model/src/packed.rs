@@ -1,6 +1,8 @@
 //! Configurations in few bytes: how a search stores very many of them, and how what it stored is evidence without a second copy.
 
 pub mod pack;
+pub mod region;
+pub mod shards;
 pub mod store;
 
 use std::fmt;
@@ -8,15 +10,15 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use self::pack::{Packer, Unpacked};
-use self::store::{Id, Store};
+use self::shards::Shards;
 use crate::{Config, Local, Shared};
 
 /// A set of configurations as a search stored them.
 ///
-/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and [`Finder::holds`] finds only what was stored, because a [`Store`] is filled by
-/// [`Store::insert`] alone.
+/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and [`Finder::holds`] finds only what was stored, because a [`store::Store`] is filled by
+/// [`store::Store::insert`] alone.
 pub struct Packed {
-    store: Store,
+    store: Shards,
     /// The states by their numbers.
     shared: Vec<Shared>,
     locals: Vec<Local>,
@@ -26,7 +28,7 @@ pub struct Packed {
 
 impl Packed {
     /// The configurations of a store over these states, all different.
-    pub fn new(store: Store, shared: Vec<Shared>, locals: Vec<Local>, reduced: bool) -> Packed {
+    pub fn new(store: Shards, shared: Vec<Shared>, locals: Vec<Local>, reduced: bool) -> Packed {
         Packed { store, shared, locals, reduced }
     }
 
@@ -40,55 +42,85 @@ impl Packed {
         self.len() == 0
     }
 
-    /// Every configuration, in the order in which they were stored.
+    /// Every configuration.
     pub fn iter(&self) -> impl Iterator<Item = Config> {
-        let (mut at, mut unpacked) = (0, Unpacked::default());
-        std::iter::from_fn(move || {
-            if at >= self.store.end() {
-                return None;
-            }
-            let length = unpacked.read(self.store.packed(at as Id));
-            at = Store::after(at as Id, length);
+        self.share(0, 1)
+    }
+
+    /// The share of one of several workers in all configurations: together they have all.
+    pub fn share(&self, worker: usize, workers: usize) -> impl Iterator<Item = Config> {
+        let mut unpacked = Unpacked::default();
+        self.store.share(worker, workers).map(move |id| {
+            unpacked.read(self.store.packed(id));
             let threads = unpacked.entries.iter().map(|&(l, n)| (self.locals[l as usize], n));
-            Some(Config::new(self.shared[unpacked.shared as usize], threads.collect()))
+            Config::new(self.shared[unpacked.shared as usize], threads.collect())
         })
     }
 
     /// A way to look configurations up.
     pub fn finder(&self) -> Finder<'_> {
-        Finder {
-            set: self,
-            shared_ids: self.shared.iter().zip(0..).map(|(&s, id)| (s, id)).collect(),
-            local_ids: self.locals.iter().zip(0..).map(|(&l, id)| (l, id)).collect(),
+        let numbering = Numbering {
+            shared: self.shared.iter().zip(0..).map(|(&s, id)| (s, id)).collect(),
+            locals: self.locals.iter().zip(0..).map(|(&l, id)| (l, id)).collect(),
             packer: Packer::default(),
             entries: Vec::new(),
-        }
+        };
+        Finder { set: self, numbering, bytes: Vec::new(), sought: Vec::new() }
     }
 }
 
 /// Looks configurations up in a set.
 pub struct Finder<'a> {
     set: &'a Packed,
-    /// The numbers of states.
-    shared_ids: FxHashMap<Shared, u32>,
-    local_ids: FxHashMap<Local, u32>,
-    packer: Packer,
-    entries: Vec<(u32, u32)>,
+    numbering: Numbering,
+    /// Packed forms of several, one after another, and for each its hash and where it ends.
+    bytes: Vec<u8>,
+    sought: Vec<(u64, usize)>,
 }
 
 impl Finder<'_> {
     /// Whether the set holds a configuration.
     pub fn holds(&mut self, config: &Config) -> bool {
-        let Finder { set, shared_ids, local_ids, packer, entries } = self;
-        entries.clear();
-        for &(l, n) in config.threads.entries() {
-            let Some(&id) = local_ids.get(&l) else { return false };
-            entries.push((id, n));
+        let packed = self.numbering.pack(config);
+        packed.is_some_and(|packed| self.set.store.contains(packed, store::hash(packed)))
+    }
+
+    /// The first of these configurations that the set does not hold. They are looked up together: the processor waits for memory once, not once for each.
+    pub fn first_missing(&mut self, configs: &[Config]) -> Option<usize> {
+        let Finder { set, numbering, bytes, sought } = self;
+        bytes.clear();
+        sought.clear();
+        for (i, config) in configs.iter().enumerate() {
+            let Some(packed) = numbering.pack(config) else { return Some(i) };
+            bytes.extend_from_slice(packed);
+            sought.push((store::hash(packed), bytes.len()));
         }
-        entries.sort_unstable();
-        let Some(&shared) = shared_ids.get(&config.shared) else { return false };
-        let packed = packer.pack(shared, entries);
-        set.store.contains(packed, store::hash(packed))
+        set.store.fetch(sought.iter().map(|s| s.0));
+        let mut start = 0;
+        sought.iter().position(|&(hash, end)| {
+            let packed = &bytes[std::mem::replace(&mut start, end)..end];
+            !set.store.contains(packed, hash)
+        })
+    }
+}
+
+/// The numbers of states, and configurations packed with them.
+struct Numbering {
+    shared: FxHashMap<Shared, u32>,
+    locals: FxHashMap<Local, u32>,
+    packer: Packer,
+    entries: Vec<(u32, u32)>,
+}
+
+impl Numbering {
+    /// The packed form, if all states have numbers.
+    fn pack(&mut self, config: &Config) -> Option<&[u8]> {
+        self.entries.clear();
+        for (l, n) in config.threads.entries() {
+            self.entries.push((*self.locals.get(l)?, *n));
+        }
+        self.entries.sort_unstable();
+        Some(self.packer.pack(*self.shared.get(&config.shared)?, &self.entries))
     }
 }
 

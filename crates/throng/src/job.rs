@@ -361,6 +361,7 @@ impl<'a> Job<'a> {
     pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
         room_for_the_start(&prepared.problem)?;
+        let limits = &limits.clone().jobs(self.settings.jobs);
         let began = Instant::now();
         let mut asked = prepared.problem.clone();
         asked.targets.sort_by_key(Target::is_about_all_threads);

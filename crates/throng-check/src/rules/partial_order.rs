@@ -25,10 +25,10 @@ pub(super) fn check_reduced(
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     let reduction = Reduction::for_target(problem, target);
-    let mut exempt = |config: &Config, inside: Inside<'_>, led: &mut Led| {
+    let exempt = |config: &Config, inside: Inside<'_>, led: &mut Led| {
         reduction.as_ref().is_some_and(|r| Member::of(config).someone_goes_first(problem, r, inside, led))
     };
-    check_packed(problem, target, set, &mut exempt, ticker)
+    check_packed(problem, target, set, &exempt, ticker)
 }
 
 /// Checks products: each is all of its configurations.

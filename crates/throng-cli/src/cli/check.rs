@@ -33,7 +33,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if !args.more.is_empty() && !super::c::is_one_program(args) {
         return several(args, console);
     }
-    let limits = args.search.limits();
+    let limits = args.search.limits()?;
     console.begin(&limits, last_words(args));
     check(args, console, &limits, true, &mut |text| console.print(text))
 }
@@ -53,7 +53,7 @@ fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         let why = "--html, --sarif, --certificate, --checkpoint, --reuse, --replay and --witness are about one input: check it alone";
         return Err(Failure::Other(why.into()));
     }
-    let all = Limits::none();
+    let all = args.search.unlimited()?;
     console.stoppable(&all);
     let (mut reports, mut statuses): (Vec<String>, Vec<u8>) = (Vec::new(), Vec::new());
     for file in std::iter::once(&args.input.file).chain(&args.more) {

@@ -23,7 +23,7 @@ use throng_lang::load::Loaded;
 use throng_model::problem::Problem;
 
 /// The number of this layout. It changes with what engines write.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// Bytes of the checksum.
 pub(super) const CHECKSUM: u64 = 4;

@@ -178,7 +178,11 @@ pub(super) fn parts(
 
 /// What a search that is spread over workers cannot do.
 pub(super) fn refuse(args: &CheckArgs) -> Result<(), Failure> {
-    let given = [("--certificate", args.certificate.is_some()), ("--reuse", args.reuse.is_some())];
+    let given = [
+        ("--certificate", args.certificate.is_some()),
+        ("--reuse", args.reuse.is_some()),
+        ("--store", args.search.store.is_some()),
+    ];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Failure::Other(format!(
             "`{option}` is not for `--engine distributed`: use `--engine explicit`"
@@ -201,7 +205,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
             "--cluster is for one Boolean program, system or net in a file, without --exhaust and --unfold";
         return Err(Failure::Other(why.into()));
     }
-    let limits = args.search.limits();
+    let limits = args.search.limits()?;
     let patience = args.cluster.hosts.patience();
     let control = match Control::join(hosts, me, token(), patience, console.emergency(last_words(args))) {
         Ok(control) => control,
@@ -333,7 +337,7 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
     let problem = &job.prepare()?.problem;
     drop(folder);
     let parts = parts(&args, input.loaded(), problem)?;
-    job.check_by(&*engine(&args, parts), &args.search.limits())?;
+    job.check_by(&*engine(&args, parts), &args.search.limits()?)?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use throng::{Error, Input, Job, Prepared};
 use throng_lang::load::{self, Reading, Rejected};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
-use throng_model::limits::{Limits, memory_in_use};
+use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
@@ -191,7 +191,7 @@ impl Console {
                     Err(Unknown::Cancelled) => return,
                     Err(why) if !busy => {
                         let since = over.get_or_insert_with(Instant::now).elapsed();
-                        let far = limits.memory_limit().is_some_and(|most| memory_in_use() > 2 * most);
+                        let far = limits.memory_limit().is_some_and(|most| limits.memory_in_use() > 2 * most);
                         if since >= patience || far {
                             return give_up(&said, &|| last_words(&why));
                         }

@@ -18,7 +18,7 @@ use throng_lang::load::Reading;
 pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     refuse_what_does_nothing(&args.search)?;
-    let limits = args.search.limits();
+    let limits = args.search.limits()?;
     let (file, json) = (args.input.file.display().to_string(), args.json);
     console.begin(
         &limits,

@@ -45,7 +45,7 @@ pub(super) fn run(args: &MutateArgs, console: &Console) -> Result<u8, Failure> {
         super::c::refuse(&args.input, Some(&args.question))?;
         Box::new(BooleanProgram::open(args, console)?)
     };
-    let all = Limits::none();
+    let all = args.search.unlimited()?;
     console.stoppable(&all);
     let check = |n: Option<usize>| -> Row {
         let timeout = args.search.timeout.unwrap_or(TIMEOUT);

@@ -15,7 +15,7 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     refuse_what_does_nothing(&args.search)?;
     args.property.refuse()?;
-    let limits = args.search.limits();
+    let limits = args.search.limits()?;
     let (file, json) = (args.input.file.display().to_string(), args.json);
     console.begin(
         &limits,

@@ -21,6 +21,7 @@ mod questions;
 mod schemas;
 mod serve;
 mod setup;
+mod store;
 mod svcomp;
 mod translate;
 mod vacuity;

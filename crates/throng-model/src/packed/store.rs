@@ -4,7 +4,7 @@
 //! id is where it begins, counted in units of four bytes, so that ids of 32 bits reach through 16 GiB; since packed configurations end by themselves, walking the arena is walking the search's
 //! queue, and a breadth-first layer is a range of bytes. A hash table of ids finds a configuration.
 //!
-//! Invariant: no two records hold the same configuration; a predecessor's id is smaller than its successors'.
+//! Invariant: no two records hold the same configuration.
 //!
 //! # The table
 //!
@@ -14,7 +14,9 @@
 //! per slot but keeps tags and values apart, which is a line more, and can only double.) At a load between 8/15 and 4/5
 //! this is 6 to 10 bytes per configuration, besides 4 for the predecessor and 1.5 to fill up a record.
 //!
-//! [`Store::warm`] looks at the memory that several look-ups will need, so that the processor waits for all of it at the same time.
+//! [`Store::probe`] looks at the memory that several look-ups will need, so that the processor waits for all of it at the same time.
+//!
+//! A large search has several stores, and every configuration belongs to one of them by its hash ([`super::shards`]). Predecessors may be in another one.
 
 use std::hash::Hasher;
 use std::hint::black_box;
@@ -23,6 +25,7 @@ use std::ops::Range;
 use rustc_hash::FxHasher;
 
 use super::pack;
+use super::region::{Place, Region};
 use crate::verdict::Unknown;
 
 /// Where a configuration is stored, in units of [`UNIT`] bytes.
@@ -37,21 +40,28 @@ pub const UNIT: usize = 4;
 /// Bytes of a record before the packed configuration.
 const HEAD: usize = 4;
 
-/// Where the arena ends at the latest.
-const MOST: u64 = (u32::MAX as u64) * UNIT as u64;
-
 /// The set of configurations found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Store {
-    arena: Vec<u8>,
-    slots: Vec<Slot>,
+    arena: Region,
+    /// Slots, one after another.
+    slots: Region,
     len: usize,
+    /// The first id that is too large.
+    reach: Id,
 }
 
 /// Tag and id.
 type Slot = [u8; 5];
 
-const FREE: Slot = [0xff; 5];
+/// Bytes of a slot.
+const SLOT: usize = size_of::<Slot>();
+
+/// Each byte of a free slot.
+const FREE: u8 = 0xff;
+
+/// Slots of the first table.
+const LEAST_SLOTS: usize = 64;
 
 /// How much memory a store uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +74,18 @@ pub struct Footprint {
     pub bookkeeping: u64,
 }
 
+impl Default for Store {
+    fn default() -> Store {
+        Store { arena: Region::default(), slots: Region::default(), len: 0, reach: ROOT }
+    }
+}
+
 impl Store {
+    /// An empty store in a place, whose ids are below `reach`.
+    pub fn new(place: &Place, reach: Id) -> Store {
+        Store { arena: Region::new(place), slots: Region::new(place), len: 0, reach }
+    }
+
     /// How many configurations there are.
     pub fn len(&self) -> usize {
         self.len
@@ -106,39 +127,69 @@ impl Store {
 
     /// Whether a configuration is there.
     pub fn contains(&self, packed: &[u8], hash: u64) -> bool {
-        !self.slots.is_empty() && self.find(packed, hash).is_none()
+        let slots = self.slots();
+        !slots.is_empty() && self.contains_from(home(slots, hash), packed, hash)
+    }
+
+    /// The same; the slots from the hash's first one up to `from` hold others.
+    pub fn contains_from(&self, from: usize, packed: &[u8], hash: u64) -> bool {
+        self.find(from, packed, hash).is_none()
     }
 
     /// How many bytes more the table will take if it has to grow for so many configurations; 0 if not.
     pub fn growth(&self, more: usize) -> usize {
-        let grows = self.len + more >= self.slots.len() / 5 * 4;
-        if grows { self.slots.len() / 2 * size_of::<Slot>() } else { 0 }
+        let slots = self.slots().len();
+        if self.len + more >= slots / 5 * 4 { slots / 2 * SLOT } else { 0 }
     }
 
     /// Adds a configuration, unless it is there, and returns its id if it is new.
     pub fn insert(&mut self, packed: &[u8], hash: u64, parent: Id) -> Result<Option<Id>, Unknown> {
-        if self.len >= self.slots.len() / 5 * 4 {
-            self.grow();
+        self.reserve(1)?;
+        self.insert_from(home(self.slots(), hash), packed, hash, parent)
+    }
+
+    /// Sees to it that the table need not grow for so many configurations.
+    pub fn reserve(&mut self, more: usize) -> Result<(), Unknown> {
+        let slots = self.slots().len();
+        if self.len + more <= slots / 5 * 4 {
+            return Ok(());
         }
-        let Some(free) = self.find(packed, hash) else { return Ok(None) };
-        let id = Id::try_from(self.end()).ok().filter(|&id| id != ROOT).ok_or(Unknown::Memory(MOST))?;
-        self.slots[free] = slot(hash, id);
+        // From the arena, in order: that reads memory in one sweep.
+        self.fill_anew((slots / 2 * 3).max(more * 2).max(LEAST_SLOTS))
+    }
+
+    /// As [`Store::insert`], in a table with room: the slots from the hash's first one up to `from` hold others.
+    pub fn insert_from(
+        &mut self,
+        from: usize,
+        packed: &[u8],
+        hash: u64,
+        parent: Id,
+    ) -> Result<Option<Id>, Unknown> {
+        let Some(free) = self.find(from, packed, hash) else { return Ok(None) };
+        let id = Id::try_from(self.end()).ok().filter(|&id| id < self.reach);
+        let id = id.ok_or(Unknown::Memory(u64::from(self.reach) * UNIT as u64))?;
+        let length = HEAD + packed.len();
+        let filler = &[0; UNIT][..length.next_multiple_of(UNIT) - length];
+        self.arena.append([&parent.to_le_bytes(), packed, filler])?;
+        self.slots.as_chunks_mut().0[free] = slot(hash, id);
         self.len += 1;
-        self.arena.extend_from_slice(&parent.to_le_bytes());
-        self.arena.extend_from_slice(packed);
-        self.arena.resize(self.arena.len().next_multiple_of(UNIT), 0);
         Ok(Some(id))
     }
 
-    /// Fetches what look-ups for these hashes will need from memory.
-    pub fn warm(&self, hashes: impl Iterator<Item = u64> + Clone) {
-        if self.slots.is_empty() {
+    /// The first slot for each of these hashes that is free or has its tag, where look-ups can begin. The memory that these will need is fetched for all of
+    /// them at the same time.
+    pub fn probe(&self, hashes: impl Iterator<Item = u64> + Clone, found: &mut Vec<usize>) {
+        found.clear();
+        let slots = self.slots();
+        if slots.is_empty() {
             return;
         }
-        let touched = hashes.clone().fold(0, |sum, hash| sum ^ self.slots[self.home(hash)][0]);
-        black_box(touched);
-        let touched = hashes.fold(0, |sum, hash| sum ^ self.arena.get(self.likely(hash)).map_or(0, |&b| b));
-        black_box(touched);
+        black_box(hashes.clone().fold(0, |sum, hash| sum ^ slots[home(slots, hash)][0]));
+        found.extend(hashes.clone().map(|hash| likely(slots, hash)));
+        let arena = &*self.arena;
+        let first = |&at: &usize| arena.get(read(slots[at]).1 as usize * UNIT).map_or(0, |&b| b);
+        black_box(found.iter().fold(0, |sum, at| sum ^ first(at)));
     }
 
     /// How much memory this takes now.
@@ -147,44 +198,28 @@ impl Store {
         Footprint {
             configurations: self.len as u64,
             packed: self.arena.len() as u64 - links,
-            bookkeeping: links + (self.slots.capacity() * size_of::<Slot>()) as u64,
+            bookkeeping: links + self.slots.capacity() as u64,
         }
     }
 
-    /// The free slot where a configuration belongs; `None` if it is there already.
-    fn find(&self, packed: &[u8], hash: u64) -> Option<usize> {
-        let mut at = self.home(hash);
+    /// The free slot, from this one on, where a configuration belongs; `None` if it is there already.
+    fn find(&self, from: usize, packed: &[u8], hash: u64) -> Option<usize> {
+        let (slots, arena) = (self.slots(), &*self.arena);
+        let mut at = from;
         loop {
-            let (tag, id) = read(self.slots[at]);
+            let (tag, id) = read(slots[at]);
             if id == ROOT {
                 return Some(at);
             }
-            if tag == hash as u8 && self.packed(id).starts_with(packed) {
+            if tag == hash as u8 && arena[id as usize * UNIT + HEAD..].starts_with(packed) {
                 return None;
             }
-            at = self.next(at);
+            at = next(slots, at);
         }
     }
 
-    /// Where in the arena a configuration with this hash probably is.
-    fn likely(&self, hash: u64) -> usize {
-        let mut at = self.home(hash);
-        loop {
-            let (tag, id) = read(self.slots[at]);
-            if id == ROOT || tag == hash as u8 {
-                return id as usize * UNIT;
-            }
-            at = self.next(at);
-        }
-    }
-
-    /// The slot where the search for a hash begins.
-    fn home(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
-    }
-
-    fn next(&self, at: usize) -> usize {
-        if at + 1 == self.slots.len() { 0 } else { at + 1 }
+    fn slots(&self) -> &[Slot] {
+        self.slots.as_chunks().0
     }
 
     /// All records, one after another.
@@ -197,56 +232,60 @@ impl Store {
         &self.arena[ids.start * UNIT..ids.end * UNIT]
     }
 
-    /// The store with these records, if that is what they are; `length` says how long the packed configuration at the start of some bytes is, if there is one.
-    pub fn of_records(arena: Vec<u8>, length: impl Fn(&[u8]) -> Option<usize>) -> Option<Store> {
+    /// Takes these records instead of its own, if that is what they are; `length` says how long the packed configuration at the start of some bytes is, if there is one.
+    /// Predecessors are not looked at.
+    pub fn set_records(
+        &mut self,
+        records: &[u8],
+        length: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<bool, Unknown> {
         let (mut at, mut len) = (0, 0);
-        if !arena.len().is_multiple_of(UNIT) || arena.len() as u64 > MOST {
-            return None;
+        if !records.len().is_multiple_of(UNIT) || (records.len() / UNIT) as u64 > u64::from(self.reach) {
+            return Ok(false);
         }
-        while at < arena.len() / UNIT {
-            let record = &arena[at * UNIT..];
-            let parent = record.first_chunk().map(|&bytes| u32::from_le_bytes(bytes))?;
-            if parent != ROOT && parent as usize >= at {
-                return None;
-            }
-            at = Store::after(at as Id, length(&record[HEAD..])?);
+        while at < records.len() / UNIT {
+            let packed = records.get(at * UNIT + HEAD..).and_then(&length);
+            let Some(length) = packed else { return Ok(false) };
+            at = Store::after(at as Id, length);
             len += 1;
         }
-        let mut store = Store { arena, slots: Vec::new(), len };
-        store.fill_anew((len / 2 * 3).max(1 << 10));
-        Some(store)
+        if at != records.len() / UNIT {
+            return Ok(false);
+        }
+        self.arena.clear();
+        self.arena.append([records, &[], &[]])?;
+        self.len = len;
+        self.fill_anew((len / 2 * 3).max(LEAST_SLOTS))?;
+        Ok(true)
     }
 
-    /// Makes the table half as large again. It is filled anew from the arena, in order: that reads memory in one sweep,
-    /// and the old table is gone before the new one comes.
-    fn grow(&mut self) {
-        self.fill_anew((self.slots.len() / 2 * 3).max(1 << 10));
-    }
-
-    fn fill_anew(&mut self, wanted: usize) {
-        self.slots = Vec::new();
-        self.slots = vec![FREE; wanted];
+    /// Fills a table of so many slots from the arena.
+    fn fill_anew(&mut self, wanted: usize) -> Result<(), Unknown> {
+        self.slots.refill(wanted * SLOT, FREE)?;
+        let (slots, arena): (&mut [Slot], &[u8]) = (self.slots.as_chunks_mut().0, &self.arena);
         let mut record = 0;
-        while record < self.end() {
-            let packed = self.packed(record as Id);
+        while record < arena.len() / UNIT {
+            let packed = &arena[record * UNIT + HEAD..];
             let packed = &packed[..pack::length(packed)];
             let hash = hash(packed);
-            let next = Store::after(record as Id, packed.len());
-            let mut at = self.home(hash);
-            while self.slots[at] != FREE {
-                at = self.next(at);
+            let mut at = home(slots, hash);
+            while read(slots[at]).1 != ROOT {
+                at = next(slots, at);
             }
-            self.slots[at] = slot(hash, record as Id);
-            record = next;
+            slots[at] = slot(hash, record as Id);
+            record = Store::after(record as Id, packed.len());
         }
+        Ok(())
     }
 }
 
-/// The hash by which a packed configuration is found.
-pub fn hash(packed: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(packed);
-    hasher.finish()
+/// The slot where the search for a hash begins.
+fn home(slots: &[Slot], hash: u64) -> usize {
+    ((u128::from(hash) * slots.len() as u128) >> 64) as usize
+}
+
+fn next(slots: &[Slot], at: usize) -> usize {
+    if at + 1 == slots.len() { 0 } else { at + 1 }
 }
 
 fn slot(hash: u64, id: Id) -> Slot {
@@ -258,6 +297,35 @@ fn read([tag, a, b, c, d]: Slot) -> (u8, Id) {
     (tag, u32::from_le_bytes([a, b, c, d]))
 }
 
+/// The first slot for a hash that is free or has its tag.
+fn likely(slots: &[Slot], hash: u64) -> usize {
+    let mut at = home(slots, hash);
+    loop {
+        let (tag, id) = read(slots[at]);
+        if id == ROOT || tag == hash as u8 {
+            return at;
+        }
+        at = next(slots, at);
+    }
+}
+
+/// Fetches what these look-ups, each in a store, will need from memory.
+pub(super) fn fetch<'a>(look_ups: impl Iterator<Item = (&'a Store, u64)> + Clone) {
+    let look_ups = look_ups.map(|(store, hash)| (store, store.slots(), hash)).filter(|l| !l.1.is_empty());
+    black_box(look_ups.clone().fold(0, |sum, (_, slots, hash)| sum ^ slots[home(slots, hash)][0]));
+    let first = |store: &Store, slots: &[Slot], hash| {
+        store.arena.get(read(slots[likely(slots, hash)]).1 as usize * UNIT).map_or(0, |&b| b)
+    };
+    black_box(look_ups.fold(0, |sum, (store, slots, hash)| sum ^ first(store, slots, hash)));
+}
+
+/// The hash by which a packed configuration is found.
+pub fn hash(packed: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(packed);
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,13 +334,14 @@ mod tests {
     fn every_configuration_is_kept_once_with_its_predecessor() {
         let mut store = Store::default();
         let mut packer = pack::Packer::default();
-        let mut ids = Vec::new();
+        let (mut ids, mut slots) = (Vec::new(), Vec::new());
         for round in 0..2 {
             for i in 0..5000_u32 {
                 let packed = packer.pack(i % 7, &[(i / 7, 1), (i / 7 + 3, i % 3 + 1)]);
                 let hash = hash(packed);
-                store.warm([hash].into_iter());
                 assert_eq!(store.contains(packed, hash), round == 1);
+                store.probe([hash, hash].into_iter(), &mut slots);
+                assert!(slots.iter().all(|&from| store.contains_from(from, packed, hash) == (round == 1)));
                 match store.insert(packed, hash, ids.last().copied().unwrap_or(ROOT)).unwrap() {
                     Some(id) => ids.push(id),
                     None => assert_eq!(round, 1),
@@ -286,9 +355,12 @@ mod tests {
         assert!(after.eq(ids.iter().skip(1).map(|&id| id as usize).chain([store.end()])));
         assert!(store.footprint().bookkeeping <= 16 * 5000);
         assert_eq!(store.records_in(0..store.end()), store.records());
-        let read = Store::of_records(store.records().to_vec(), |bytes| Some(pack::length(bytes)));
-        assert!(read.is_some_and(|read| read.len() == 5000 && read.end() == store.end()));
-        assert!(Store::of_records(store.records()[..7].to_vec(), |_| Some(3)).is_none());
+        let mut read = Store::default();
+        assert_eq!(read.set_records(store.records(), |bytes| Some(pack::length(bytes))), Ok(true));
+        assert!(read.len() == 5000 && read.end() == store.end());
+        let packed = packer.pack(1, &[(0, 1), (3, 2)]);
+        assert!(read.contains(packed, hash(packed)));
+        assert_eq!(read.set_records(&store.records()[..7], |_| Some(3)), Ok(false));
         store.clear();
         let packed = packer.pack(0, &[]);
         assert!(!store.contains(packed, hash(packed)));

@@ -30,12 +30,13 @@
 //!
 //! # Parts
 //!
-//! [`pack`] (configurations as bytes) and [`store`] (each once) are in `throng-model`, because what is stored is the evidence; `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
-//! look for), `search` (one level) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`.
+//! [`pack`] (configurations as bytes), [`store`] (each once) and [`throng_model::packed::shards`] (a store in parts) are in `throng-model`, because what is stored is the evidence; `batch` (what is to be stored), `steps` (the model, compiled when needed), `targets` (what to
+//! look for), `search` (one level), `queue` (what comes next) and `parallel` (the same by several threads), `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`.
 
 pub(super) mod batch;
 mod climb;
 mod parallel;
+mod queue;
 mod saved;
 pub(super) mod search;
 pub(super) mod steps;
@@ -62,7 +63,7 @@ const NAME: &str = "explicit";
 /// The engine and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explicit {
-    /// How many threads search; the answer does not depend on it.
+    /// How many threads search. The answer does not depend on it, except for which of several shortest runs is found by one thread and by more.
     pub jobs: usize,
     /// Begin with this many threads, because fewer are known not to be enough.
     pub first: Option<u32>,

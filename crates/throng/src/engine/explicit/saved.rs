@@ -4,19 +4,22 @@
 //! as it would have without the interruption.
 
 use super::pack;
+use super::queue::Queue;
 use super::search::Search;
 use super::steps::Steps;
-use super::store::Store;
+use super::store::ROOT;
 use crate::checkpoint::{Damaged, Reader, Writer};
 use crate::engine::Occupied;
+use throng_model::packed::shards::PARTS;
 use throng_model::{Local, Shared};
 
 impl Search<'_> {
     /// Writes the state between two configurations.
     pub fn write(&self, out: &mut Writer<'_>) {
         self.steps.write(out);
-        out.bytes(self.store.records());
-        out.number(self.next as u64);
+        out.count(self.store.parts());
+        self.store.records().for_each(|records| out.bytes(records));
+        self.queue.numbers().for_each(|n| out.number(n));
         out.option(self.level);
         out.option(self.pruned);
         out.number(self.expanded);
@@ -33,15 +36,22 @@ impl Search<'_> {
         let (shared, locals) =
             (self.steps.listing.shared.values().len(), self.steps.listing.locals.values().len());
         let length = |bytes: &[u8]| pack::checked_length(bytes, shared, locals);
-        self.store = Store::of_records(input.bytes()?, length).ok_or(Damaged)?;
-        self.next = input.below(self.store.end() + 1)? as usize;
+        let parts = input.below(PARTS + 1)?;
+        let records: Vec<Vec<u8>> = (0..parts).map(|_| input.bytes()).collect::<Result<_, _>>()?;
+        if self.store.set_records(&records, length) != Ok(true) {
+            return Err(Damaged);
+        }
+        self.queue = Queue::from_numbers(&self.store, || input.number())?.ok_or(Damaged)?;
         self.level = input.option()?;
         self.pruned = input.option()?;
         self.expanded = input.number()?;
         self.fired = input.number()?;
         self.occupied = Occupied::read(input)?;
         let count = input.count()?;
-        self.suspects = (0..count).map(|_| input.below(self.store.end())).collect::<Result<_, _>>()?;
+        self.suspects = (0..count).map(|_| input.below(ROOT as usize)).collect::<Result<_, _>>()?;
+        if !self.suspects.iter().all(|&id| self.store.reaches(id)) {
+            return Err(Damaged);
+        }
         self.traces = input.traces(self.traces.len())?;
         Ok(())
     }

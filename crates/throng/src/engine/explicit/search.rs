@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use super::Explicit;
 use super::batch::{Batch, Filling, check_growth};
 use super::pack::{Packer, Unpacked};
-use super::parallel;
+use super::parallel::{self, Task};
+use super::queue::Queue;
 use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
@@ -15,6 +16,7 @@ use crate::engine::listing::Listing;
 use crate::engine::{Occupied, Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::packed::Packed;
+use throng_model::packed::shards::Shards;
 use throng_model::partial_order::Reduction;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
@@ -25,11 +27,13 @@ pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     pub(super) levels: Levels<'p>,
     pub(super) steps: Steps,
-    pub(super) store: Store,
+    pub(super) store: Shards,
     /// What decides which configurations are kept, if only thread states are asked for.
     tracked: Option<Tracked>,
-    /// The first configuration that has not been expanded: all before it have been, and their successors are stored.
-    pub(super) next: usize,
+    /// Which configurations have been expanded: all before it have been, and their successors are stored.
+    pub(super) queue: Queue,
+    /// Whether configurations must stay in the order in which they are found.
+    ordered: bool,
     /// The level that is searched, once all it starts from is stored.
     pub(super) level: Option<u32>,
     limits: &'p Limits,
@@ -74,6 +78,9 @@ impl From<Unknown> for Stop {
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
 
+/// A store with this many configurations is spread over parts.
+const SPREAD: usize = 1 << 14;
+
 /// Time between two reports of progress, at least.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -110,7 +117,7 @@ impl<'p> Search<'p> {
         watch: &'p dyn Watch,
     ) -> Search<'p> {
         let tracked = Tracked::new(&*problem.model);
-        Search { tracked, ..Search::exhaustive(problem, jobs, limits, watch) }
+        Search { tracked, ordered: true, ..Search::exhaustive(problem, jobs, limits, watch) }
     }
 
     /// A search that has not begun and looks for these targets.
@@ -127,9 +134,10 @@ impl<'p> Search<'p> {
             problem,
             levels: Levels::new(problem),
             steps: Steps::new(model.clone(), Targets::new(model.clone(), targets), reduction),
-            store: Store::default(),
+            store: Shards::new(limits.storage()),
             tracked: None,
-            next: 0,
+            queue: Queue::default(),
+            ordered: false,
             level: None,
             limits,
             ticker: Ticker::new(limits),
@@ -145,7 +153,7 @@ impl<'p> Search<'p> {
             pruned: None,
             suspects: Vec::new(),
             scratch: Scratch::default(),
-            batch: Batch::default(),
+            batch: Batch::new(1),
         }
     }
 
@@ -168,7 +176,7 @@ impl<'p> Search<'p> {
             self.store.clear();
             self.tracked.iter_mut().for_each(Tracked::clear);
             self.suspects.clear();
-            self.next = 0;
+            self.queue = Queue::default();
             self.expanded = 0;
             self.report_at = 0;
         }
@@ -190,11 +198,11 @@ impl<'p> Search<'p> {
             return Err(Stop::Decided);
         }
         let room = self.levels.room(level);
-        while self.next < self.store.end() {
-            if parallel::worthwhile(self.jobs, self.store.end() - self.next) {
+        while self.queue.front().is_some() || self.next_layer()? {
+            if parallel::worthwhile(self.jobs, &self.store, &self.queue) {
                 self.expand_many(room)?;
             } else {
-                self.expand_some(self.store.end(), room)?;
+                self.expand_some(room)?;
             }
             self.report(level);
             pause(self);
@@ -227,28 +235,24 @@ impl<'p> Search<'p> {
         let mut found = Vec::with_capacity(self.store.len());
         let mut ticker = Ticker::new(self.limits);
         let mut config = Unpacked::default();
-        let mut at = 0;
-        while at < self.store.end() {
+        for id in self.store.ids() {
             ticker.tick()?;
-            let length = config.read(self.store.packed(at as Id));
+            config.read(self.store.packed(id));
             found.push(self.steps.config(&config));
-            at = Store::after(at as Id, length);
         }
         Ok(found)
     }
 
-    /// Shows configurations in the order in which they were found, with their ids, until `see` says that this is enough.
+    /// Shows configurations with their ids, in the order in which they were found if that is kept, until `see` says that this is enough.
     pub fn each(&self, mut see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(self.limits);
         let mut config = Unpacked::default();
-        let mut at = 0;
-        while at < self.store.end() {
+        for id in self.store.ids() {
             ticker.tick()?;
-            let length = config.read(self.store.packed(at as Id));
-            if !see(at as Id, &self.steps.config(&config)) {
+            config.read(self.store.packed(id));
+            if !see(id, &self.steps.config(&config)) {
                 break;
             }
-            at = Store::after(at as Id, length);
         }
         Ok(())
     }
@@ -291,64 +295,92 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Expands configurations, but none from `end` on, until a batch is full, and stores the successors.
-    fn expand_some(&mut self, end: usize, room: SizeLimit) -> Result<(), Stop> {
-        self.batch.clear();
-        let mut at = self.next;
-        while at < end && self.batch.len() < BATCH {
-            self.ticker.tick()?;
-            let id = at as Id;
-            let length = self.scratch.config.read(self.store.packed(id));
-            let work = self.steps.prepare(&mut self.scratch);
-            self.ticker.ticks(work)?;
-            let mut sink = Filling { batch: &mut self.batch, parent: id, ticker: &mut self.ticker, bytes: 0 };
-            let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
-            self.batch.fired += fired;
-            self.batch.expanded += 1;
-            self.batch.occupied.count(self.scratch.config.entries.len());
-            at = Store::after(id, length);
+    /// Begins the next layer, if there is one. Large stores are spread over parts first, so that several threads can fill them.
+    fn next_layer(&mut self) -> Result<bool, Stop> {
+        let mut from = self.queue.ends(self.store.parts());
+        if self.jobs > 1 && !self.ordered && self.store.parts() == 1 && self.store.len() >= SPREAD {
+            [from] = self.store.spread([from[0]])?;
         }
-        let batch = std::mem::take(&mut self.batch);
-        self.take_in(&batch, at)?;
-        self.batch = batch;
-        Ok(())
+        Ok(self.queue.begin(&from, &self.store))
     }
 
-    /// Expands a number of configurations by several threads.
-    ///
-    /// The effect is the same as that of [`Search::expand_some`], again and again.
-    fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
-        let chunks = parallel::split(&self.store, self.next, self.jobs);
-        let batches = parallel::expand(&chunks, &self.steps, &self.store, room, self.jobs, self.limits);
-        for (chunk, batch) in chunks.iter().zip(batches) {
-            self.limits.check()?;
-            if let Some(batch) = batch {
-                self.take_in(&batch, chunk.end)?;
-                continue;
-            }
-            while self.next < chunk.end {
-                self.expand_some(chunk.end, room)?;
-            }
-        }
-        Ok(())
+    /// Puts the successors of a configuration into a batch, and says how many bytes its packed form has.
+    fn expand(&mut self, id: Id, room: SizeLimit, batch: &mut Batch) -> Result<usize, Unknown> {
+        self.ticker.tick()?;
+        let length = self.scratch.config.read(self.store.packed(id));
+        let work = self.steps.prepare(&mut self.scratch);
+        self.ticker.ticks(work)?;
+        let mut sink = Filling { batch, parent: id, ticker: &mut self.ticker, bytes: 0 };
+        let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+        batch.fired += fired;
+        batch.expanded += 1;
+        batch.occupied.count(self.scratch.config.entries.len());
+        Ok(length)
     }
 
-    /// Stores a batch, with which all configurations before `next` are expanded, and looks whether it hits a target.
+    /// Expands configurations of the layer until a batch is full, and stores the successors.
     ///
     /// A search that is stopped in between can be resumed: what has been stored but not judged waits among the suspects, and what was not stored is found
-    /// again because `next` has not moved.
-    fn take_in(&mut self, batch: &Batch, next: usize) -> Result<(), Stop> {
+    /// again because the queue has not moved.
+    fn expand_some(&mut self, room: SizeLimit) -> Result<(), Stop> {
+        let mut batch = std::mem::replace(&mut self.batch, Batch::new(1));
+        batch.clear();
+        let mut queue = self.queue.clone();
+        while let Some(id) = queue.front().filter(|_| batch.len() < BATCH) {
+            queue.pop(self.expand(id, room, &mut batch)?);
+        }
         check_growth(&self.store, batch.len(), self.limits)?;
         let Search { steps, store, tracked, suspects, .. } = self;
         batch.store(store, suspects, |packed| {
             tracked.as_mut().map_or(Ok(true), |tracked| tracked.is_new(packed, steps))
         })?;
-        self.next = next;
+        self.queue = queue;
+        self.count(&batch);
+        self.batch = batch;
+        self.judge_suspects()
+    }
+
+    /// Expands a number of configurations of the layer, and stores the successors, by several threads.
+    ///
+    /// The effect is the same as that of [`Search::expand_some`], again and again.
+    fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
+        let mut queue = self.queue.clone();
+        let tasks = parallel::tasks(&self.store, &mut queue, self.jobs);
+        let expanded = parallel::expand(&tasks, &self.steps, &self.store, room, self.jobs, self.limits);
+        let mut batches = Vec::with_capacity(tasks.len());
+        for (task, batch) in tasks.iter().zip(expanded) {
+            batches.push(match batch {
+                Some(batch) => batch,
+                None => self.expand_task(task, room)?,
+            });
+        }
+        self.limits.check()?;
+        check_growth(&self.store, batches.iter().map(Batch::len).sum(), self.limits)?;
+        parallel::store(&batches, &mut self.store, self.jobs, &mut self.suspects)?;
+        self.queue = queue;
+        batches.iter().for_each(|batch| self.count(batch));
+        self.judge_suspects()
+    }
+
+    /// Expands a task for which something has to be compiled.
+    fn expand_task(&mut self, task: &Task, room: SizeLimit) -> Result<Batch, Unknown> {
+        let mut batch = Batch::new(self.store.parts());
+        for turn in task {
+            let mut at = turn.places.start;
+            while at < turn.places.end {
+                let length = self.expand(Shards::id(turn.part, at), room, &mut batch)?;
+                at = Store::after(at as Id, length);
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Counts what was expanded into a batch.
+    fn count(&mut self, batch: &Batch) {
         self.fired += batch.fired;
         self.expanded += batch.expanded;
         self.occupied.add(batch.occupied);
         self.pruned = [self.pruned, batch.pruned].into_iter().flatten().min();
-        self.judge_suspects()
     }
 
     /// Looks which targets the suspects hit, the first that was found first.
@@ -384,7 +416,8 @@ impl<'p> Search<'p> {
         let mut configs = Vec::new();
         let mut unpacked = Unpacked::default();
         let mut at = Some(id);
-        while let Some(id) = at {
+        // A state that was read from elsewhere might go round in circles.
+        while let Some(id) = at.filter(|_| configs.len() < self.store.len()) {
             unpacked.read(self.store.packed(id));
             configs.push(self.steps.config(&unpacked));
             at = self.store.parent(id);
