@@ -1,165 +1,179 @@
-//! Sets of small numbers, 64 at a time; words without members are not kept.
+//! Sets of small numbers, 64 at a time; words without members need not be kept.
+//!
+//! A set is a list of places, sorted, and for each the members among its 64 numbers: 12 bytes for every 64 numbers among which it has a member, so that
+//! both few members among many numbers and most of a few are cheap. [`Row`] borrows such a list wherever it is kept, [`Bits`] owns one.
 
-/// A set of numbers: pairs of a place and the members among its 64 numbers, sorted.
-///
-/// A set costs 16 bytes for every 64 numbers among which it has a member, so that both few members among many numbers and most of
-/// a few are cheap.
-#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Bits(Vec<(u32, u64)>);
+/// A set of numbers that is kept elsewhere: places, and for each a word, which may be 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    places: &'a [u32],
+    words: &'a [u64],
+}
 
-impl Bits {
-    /// The set of these numbers.
-    pub fn new(mut numbers: Vec<u32>) -> Bits {
-        // Where there are at least as many numbers as words up to the largest, no sorting is needed.
-        let dense = numbers.iter().max().map_or(0, |n| n / 64 + 1) as usize;
-        if dense <= numbers.len() {
-            let mut words = vec![0_u64; dense];
-            numbers.iter().for_each(|n| words[(n / 64) as usize] |= 1 << (n % 64));
-            return Bits((0..).zip(words).filter(|e| e.1 != 0).collect());
-        }
-        numbers.sort_unstable();
-        let mut words: Vec<(u32, u64)> = Vec::new();
-        for n in numbers {
-            match words.last_mut() {
-                Some((place, word)) if *place == n / 64 => *word |= 1 << (n % 64),
-                _ => words.push((n / 64, 1 << (n % 64))),
-            }
-        }
-        Bits(words)
+/// The same set whatever words are 0.
+impl PartialEq for Row<'_> {
+    fn eq(&self, other: &Row<'_>) -> bool {
+        self.by_word().eq(other.by_word())
+    }
+}
+
+impl Eq for Row<'_> {}
+
+/// The members of a word.
+pub(crate) fn members(word: u64) -> impl Iterator<Item = u32> {
+    let next = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
+    std::iter::successors(Some(word).filter(|&word| word != 0), next).map(u64::trailing_zeros)
+}
+
+impl<'a> Row<'a> {
+    /// The set of these words; places are sorted, and as many as words.
+    pub fn new(places: &'a [u32], words: &'a [u64]) -> Row<'a> {
+        debug_assert!(places.len() == words.len() && places.is_sorted_by(|a, b| a < b));
+        Row { places, words }
     }
 
     /// Whether there is no member.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(self) -> bool {
+        self.words.iter().all(|&word| word == 0)
     }
 
     /// How many members there are.
-    pub fn len(&self) -> u64 {
-        self.0.iter().map(|&(_, word)| u64::from(word.count_ones())).sum()
+    pub fn len(self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// How many words the set consists of: the cost of going through it.
-    pub fn words(&self) -> u32 {
-        self.0.len() as u32
+    pub fn size(self) -> u32 {
+        self.words.len() as u32
     }
 
     /// Whether `n` is a member.
-    pub fn contains(&self, n: u32) -> bool {
-        self.place(n / 64).is_ok_and(|i| self.0[i].1 >> (n % 64) & 1 == 1)
-    }
-
-    fn place(&self, place: u32) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&place, |e| e.0)
-    }
-
-    /// Adds a member; it says whether it is new.
-    pub fn insert(&mut self, n: u32) -> bool {
-        let bit = 1 << (n % 64);
-        match self.place(n / 64) {
-            Ok(i) => {
-                let before = self.0[i].1;
-                self.0[i].1 |= bit;
-                self.0[i].1 != before
-            }
-            Err(i) => {
-                self.0.insert(i, (n / 64, bit));
-                true
-            }
-        }
-    }
-
-    /// Adds all members of `other`, and returns those that are new.
-    pub fn absorb(&mut self, other: &Bits) -> Bits {
-        let new = other.minus(self);
-        if new.is_empty() {
-            return new;
-        }
-        // From the back, so that every word is moved once.
-        let (mut from, mut to) = (self.0.len(), self.0.len() + self.missing_words(&new));
-        self.0.resize(to, (0, 0));
-        for &(place, word) in new.0.iter().rev() {
-            while from > 0 && self.0[from - 1].0 > place {
-                (from, to) = (from - 1, to - 1);
-                self.0[to] = self.0[from];
-            }
-            to -= 1;
-            if from > 0 && self.0[from - 1].0 == place {
-                from -= 1;
-                self.0[to] = (place, self.0[from].1 | word);
-            } else {
-                self.0[to] = (place, word);
-            }
-        }
-        new
-    }
-
-    /// How many words of `other` have no counterpart here.
-    fn missing_words(&self, other: &Bits) -> usize {
-        let mut ours = self.0.iter().peekable();
-        let missing = |&&(place, _): &&(u32, u64)| {
-            while ours.next_if(|e| e.0 < place).is_some() {}
-            ours.next_if(|e| e.0 == place).is_none()
-        };
-        other.0.iter().filter(missing).count()
-    }
-
-    /// The members of both.
-    pub fn and(&self, other: &Bits) -> Bits {
-        let mut theirs = other.0.iter().peekable();
-        let both = self.0.iter().filter_map(|&(place, word)| {
-            while theirs.next_if(|e| e.0 < place).is_some() {}
-            let common = theirs.next_if(|e| e.0 == place)?.1 & word;
-            (common != 0).then_some((place, common))
-        });
-        Bits(both.collect())
-    }
-
-    /// The members that are not members of `other`.
-    pub fn minus(&self, other: &Bits) -> Bits {
-        Bits(self.words_beyond(other).collect())
-    }
-
-    /// The members from `n` on.
-    pub fn at_least(&self, n: u32) -> Bits {
-        let rest = self.0.iter().filter(|e| e.0 >= n / 64).map(|&(place, word)| match place == n / 64 {
-            true => (place, word & (u64::MAX << (n % 64))),
-            false => (place, word),
-        });
-        Bits(rest.filter(|e| e.1 != 0).collect())
-    }
-
-    /// Some member that is not one of `other`.
-    pub fn beyond(&self, other: &Bits) -> Option<u32> {
-        let (place, word) = self.words_beyond(other).next()?;
-        Some(place * 64 + word.trailing_zeros())
-    }
-
-    fn words_beyond<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = (u32, u64)> + 'a {
-        let mut theirs = other.0.iter().peekable();
-        self.0.iter().filter_map(move |&(place, word)| {
-            while theirs.next_if(|e| e.0 < place).is_some() {}
-            let more = word & !theirs.next_if(|e| e.0 == place).map_or(0, |e| e.1);
-            (more != 0).then_some((place, more))
-        })
+    pub fn contains(self, n: u32) -> bool {
+        self.places.binary_search(&(n / 64)).is_ok_and(|i| self.words[i] >> (n % 64) & 1 == 1)
     }
 
     /// The members in order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.by_word().flat_map(|(place, within)| within.map(move |n| place * 64 + n))
+    pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
+        self.by_word().flat_map(|(place, word)| members(word).map(move |n| place * 64 + n))
     }
 
-    /// The members in order, 64 numbers at a time: a place, and the members among its numbers, counted from the first of these.
-    pub fn by_word(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32> + use<>)> + '_ {
-        self.0.iter().map(|&(place, word)| {
-            let next = |&left: &u64| (left & (left - 1) != 0).then_some(left & (left - 1));
-            (place, std::iter::successors(Some(word), next).map(u64::trailing_zeros))
-        })
+    /// The words that have a member, with their places.
+    pub fn by_word(self) -> impl Iterator<Item = (u32, u64)> + Clone + 'a {
+        self.places.iter().copied().zip(self.words.iter().copied()).filter(|e| e.1 != 0)
+    }
+
+    /// The words of other places, asked for in ascending order.
+    fn ascending(self) -> impl FnMut(u32) -> u64 + 'a {
+        let mut at = 0;
+        move |place| {
+            while self.places.get(at).is_some_and(|&p| p < place) {
+                at += 1;
+            }
+            if self.places.get(at) == Some(&place) { self.words[at] } else { 0 }
+        }
+    }
+
+    /// The members of both.
+    pub fn and(self, other: Row<'_>) -> Bits {
+        let mut theirs = other.ascending();
+        self.by_word().map(|(place, word)| (place, word & theirs(place))).collect()
+    }
+
+    /// The members that are not members of `other`.
+    pub fn minus(self, other: Row<'_>) -> Bits {
+        let mut theirs = other.ascending();
+        self.by_word().map(|(place, word)| (place, word & !theirs(place))).collect()
+    }
+
+    /// The members of either.
+    pub fn or(self, other: Row<'_>) -> Bits {
+        let (mut ours, mut theirs) = (self.by_word().peekable(), other.by_word().peekable());
+        let next = || match (ours.peek(), theirs.peek()) {
+            (Some(a), Some(b)) if b.0 < a.0 => theirs.next(),
+            (Some(_), _) => ours.next(),
+            (None, _) => theirs.next(),
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    /// Some member that is not one of `other`.
+    pub fn beyond(self, other: Row<'_>) -> Option<u32> {
+        let mut theirs = other.ascending();
+        first(self.by_word().map(|(place, word)| (place, word & !theirs(place))))
+    }
+
+    /// Some member that is one of `with`, too, but not of `other`.
+    pub fn common_beyond(self, with: Row<'_>, other: Row<'_>) -> Option<u32> {
+        let (mut with, mut theirs) = (with.ascending(), other.ascending());
+        first(self.by_word().map(|(place, word)| (place, word & with(place) & !theirs(place))))
+    }
+}
+
+/// The first member of these words.
+fn first(mut words: impl Iterator<Item = (u32, u64)>) -> Option<u32> {
+    words.find(|e| e.1 != 0).map(|(place, word)| place * 64 + word.trailing_zeros())
+}
+
+/// A set of numbers; no word is 0.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Bits {
+    places: Vec<u32>,
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// The set, to be looked at.
+    pub fn row(&self) -> Row<'_> {
+        Row { places: &self.places, words: &self.words }
+    }
+
+    /// No members.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.words.clear();
+    }
+
+    /// Adds the members of a word behind all others.
+    fn push(&mut self, place: u32, word: u64) {
+        match self.places.last() {
+            _ if word == 0 => {}
+            Some(&last) if last == place => *self.words.last_mut().expect("as many as places") |= word,
+            _ => {
+                self.places.push(place);
+                self.words.push(word);
+            }
+        }
     }
 }
 
 impl FromIterator<u32> for Bits {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
-        Bits::new(numbers.into_iter().collect())
+        let mut numbers: Vec<u32> = numbers.into_iter().collect();
+        // Where there are at least as many numbers as words up to the largest, no sorting is needed.
+        let dense = numbers.iter().max().map_or(0, |n| n / 64 + 1) as usize;
+        if dense <= numbers.len() {
+            let mut words = vec![0_u64; dense];
+            numbers.iter().for_each(|n| words[(n / 64) as usize] |= 1 << (n % 64));
+            return (0..).zip(words).collect();
+        }
+        numbers.sort_unstable();
+        numbers.into_iter().map(|n| (n / 64, 1 << (n % 64))).collect()
+    }
+}
+
+/// Words, sorted by place; those of the same place are united.
+impl FromIterator<(u32, u64)> for Bits {
+    fn from_iter<I: IntoIterator<Item = (u32, u64)>>(words: I) -> Bits {
+        let mut bits = Bits::default();
+        bits.extend(words);
+        bits
+    }
+}
+
+/// Words behind all that there are, sorted by place.
+impl Extend<(u32, u64)> for Bits {
+    fn extend<I: IntoIterator<Item = (u32, u64)>>(&mut self, words: I) {
+        words.into_iter().for_each(|(place, word)| self.push(place, word));
     }
 }
 
@@ -169,12 +183,14 @@ mod tests {
 
     #[test]
     fn sets_of_numbers() {
-        let (a, b) = (Bits::new(vec![300, 1, 64, 1]), Bits::new(vec![1, 65, 300, 900]));
+        let set = |numbers: &[u32]| numbers.iter().copied().collect::<Bits>();
+        let (a, b) = (set(&[300, 1, 64, 1]), set(&[1, 65, 300, 900]));
+        let (a, b, none) = (a.row(), b.row(), Bits::default());
         assert_eq!(a.iter().collect::<Vec<_>>(), [1, 64, 300]);
-        assert_eq!(a.and(&b).iter().collect::<Vec<_>>(), [1, 300]);
-        assert_eq!((a.beyond(&b), a.and(&b).beyond(&b), b.beyond(&a)), (Some(64), None, Some(65)));
+        assert_eq!(a.and(b).row().iter().collect::<Vec<_>>(), [1, 300]);
+        assert_eq!((a.beyond(b), a.and(b).row().beyond(b), b.beyond(a)), (Some(64), None, Some(65)));
         assert!(a.contains(64) && !a.contains(65) && !a.contains(901));
-        assert!(Bits::default().beyond(&a).is_none() && a.beyond(&Bits::default()) == Some(1));
+        assert!(none.row().beyond(a).is_none() && a.beyond(none.row()) == Some(1));
     }
 
     #[test]
@@ -187,21 +203,24 @@ mod tests {
         };
         for round in 0..2000 {
             let (size, below) = ([0, 1, 5, 80][round % 4], [64, 200, 1000][round % 3]);
-            let set = |random: &mut dyn FnMut(u64) -> u32| -> BTreeSet<u32> {
-                (0..size).map(|_| random(below)).collect()
-            };
-            let (a, b, n) = (set(&mut random), set(&mut random), random(below));
+            let mut set = || (0..size).map(|_| random(below)).collect::<BTreeSet<u32>>();
+            let (a, b, c) = (set(), set(), set());
             let bits = |set: &BTreeSet<u32>| set.iter().copied().collect::<Bits>();
-            let (x, y) = (bits(&a), bits(&b));
-            assert_eq!((x.len(), x.is_empty()), (a.len() as u64, a.is_empty()));
-            assert!(x.iter().eq(a.iter().copied()));
-            assert_eq!(x.and(&y), bits(&(&a & &b)));
-            assert_eq!(x.minus(&y), bits(&(&a - &b)));
-            assert_eq!(x.at_least(n), bits(&a.range(n..).copied().collect()));
-            let (mut grown, mut one) = (x.clone(), x.clone());
-            assert_eq!((grown.absorb(&y), &grown), (bits(&(&b - &a)), &bits(&(&a | &b))));
-            assert_eq!((one.insert(n), one.contains(n)), (!a.contains(&n), true));
-            assert_eq!(one, bits(&(&a | &[n].into())));
+            let (x, y, z) = (bits(&a), bits(&b), bits(&c));
+            // Words that are 0 make no difference.
+            let (places, words): (Vec<u32>, Vec<u64>) = (0..below as u32 / 64 + 1)
+                .map(|place| (place, x.row().by_word().find(|e| e.0 == place).map_or(0, |e| e.1)))
+                .unzip();
+            for x in [x.row(), Row::new(&places, &words)] {
+                assert_eq!((x.len(), x.is_empty()), (a.len() as u64, a.is_empty()));
+                assert!(x.iter().eq(a.iter().copied()) && x == bits(&a).row());
+                assert_eq!((x.and(y.row()), y.row().and(x)), (bits(&(&a & &b)), bits(&(&a & &b))));
+                assert_eq!((x.minus(y.row()), y.row().minus(x)), (bits(&(&a - &b)), bits(&(&b - &a))));
+                assert_eq!((x.or(y.row()), y.row().or(x)), (bits(&(&a | &b)), bits(&(&a | &b))));
+                assert_eq!(x.beyond(y.row()), (&a - &b).first().copied());
+                assert_eq!(x.common_beyond(y.row(), z.row()), (&(&a & &b) - &c).first().copied());
+                assert!((0..below as u32).all(|n| x.contains(n) == a.contains(&n)));
+            }
         }
     }
 }

@@ -42,6 +42,7 @@ pub mod table;
 pub mod thread_names;
 pub mod unfold;
 pub mod verdict;
+pub mod views;
 
 use std::sync::Arc;
 

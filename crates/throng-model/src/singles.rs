@@ -8,7 +8,8 @@ use rustc_hash::FxBuildHasher;
 
 use crate::limits::{Limits, Ticker};
 use crate::problem::Initial;
-use crate::verdict::{Unknown, Views};
+use crate::verdict::Unknown;
+use crate::views::Views;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Ticks for asking the model once.

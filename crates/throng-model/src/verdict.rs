@@ -5,8 +5,6 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustc_hash::FxHashSet;
-
 use crate::Incomplete;
 use crate::localisation::Localisation;
 use crate::packed::Packed;
@@ -14,6 +12,7 @@ use crate::predicate::Sum;
 use crate::problem::{Asks, Target};
 use crate::quotient::QuotientMap;
 use crate::reduction::Reductions;
+use crate::views::Views;
 use crate::{Bag, Config, Local, Shared, Step};
 
 /// The answer about one target.
@@ -136,109 +135,6 @@ pub struct Contradiction {
     pub comparisons: Vec<(u32, i64)>,
     /// Traps by number, and how often each is used.
     pub traps: Vec<(u32, i64)>,
-}
-
-/// Views, i.e. shared states with at most two threads: holds every view of every initial configuration and is closed under steps
-/// as `throng::engine::views` says.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Views {
-    /// The views, as blocks.
-    pub blocks: Vec<Block>,
-}
-
-/// Views with one shared state: each state of `left` and `right` alone, and each of `left` together with each of `right`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
-    /// The shared state.
-    pub shared: Shared,
-    /// Local states,
-    pub left: Vec<Local>,
-    /// and those that may be there together with each of them. None: each of `left` with each of `left`.
-    pub right: Option<Vec<Local>>,
-}
-
-impl Block {
-    /// All its local states; some may come twice.
-    pub fn locals(&self) -> impl Iterator<Item = Local> {
-        self.left.iter().chain(self.right.iter().flatten()).copied()
-    }
-}
-
-impl Views {
-    /// Views of one thread say nothing about two: all that occur with a shared state may be there together.
-    pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {
-        let block = |(shared, left)| Block { shared, left, right: None };
-        Views { blocks: states.into_iter().map(block).collect() }
-    }
-
-    /// Views of at most two threads. For every shared state, groups of local states that occur together with the same others, and those others, all
-    /// sorted; no local state is in two groups.
-    pub fn of_rows(rows: impl IntoIterator<Item = (Shared, Vec<(Vec<Local>, Vec<Local>)>)>) -> Views {
-        Views { blocks: rows.into_iter().flat_map(|(s, groups)| blocks(s, groups)).collect() }
-    }
-
-    /// How many views there are that are not part of another.
-    pub fn len(&self) -> usize {
-        let count = |b: &Block| match (&b.right, b.left.len()) {
-            (None, n) => n * (n + 1) / 2,
-            (Some(right), n) => (n * right.len()).max(n),
-        };
-        self.blocks.iter().map(|b| count(b).max(1)).sum()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
-    }
-
-    /// Whether they are about single threads: all that occur with a shared state may be there together.
-    pub fn are_single(&self) -> bool {
-        self.blocks.iter().all(|b| b.right.is_none())
-    }
-
-    /// The views that are not part of another.
-    pub fn each(&self) -> impl Iterator<Item = Config> {
-        self.blocks.iter().flat_map(|block| {
-            let view = |threads: &[Local]| Config::new(block.shared, threads.iter().copied().collect());
-            let left = &block.left;
-            let views: Box<dyn Iterator<Item = Config>> = match &block.right {
-                _ if left.is_empty() => Box::new(std::iter::once(view(&[]))),
-                Some(right) if right.is_empty() => Box::new(left.iter().map(move |&a| view(&[a]))),
-                Some(right) => {
-                    Box::new(left.iter().flat_map(move |&a| right.iter().map(move |&b| view(&[a, b]))))
-                }
-                None => Box::new(
-                    (0..left.len()).flat_map(move |i| left[..=i].iter().map(move |&b| view(&[left[i], b]))),
-                ),
-            };
-            views
-        })
-    }
-}
-
-fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Block> {
-    if groups.is_empty() {
-        return vec![Block { shared, left: Vec::new(), right: None }];
-    }
-    if let [(all, together)] = &groups[..]
-        && together.len() == all.len()
-    {
-        return vec![Block { shared, left: all.clone(), right: None }];
-    }
-    groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
-    // A pair of states is written with whichever of the two comes first.
-    let mut written: FxHashSet<Local> = FxHashSet::default();
-    let mut found = Vec::new();
-    for (left, mut right) in groups {
-        let alone = right.is_empty();
-        right.retain(|b| !written.contains(b));
-        right.shrink_to_fit();
-        written.extend(&left);
-        if !right.is_empty() || alone {
-            found.push(Block { shared, left, right: Some(right) });
-        }
-    }
-    found
 }
 
 /// Invariants, each proved with the help of those before it, and a basis relative to them.

@@ -9,7 +9,8 @@ use crate::engine::explicit::explore;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::singles::Singles;
-use throng_model::verdict::{Certificate, Products, Verdict, Views};
+use throng_model::verdict::{Certificate, Products, Verdict};
+use throng_model::views::Views;
 use throng_model::{Config, Local, Shared};
 
 /// One of these shared states, and threads: each in one of these local states, alone or together with others of the same.
@@ -55,6 +56,15 @@ impl<'a> Covering<'a> {
         }
         let singles = Singles::of(&*problem.model, &problem.initial, MOST, limits).ok()?.ok()?;
         Some(Covering(Cow::Owned(Certificate::Views(Arc::new(singles.views())))))
+    }
+
+    /// Every thread state of a member; some may come twice.
+    pub fn thread_states(&self) -> Box<dyn Iterator<Item = (Shared, Local)> + '_> {
+        match &*self.0 {
+            Certificate::Views(views) => Box::new(views.thread_states()),
+            Certificate::Relative(relative) => Box::new(relative.views.thread_states()),
+            _ => Box::new(self.members().flat_map(|member| member.thread_states().collect::<Vec<_>>())),
+        }
     }
 
     pub fn members(&self) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
@@ -103,11 +113,11 @@ fn of_config<'a>(config: &Config) -> Member<'a> {
 }
 
 fn of_views(views: &Views) -> Box<dyn Iterator<Item = Member<'_>> + '_> {
-    Box::new(views.blocks.iter().map(|block| {
-        let left = Cow::Borrowed(&block.left[..]);
-        let threads = match &block.right {
+    Box::new(views.blocks().map(|block| {
+        let left = Cow::Owned(block.left);
+        let threads = match block.right {
             None => vec![(left, true)],
-            Some(right) => vec![(left, false), (Cow::Borrowed(&right[..]), false)],
+            Some(right) => vec![(left, false), (Cow::Owned(right), false)],
         };
         Member { shared: Cow::Owned(vec![block.shared]), threads }
     }))

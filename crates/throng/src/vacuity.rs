@@ -127,7 +127,7 @@ impl Seen {
         let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
         let mut known: FxHashSet<(Shared, Local)> = FxHashSet::default();
         let mut assumptions: FxHashMap<Local, Option<At>> = FxHashMap::default();
-        for (s, l) in covering.members().flat_map(|member| member.thread_states().collect::<Vec<_>>()) {
+        for (s, l) in covering.thread_states() {
             let assumption = *assumptions.entry(l).or_insert_with(|| {
                 let place = model.place(l)?;
                 let at = (place.line, place.column);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use throng_model::verdict::Views;
+use throng_model::views::{Block, Views};
 use throng_model::{Local, Model, Shared};
 
 type Rows = BTreeMap<Local, BTreeSet<Local>>;
@@ -14,11 +14,9 @@ type Rows = BTreeMap<Local, BTreeSet<Local>>;
 /// The same views, with every pair of their states that is within one of them.
 pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
     let mut groups: BTreeMap<Shared, Rows> = BTreeMap::new();
-    for block in &views.blocks {
-        let rows = groups.entry(block.shared).or_default();
-        let right = block.right.as_ref().unwrap_or(&block.left);
-        block.left.iter().for_each(|&a| rows.entry(a).or_default().extend(right));
-        right.iter().for_each(|&b| rows.entry(b).or_default().extend(&block.left));
+    for (s, group) in views.groups() {
+        let with = |a: u32| group.with(a).into_iter().flat_map(|row| row.iter()).map(|b| views.local(b));
+        groups.insert(s, group.all().iter().map(|a| (views.local(a), with(a).collect())).collect());
     }
     let within = |&s: &Shared| {
         let mut rows = Rows::new();
@@ -27,7 +25,11 @@ pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
         }
         (s, shared_rows(below(model, &rows)))
     };
-    Views::of_rows(groups.keys().map(within))
+    Views::of_blocks(groups.keys().map(within).flat_map(|(shared, classes)| {
+        let nobody = classes.is_empty().then(|| Block { shared, left: Vec::new(), right: None });
+        let block = move |(left, with)| Block { shared, left, right: Some(with) };
+        nobody.into_iter().chain(classes.into_iter().map(block))
+    }))
 }
 
 /// Every pair of these states that is within a pair of rows.
@@ -61,7 +63,6 @@ mod tests {
     use throng_lang::bp::program::expr::{FREE, ONE, ZERO};
     use throng_lang::load::{Format, Input, Reading, read};
     use throng_lang::source::Source;
-    use throng_model::verdict::Block;
 
     /// With `s` open, two threads may be at the first statement, whatever `a` is; so they may with `s` = 0, and with `a` = 1.
     #[test]
@@ -74,8 +75,8 @@ mod tests {
         let block = |shared, left| Block { shared, left, right: None };
         let pairs = |views: &Views| views.each().collect::<BTreeSet<_>>();
         let wide = vec![block(any, vec![open])];
-        let views = Views { blocks: [wide.clone(), vec![block(zero, vec![one])]].concat() };
-        let all = Views { blocks: [wide, vec![block(zero, vec![open, one])]].concat() };
+        let views = Views::of_blocks([wide.clone(), vec![block(zero, vec![one])]].concat());
+        let all = Views::of_blocks([wide, vec![block(zero, vec![open, one])]].concat());
         assert_eq!(pairs(&complete(&**jit, &views)), pairs(&all));
         assert_eq!(pairs(&complete(&**jit, &all)), pairs(&all), "nothing is left to add");
     }

@@ -4,14 +4,14 @@
 //! threads prove as much, redundant invariants, elements of a relative basis that an invariant rules out or another element
 //! covers, and what the numbers of a vector have in common.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::rules::check_all;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
-use throng_model::verdict::{Certificate, Relative, Vector, Verdict, Views};
-use throng_model::{Local, Shared};
+use throng_model::verdict::{Certificate, Relative, Vector, Verdict};
+use throng_model::views::Views;
 
 /// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get used up.
 pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
@@ -61,11 +61,7 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
 
 /// The same views without pair views.
 fn singles(views: &Views) -> Views {
-    let mut there: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
-    for block in &views.blocks {
-        there.entry(block.shared).or_default().extend(block.left.iter().chain(block.right.iter().flatten()));
-    }
-    Views::of_singles(there.into_iter().map(|(s, locals)| (s, locals.into_iter().collect())))
+    Views::of_singles(views.groups().map(|(s, group)| (s, views.singles(group).collect())))
 }
 
 fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bool) -> Certificate {
@@ -128,6 +124,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_model::{Local, Shared};
 
     #[test]
     fn vectors_are_divided_by_what_they_have_in_common() {

@@ -25,7 +25,8 @@ use throng_model::predicate::Predicate;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::quotient::QuotientMap;
 use throng_model::reduction;
-use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict, Views};
+use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdict};
+use throng_model::views::{self, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
 /// A product with more configurations than this is not written.
@@ -103,10 +104,8 @@ impl Numbers {
     }
 
     fn see_views(&mut self, views: &Views) {
-        for block in &views.blocks {
-            self.shared.insert(block.shared);
-            self.local.extend(block.left.iter().chain(block.right.iter().flatten()));
-        }
+        self.shared.extend(views.groups().map(|e| e.0));
+        self.local.extend(views.locals());
     }
 
     fn shared(&self, s: Shared) -> u32 {
@@ -497,9 +496,8 @@ fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
 
 fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {
     let locals = |list: &[Local]| list.iter().map(|&l| numbers.local(l)).collect::<Vec<u32>>();
-    let block =
-        |b: &verdict::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
-    views.blocks.iter().map(block).collect()
+    let block = |b: views::Block| (numbers.shared(b.shared), locals(&b.left), b.right.as_deref().map(locals));
+    views.blocks().map(block).collect()
 }
 
 fn run<C>(model: &dyn Model, trace: &Trace, numbers: &Numbers) -> Evidence<C> {

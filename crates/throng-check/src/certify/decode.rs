@@ -24,9 +24,9 @@ use throng_model::quotient::QuotientMap;
 use throng_model::reduction::{Reduction, Reductions};
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
-    self, Block, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector,
-    Verdict, Views,
+    self, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector, Verdict,
 };
+use throng_model::views::{Block, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 
 /// A certificate and what it is about.
@@ -406,7 +406,7 @@ impl<'a> Decoder<'a> {
             Ok(Block { shared: self.shared(*s)?, left: locals(left)?, right })
         };
         let found = blocks.iter().map(block).filter(|b| b.is_ok() || !self.lenient);
-        Ok(Views { blocks: found.collect::<Result<_, Fault>>()? })
+        Ok(Views::of_blocks(found.collect::<Result<Vec<_>, Fault>>()?))
     }
 
     /// A run: which step each is, is not written, so any that fits will do. The rules replay it.

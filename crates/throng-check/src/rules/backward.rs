@@ -12,7 +12,8 @@ use super::sets::{Order, Set};
 use super::views::Closed;
 use throng_model::limits::Ticker;
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Vector, Views};
+use throng_model::verdict::Vector;
+use throng_model::views::Views;
 use throng_model::{Config, semantics};
 
 pub(super) fn check_relative(

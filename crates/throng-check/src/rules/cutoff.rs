@@ -88,9 +88,7 @@ fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
         Certificate::Downward(set) => {
             set.iter().flat_map(|c| c.threads.entries().iter().map(|e| state(c.shared, e.0))).collect()
         }
-        Certificate::Views(views) => {
-            views.blocks.iter().flat_map(|b| b.locals().map(|l| state(b.shared, l))).collect()
-        }
+        Certificate::Views(views) => views.thread_states().map(|(s, l)| state(s, l)).collect(),
         _ => return Err(Flaw::Malformed("this does not hold all that is reachable".into())),
     };
     states.sort_unstable();

@@ -15,7 +15,8 @@ use super::views::Closed;
 use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
-use throng_model::verdict::{Certificate, Products, Unknown, Vector, Verdict, Views};
+use throng_model::verdict::{Certificate, Products, Unknown, Vector, Verdict};
+use throng_model::views::Views;
 use throng_model::{Bystanders, Config, Local, Model};
 
 /// Checks that the evidence of `verdict` shows what the verdict says about deadlocks.
@@ -111,7 +112,7 @@ fn check_invariants(
             Ok(())
         })?;
     }
-    for (&s, group) in &views.groups {
+    for (s, group) in views.groups() {
         if moves_by_itself(model, s)? {
             continue;
         }

@@ -102,8 +102,8 @@ impl Linear {
             return self.value(config.shared, &config.threads) > self.most;
         }
         // The states that occur are those of the views; the least any of them counts.
-        let mut meeting = views.groups.iter().filter(|(s, _)| model.meets_shared(**s, config.shared));
-        meeting.all(|(&s, group)| {
+        let mut meeting = views.groups().filter(|(s, _)| model.meets_shared(*s, config.shared));
+        meeting.all(|(s, group)| {
             let least = |l: Local| {
                 let fitting = views.singles(group).filter(|&have| model.meets_local(have, l));
                 fitting.map(|have| self.of_local(have)).min().unwrap_or(0)

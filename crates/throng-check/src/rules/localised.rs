@@ -7,7 +7,8 @@ use super::{Flaw, check_safe};
 use throng_model::limits::Ticker;
 use throng_model::localisation::{LocalisedModel, localise};
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Block, Certificate, LocalProof, Vector};
+use throng_model::verdict::{Certificate, LocalProof, Vector};
+use throng_model::views::Views;
 use throng_model::{Config, Local, Shared};
 
 pub(super) fn check_localised(
@@ -47,17 +48,19 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
     let shared = |s: Shared| model.is_image(s);
     let config =
         |c: &Config| shared(c.shared) && c.threads.entries().iter().all(|&(l, _)| model.is_local_image(l));
-    let block = |b: &Block| shared(b.shared) && b.locals().all(|l| model.is_local_image(l));
+    let views_fit = |views: &Views| {
+        views.groups().all(|e| shared(e.0)) && views.locals().all(|l| model.is_local_image(l))
+    };
     let fits = match proof {
         Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
             set.iter().all(config)
         }
-        Certificate::Views(views) => views.blocks.iter().all(block),
+        Certificate::Views(views) => views_fit(views),
         Certificate::Relative(relative) => {
             let vector = |v: &Vector| {
                 v.shared.iter().all(|e| shared(e.0)) && v.locals.iter().all(|e| model.is_local_image(e.0))
             };
-            relative.views.blocks.iter().all(block)
+            views_fit(&relative.views)
                 && relative.basis.iter().all(config)
                 && relative.vectors.iter().all(vector)
         }

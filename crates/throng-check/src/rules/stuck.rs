@@ -52,7 +52,7 @@ pub(super) fn check_stuck(
         Verdict::Safe(Certificate::Views(views)) => {
             let none = Vectors::signed(problem, &[])?;
             let views = Closed::new(problem, views, &none, &mut ticker)?;
-            for (&s, group) in &views.groups {
+            for (s, group) in views.groups() {
                 for l in views.singles(group) {
                     ticker.tick()?;
                     if stuck.may_stay(s, l)? {

@@ -1,60 +1,46 @@
-//! Whether a set of views is what it claims to be: see [`throng_model::verdict::Views`].
+//! Whether a set of views is what it claims to be: see [`throng_model::views::Views`].
 //!
-//! For every step whose threads can be there together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
-//! pairwise in the set. "For every bystander" is inclusion of sets of numbers; states with the same partners are looked at once.
+//! The set holds ⟨s | a, b⟩ if the row of a with s has b; first of all, rows must agree about that from both sides. Then, for every step whose threads can be there
+//! together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
+//! pairwise in the set. Bystanders are an intersection of rows, and "for every bystander" is inclusion of sets of numbers; states with the same row are looked at once.
+//!
+//! Bystanders B that stay take all their pairs along. If that has been shown for a step to the same shared state beside bystanders D, and B is within D, there
+//! is nothing left to show: a pair of B is one of D.
+//!
 //! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are about what a step's result is taken for.
-
-use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Flaw;
 use super::cubes::Parts;
 use super::linear::Vectors;
-use throng_model::bits::Bits;
+use throng_model::bits::{Bits, Row};
 use throng_model::limits::Ticker;
 use throng_model::problem::Problem;
-use throng_model::verdict::{Block, Views};
+use throng_model::views::{Group, Views};
 use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
-
-/// The views of one shared state. Local states are given by number.
-pub(super) struct Group {
-    /// The local states that may occur.
-    all: Bits,
-    /// The local states that may occur together with each: an index into `rows`.
-    row_of: FxHashMap<u32, usize>,
-    rows: Vec<Bits>,
-}
-
-impl Group {
-    fn row(&self, a: u32) -> Option<&Bits> {
-        Some(&self.rows[*self.row_of.get(&a)?])
-    }
-
-    fn pair(&self, a: u32, b: u32) -> bool {
-        self.row(a).is_some_and(|row| row.contains(b))
-    }
-
-    /// The local states that may occur together with each of these.
-    fn with_all(&self, threads: &[u32]) -> Bits {
-        threads.iter().filter_map(|&a| self.row(a)).fold(self.all.clone(), |left, row| left.and(row))
-    }
-
-    /// Whether all of these can be there, each with each.
-    fn together(&self, threads: &[u32]) -> bool {
-        let mut each = threads.iter().enumerate();
-        each.all(|(i, &a)| self.all.contains(a) && threads[i + 1..].iter().all(|&b| self.pair(a, b)))
-    }
-}
 
 /// A set of views that holds the initial ones and is closed under steps, none of which increases a vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
-    pub(super) groups: BTreeMap<Shared, Group>,
-    locals: Vec<Local>,
-    numbers: FxHashMap<Local, u32>,
+    views: &'a Views,
     parts: Parts<'a>,
     vectors: &'a Vectors,
+}
+
+/// Bystanders whose pairs have been found again with the shared state that a step leads to, for steps from the same shared state.
+type Shown = FxHashMap<Shared, Vec<Bits>>;
+
+/// How many of them are remembered for one shared state.
+const MOST_SHOWN: usize = 16;
+
+/// The local states that may occur together with each of these.
+fn with_all<'a>(group: &'a Group, threads: &[u32], common: &'a mut Bits) -> Row<'a> {
+    let mut rows = threads.iter().filter_map(|&a| group.with(a));
+    let Some(first) = rows.next() else { return group.all() };
+    let Some(second) = rows.next() else { return first };
+    *common = rows.fold(first.and(second), |left, row| left.row().and(row));
+    common.row()
 }
 
 impl<'a> Closed<'a> {
@@ -65,97 +51,49 @@ impl<'a> Closed<'a> {
         ticker: &mut Ticker,
     ) -> Result<Closed<'a>, Flaw> {
         let model = &*problem.model;
-        let locals: FxHashSet<Local> = views.blocks.iter().flat_map(Block::locals).collect();
-        let mut locals: Vec<Local> = locals.into_iter().collect();
-        locals.sort_unstable();
-        let states = || {
-            (
-                views.blocks.iter().map(|b| b.shared).collect(),
-                views.blocks.iter().flat_map(Block::locals).collect(),
-            )
-        };
-        let mut set = Closed {
-            model,
-            groups: BTreeMap::new(),
-            numbers: locals.iter().copied().zip(0..).collect(),
-            locals,
-            parts: Parts::new(model, states),
-            vectors,
-        };
-        let mut blocks: FxHashMap<Shared, Vec<&Block>> = FxHashMap::default();
-        views.blocks.iter().for_each(|b| blocks.entry(b.shared).or_default().push(b));
-        let mut facing = vec![Vec::new(); set.locals.len()];
-        for (s, blocks) in blocks {
-            let group = set.group(&blocks, &mut facing, ticker)?;
-            set.groups.insert(s, group);
+        for (s, group) in views.groups() {
+            ticker.ticks(group.rows() as u32)?;
+            if !group.is_symmetric() {
+                let what = format!("who is there with whom depends on the side: {}", model.shared_name(s));
+                return Err(Flaw::Malformed(what));
+            }
         }
+        let states = || (views.groups().map(|e| e.0).collect(), views.locals().collect());
+        let set = Closed { model, views, parts: Parts::new(model, states), vectors };
         for family in &problem.initial {
             let mut threads = family.threads.clone();
             family.any.iter().for_each(|&l| threads.insert(l, 2));
             set.hold(family.shared, &flat(&threads))?;
         }
-        let mut steps = Vec::new();
-        for (&s, group) in &set.groups {
+        let (mut steps, mut shown) = (Vec::new(), Shown::default());
+        for (s, group) in views.groups() {
             model.post_shared(s, &mut steps)?;
             set.singles(group).try_for_each(|l| model.post(s, l, &mut steps))?;
-            steps.drain(..).try_for_each(|step| set.check_step(group, &step, ticker))?;
+            steps.drain(..).try_for_each(|step| set.check_step(group, &step, &mut shown, ticker))?;
+            shown.clear();
         }
         Ok(set)
     }
 
-    /// The views of one shared state. `facing` has an empty list for each local state, before and after.
-    fn group(
-        &self,
-        blocks: &[&Block],
-        facing: &mut [Vec<usize>],
-        ticker: &mut Ticker,
-    ) -> Result<Group, Flaw> {
-        let number = |ls: &[Local]| ls.iter().map(|l| self.numbers[l]).collect::<Vec<u32>>();
-        let (mut sides, mut all): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
-        // For each local state, the sides of blocks that it may be there with.
-        for block in blocks {
-            let (here, first) = (number(&block.left), sides.len());
-            let there = block.right.as_ref().map_or_else(|| here.clone(), |right| number(right));
-            let faced = here.iter().map(|&a| (a, first)).chain(there.iter().map(|&b| (b, first + 1)));
-            for (a, side) in faced {
-                if facing[a as usize].is_empty() {
-                    all.push(a);
-                }
-                facing[a as usize].push(side);
-            }
-            sides.extend([there, here]);
-        }
-        let mut group = Group { all: Bits::new(all), row_of: FxHashMap::default(), rows: Vec::new() };
-        let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
-        for a in group.all.iter() {
-            let faced = &mut facing[a as usize];
-            ticker.ticks(faced.len() as u32)?;
-            let row = known.get(faced).copied().unwrap_or_else(|| {
-                let partners = faced.iter().flat_map(|&side| sides[side].iter().copied());
-                group.rows.push(Bits::new(partners.collect()));
-                known.insert(faced.clone(), group.rows.len() - 1);
-                group.rows.len() - 1
-            });
-            faced.clear();
-            group.row_of.insert(a, row);
-        }
-        Ok(group)
+    /// The shared states that may occur, with their views.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (Shared, &'a Group)> {
+        self.views.groups()
     }
 
     /// The numbers of these; a state without a view cannot occur.
     fn numbers(&self, threads: &[Local]) -> Option<Vec<u32>> {
-        threads.iter().map(|l| self.numbers.get(l).copied()).collect()
+        threads.iter().map(|&l| self.views.number(l)).collect()
     }
 
     /// The local states that may occur with a shared state.
-    pub(super) fn singles(&self, group: &Group) -> impl Iterator<Item = Local> {
-        group.all.iter().map(|n| self.locals[n as usize])
+    pub(super) fn singles<'b>(&'b self, group: &'b Group) -> impl Iterator<Item = Local> + 'b {
+        self.views.singles(group)
     }
 
     /// Whether two local states may occur together with a shared state.
     pub(super) fn pair(&self, group: &Group, a: Local, b: Local) -> bool {
-        match (self.numbers.get(&a), self.numbers.get(&b)) {
-            (Some(&a), Some(&b)) => group.pair(a, b),
+        match (self.views.number(a), self.views.number(b)) {
+            (Some(a), Some(b)) => group.pair(a, b),
             _ => false,
         }
     }
@@ -166,7 +104,7 @@ impl<'a> Closed<'a> {
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
     ) -> Result<(), Flaw> {
         let mut steps = Vec::new();
-        for (&s, group) in &self.groups {
+        for (s, group) in self.groups() {
             self.model.post_shared(s, &mut steps)?;
             self.singles(group).try_for_each(|l| self.model.post(s, l, &mut steps))?;
             for step in steps.drain(..) {
@@ -184,7 +122,7 @@ impl<'a> Closed<'a> {
 
     /// The views with `s`, and the numbers of these threads, if they can be there together.
     fn built(&self, s: Shared, threads: &[Local]) -> Option<(&Group, Vec<u32>)> {
-        let (group, numbers) = (self.groups.get(&s)?, self.numbers(threads)?);
+        let (group, numbers) = (self.views.group(s)?, self.numbers(threads)?);
         group.together(&numbers).then_some((group, numbers))
     }
 
@@ -194,17 +132,24 @@ impl<'a> Closed<'a> {
     }
 
     /// A step is possible if the threads that it takes can be there together.
-    fn check_step(&self, group: &Group, step: &Step, ticker: &mut Ticker) -> Result<(), Flaw> {
+    fn check_step(
+        &self,
+        group: &Group,
+        step: &Step,
+        shown: &mut Shown,
+        ticker: &mut Ticker,
+    ) -> Result<(), Flaw> {
         let Some(taken) = self.numbers(&flat(&step.take)).filter(|taken| group.together(taken)) else {
             return Ok(());
         };
         ticker.ticks(8)?;
-        let bystanders = group.with_all(&taken);
+        let mut common = Bits::default();
+        let bystanders = with_all(group, &taken, &mut common);
         let mut arrived = step.put.clone();
         arrived.add_all(&step.spawn);
         let mut flaw = None;
         let fits = self.parts.pass(&Config::new(step.to, arrived), &mut |part| {
-            let found = self.arrive(group, step, &bystanders, part, ticker);
+            let found = self.arrive(group, step, bystanders, part, shown, ticker);
             // The first one is about all of it; but a limit says nothing about the rest.
             let matters = |why: &Flaw| flaw.is_none() || matches!(why, Flaw::Limit(_));
             if let Some(why) = found.as_ref().err().filter(|why| matters(why)) {
@@ -218,22 +163,24 @@ impl<'a> Closed<'a> {
     /// What one of these states is taken for: the least of those that hold all of it. The order of states decides between several.
     fn least(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
         let within = |a, b| self.model.within_local(a, b);
-        among.filter(|&m| within(l, m)).reduce(|least, m| if within(m, least) { m } else { least })
+        let mut holding: Vec<Local> = among.filter(|&m| within(l, m)).collect();
+        holding.sort_unstable();
+        holding.into_iter().reduce(|least, m| if within(m, least) { m } else { least })
     }
 
     /// What arrives, in states that the views know. Nothing that holds a state is less than the state itself, so most of the time there is nothing to look for.
     fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
         let within = |a, b| self.model.within_shared(a, b);
-        let to = match self.groups.contains_key(&part.shared) {
-            true => part.shared,
-            false => {
-                let holding = self.groups.keys().copied().filter(|&s| within(part.shared, s));
+        let to = match self.views.group(part.shared) {
+            Some(_) => part.shared,
+            None => {
+                let holding = self.groups().map(|e| e.0).filter(|&s| within(part.shared, s));
                 holding.reduce(|least, s| if within(s, least) { s } else { least })?
             }
         };
-        let group = &self.groups[&to];
-        let round = |&(l, n): &(Local, u32)| match self.numbers.get(&l) {
-            Some(&number) if group.all.contains(number) => Some((l, n)),
+        let group = self.views.group(to)?;
+        let round = |&(l, n): &(Local, u32)| match self.views.number(l) {
+            Some(number) if group.all().contains(number) => Some((l, n)),
             _ => Some((self.least(self.singles(group), l)?, n)),
         };
         Some((to, part.threads.entries().iter().map(round).collect::<Option<Bag>>()?))
@@ -244,84 +191,125 @@ impl<'a> Closed<'a> {
         &self,
         group: &Group,
         step: &Step,
-        bystanders: &Bits,
+        bystanders: Row<'_>,
         part: &Config,
+        shown: &mut Shown,
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         let exact = self.model.is_exact();
-        let whole = || (part.shared, part.threads.clone());
-        let (to, arrived) = if exact { whole() } else { self.taken_for(part).unwrap_or_else(whole) };
-        let (after, numbers) = self.hold(to, &flat(&arrived))?;
+        // What is there as it is need not be taken for anything else.
+        let direct = self.built(part.shared, &flat(&part.threads));
+        let rounded = if direct.is_some() || exact { None } else { self.taken_for(part) };
+        let (to, arrived) = rounded.as_ref().map_or((part.shared, &part.threads), |e| (e.0, &e.1));
+        let (after, numbers) = direct.map_or_else(|| self.hold(to, &flat(arrived)), Ok)?;
         let grows = || Flaw::Grows(self.model.edge_place(step.edge).text);
-        if !self.vectors.allow_step(step, to, &arrived) {
+        if !self.vectors.allow_step(step, to, arrived) {
             return Err(grows());
         }
+        let mut common = Bits::default();
+        let paired = with_all(after, &numbers, &mut common);
+        // Each of these may be there with all that arrive.
+        let all_paired = |others: Row<'_>| {
+            let Some(b) = others.beyond(paired) else { return Ok(()) };
+            let apart = numbers.iter().find(|&&p| !after.pair(p, b));
+            self.missing(to, &apart.into_iter().chain([&b]).map(|&n| self.views.local(n)).collect::<Vec<_>>())
+        };
         // Where states are sets, a bystander that stays may have to be rounded as well.
-        let paired = after.with_all(&numbers);
-        let stay = step.others == Bystanders::Stay && (exact || bystanders.beyond(&paired).is_none());
+        if step.others == Bystanders::Stay && (exact || bystanders.beyond(paired).is_none()) {
+            all_paired(bystanders)?;
+            return if step.from == to {
+                Ok(())
+            } else {
+                self.stay(group, bystanders, to, after, shown, ticker)
+            };
+        }
         // Of most steps few bystanders become something else.
-        let (mut fates, mut movers): (FxHashMap<u32, Vec<u32>>, _) = (FxHashMap::default(), Bits::default());
-        if !stay {
-            for b in bystanders.iter() {
-                ticker.tick()?;
-                let before = self.locals[b as usize];
-                let found = self.fates(step, before, &paired)?;
-                if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
-                    return Err(grows());
-                }
-                if found != [before] {
-                    movers.insert(b);
-                    fates.insert(b, self.numbers(&found).map_or_else(|| self.missing(to, &found), Ok)?);
-                }
-            }
-        }
-        let moved = |set: &Bits| -> Bits {
-            let moving = set.and(&movers);
-            if moving.is_empty() {
-                return set.clone();
-            }
-            let mut after: Bits = moving.iter().flat_map(|b| fates[&b].iter().copied()).collect();
-            after.absorb(&set.minus(&moving));
-            after
-        };
-        let all_moved = moved(bystanders);
-        if let Some(b) = all_moved.beyond(&after.all) {
-            return self.missing(to, &[self.locals[b as usize]]);
-        }
-        let with = |p: u32, others: &Bits| match others.beyond(after.row(p).unwrap_or(&Bits::default())) {
-            Some(b) => self.missing(to, &[self.locals[p as usize], self.locals[b as usize]]),
-            None => Ok(()),
-        };
-        numbers.iter().try_for_each(|&p| with(p, &all_moved))?;
-        if step.from == to && stay {
-            return Ok(());
-        }
-        // States that may occur together before the step must be allowed together after it.
-        let mut partners: FxHashMap<usize, Bits> = FxHashMap::default();
-        let mut seen: FxHashSet<(usize, usize)> = FxHashSet::default();
+        let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for b in bystanders.iter() {
             ticker.tick()?;
-            let row = group.row_of[&b];
-            let becomes = if movers.contains(b) { &fates[&b][..] } else { std::slice::from_ref(&b) };
+            let before = self.views.local(b);
+            let found = self.fates(step, before, paired)?;
+            if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
+                return Err(grows());
+            }
+            if found != [before] {
+                fates.insert(b, self.numbers(&found).map_or_else(|| self.missing(to, &found), Ok)?);
+            }
+        }
+        let movers: Bits = fates.keys().copied().collect();
+        let moved = |set: Row<'_>| -> Bits {
+            let moving = set.and(movers.row());
+            let after: Bits = moving.row().iter().flat_map(|b| fates[&b].iter().copied()).collect();
+            after.row().or(set.minus(moving.row()).row())
+        };
+        all_paired(moved(bystanders).row())?;
+        // States that may occur together before the step must be allowed together after it.
+        let mut partners: FxHashMap<u32, Bits> = FxHashMap::default();
+        let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for b in bystanders.iter() {
+            ticker.tick()?;
+            let Some(row) = group.row_of(b) else { continue };
+            let becomes = fates.get(&b).map_or(std::slice::from_ref(&b), Vec::as_slice);
             for &fate in becomes {
-                if seen.insert((row, after.row_of[&fate])) {
+                let Some(row_after) = after.row_of(fate) else {
+                    return self.missing(to, &[self.views.local(fate)]);
+                };
+                if seen.insert((row, row_after)) {
                     let others = match partners.get(&row) {
                         Some(others) => others,
                         None => {
-                            let moved = moved(&group.rows[row].and(bystanders));
-                            ticker.ticks(moved.words())?;
+                            let moved = moved(group.row(row).and(bystanders).row());
+                            ticker.ticks(moved.row().size())?;
                             partners.entry(row).or_insert(moved)
                         }
                     };
-                    with(fate, others)?;
+                    if let Some(other) = others.row().beyond(after.row(row_after)) {
+                        return self.missing(to, &[self.views.local(fate), self.views.local(other)]);
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// Whether bystanders that stay, all of whom may be there with another shared state, may also be there together with those that they are together with now.
+    fn stay(
+        &self,
+        group: &Group,
+        bystanders: Row<'_>,
+        to: Shared,
+        after: &Group,
+        shown: &mut Shown,
+        ticker: &mut Ticker,
+    ) -> Result<(), Flaw> {
+        let shown = shown.entry(to).or_default();
+        ticker.ticks(1 + shown.len() as u32 / 4)?;
+        if shown.iter().any(|all| bystanders.beyond(all.row()).is_none()) {
+            return Ok(());
+        }
+        let mut last = None;
+        for b in bystanders.iter() {
+            let (row, row_after) = (group.row_of(b), after.row_of(b));
+            // Neighbours often have the same rows.
+            if last.replace((row, row_after)) == Some((row, row_after)) {
+                continue;
+            }
+            let (Some(row), Some(row_after)) = (row, row_after) else {
+                return self.missing(to, &[self.views.local(b)]);
+            };
+            ticker.ticks(1 + bystanders.size() / 8)?;
+            if let Some(other) = group.row(row).common_beyond(bystanders, after.row(row_after)) {
+                return self.missing(to, &[self.views.local(b), self.views.local(other)]);
+            }
+        }
+        if shown.len() < MOST_SHOWN {
+            shown.push(bystanders.by_word().collect());
+        }
+        Ok(())
+    }
+
     /// What becomes of a bystander, in states that may be there with those that arrive: in halves if none of them holds all of it.
-    fn fates(&self, step: &Step, b: Local, paired: &Bits) -> Result<Vec<Local>, Flaw> {
+    fn fates(&self, step: &Step, b: Local, paired: Row<'_>) -> Result<Vec<Local>, Flaw> {
         const MOST: usize = 1 << 12;
         let mut fates = Vec::new();
         match step.others {
@@ -331,12 +319,12 @@ impl<'a> Closed<'a> {
         }
         let (mut todo, mut found): (Vec<Local>, Vec<Local>) =
             (fates.into_iter().flatten().collect(), Vec::new());
-        let known = |l: Local| self.numbers.get(&l).is_some_and(|&n| paired.contains(n));
+        let known = |l: Local| self.views.number(l).is_some_and(|n| paired.contains(n));
         let round = |fate: Local| {
             if known(fate) && self.vectors.allow_move(b, fate) {
                 return Some(fate);
             }
-            let among = paired.iter().map(|n| self.locals[n as usize]);
+            let among = paired.iter().map(|n| self.views.local(n));
             self.least(among.filter(|&m| self.vectors.allow_move(b, m)), fate)
         };
         while let Some(fate) = todo.pop() {
@@ -354,14 +342,14 @@ impl<'a> Closed<'a> {
         if self.model.is_exact() {
             return self.built(bad.shared, &wanted).is_some();
         }
-        let mut meeting = self.groups.iter().filter(|(s, _)| self.model.meets_shared(**s, bad.shared));
+        let mut meeting = self.groups().filter(|(s, _)| self.model.meets_shared(*s, bad.shared));
         meeting.any(|(_, group)| self.builds(group, &wanted, &mut Vec::new()))
     }
 
     fn builds(&self, group: &Group, wanted: &[Local], chosen: &mut Vec<u32>) -> bool {
         let Some((&first, rest)) = wanted.split_first() else { return true };
-        group.all.iter().any(|a| {
-            if !self.model.meets_local(self.locals[a as usize], first)
+        group.all().iter().any(|a| {
+            if !self.model.meets_local(self.views.local(a), first)
                 || !chosen.iter().all(|&c| group.pair(c, a))
             {
                 return false;

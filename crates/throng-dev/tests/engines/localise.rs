@@ -13,6 +13,7 @@ use throng_lang::source::Source;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, LocalProof, Unknown, Verdict};
+use throng_model::views::{Block, Views};
 
 /// `routines` functions between lock and unlock that branch on and assign 24 shared variables which nothing else depends on.
 fn driver(routines: usize) -> String {
@@ -216,7 +217,9 @@ fn what_is_not_about_the_localised_model_is_refused() {
     assert!(matches!(
         refused(&|parts| {
             let Certificate::Views(views) = &mut parts[0].proof else { panic!("views") };
-            Arc::make_mut(views).blocks[0].shared = start;
+            let mut blocks: Vec<Block> = views.blocks().collect();
+            blocks[0].shared = start;
+            *views = Arc::new(Views::of_blocks(blocks));
         }),
         Flaw::Malformed(_)
     ));

@@ -33,7 +33,8 @@ use super::thread_states::{canonical, expanded, without};
 use super::{Algorithm, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
-use throng_model::verdict::{Certificate, Trace, Unknown, Verdict, Views};
+use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
+use throng_model::views::Views;
 use throng_model::{Bag, Config, Local, Model, Shared};
 
 /// A thread state: a shared state and the local state of a thread.

@@ -35,6 +35,8 @@ pub(in crate::engine) mod exact;
 mod flow;
 pub(in crate::engine) mod lp;
 
+use std::cell::LazyCell;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use self::flow::PATIENCE;
@@ -72,7 +74,8 @@ impl Algorithm for Equations {
                 return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
             }
         };
-        let system = System::new(problem, &facts);
+        // Where views rule out everything bad, no steps have to be listed.
+        let system = LazyCell::new(|| System::new(problem, &facts));
         statistics.configurations = facts.views().len() as u64;
         let mut verdicts = Vec::new();
         for (i, target) in problem.targets.iter().enumerate() {
@@ -147,7 +150,7 @@ fn prove(
     problem: &Problem,
     target: &Target,
     facts: &Facts,
-    system: &System,
+    system: &dyn Deref<Target = System>,
     limits: &Limits,
 ) -> Result<Option<Certificate>, Unknown> {
     for bad in &target.configs {

@@ -3,6 +3,8 @@
 //! First views (pair views if they could be computed, else views of single threads), then linear invariants over the steps that the views leave possible.
 //! What they rule out need not be looked at, and both are evidence ([`throng_model::verdict::Relative`]).
 
+mod pairs;
+
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread;
 
@@ -14,24 +16,24 @@ use super::views::triples::Triples;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::singles::Singles;
-use throng_model::verdict::{Unknown, Vector, Views};
+use throng_model::verdict::{Unknown, Vector};
+use throng_model::views::Views;
 use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
 /// Invariants of a problem. Targets play no part in them.
 pub struct Facts {
     model: Arc<dyn Model>,
     built_of: Built,
-    views: OnceLock<Arc<Views>>,
     /// The steps that are possible, once they are asked for.
     steps: OnceLock<Vec<Step>>,
-    /// For each shared state, the local states that may occur with it.
-    singles: FxHashMap<Shared, Vec<Local>>,
+    /// For each shared state, the local states that may occur with it, once they are asked for.
+    singles: OnceLock<FxHashMap<Shared, Vec<Local>>>,
     linear: Mutex<Arc<Vec<Linear>>>,
 }
 
 enum Built {
-    Pairs(Box<Closure>),
-    Singles(Singles),
+    Pairs(Arc<Views>),
+    Singles(Singles, OnceLock<Arc<Views>>),
 }
 
 /// The local states that fit a thread that is looked for, and how many such threads are.
@@ -54,43 +56,48 @@ const WORK_FOR_PAIRS: u64 = 1 << 24;
 impl Facts {
     /// From views of two threads.
     pub fn of_pairs(problem: &Problem, closure: Closure) -> Facts {
-        let singles = closure.shared().map(|s| (s, closure.at(s))).collect();
-        Facts::new(problem, Built::Pairs(Box::new(closure)), singles)
+        Facts::new(problem, Built::Pairs(Arc::new(closure.into_views())))
     }
 
     /// From views of one thread.
     pub fn of_singles(problem: &Problem, limits: &Limits) -> Result<Facts, Unknown> {
         let found = Singles::of(&*problem.model, &problem.initial, usize::MAX, limits)??;
-        let singles = found.shared().map(|s| (s, found.at(s).collect())).collect();
-        Ok(Facts::new(problem, Built::Singles(found), singles))
+        Ok(Facts::new(problem, Built::Singles(found, OnceLock::new())))
     }
 
-    fn new(problem: &Problem, built_of: Built, singles: FxHashMap<Shared, Vec<Local>>) -> Facts {
+    fn new(problem: &Problem, built_of: Built) -> Facts {
         let (model, linear) = (problem.model.clone(), Mutex::default());
-        Facts { model, built_of, views: OnceLock::new(), steps: OnceLock::new(), singles, linear }
+        Facts { model, built_of, steps: OnceLock::new(), singles: OnceLock::new(), linear }
     }
 
     /// The views, as evidence.
     pub fn views(&self) -> &Arc<Views> {
-        self.views.get_or_init(|| {
-            Arc::new(match &self.built_of {
-                Built::Pairs(closure) => closure.views(),
-                Built::Singles(singles) => singles.views(),
-            })
-        })
+        match &self.built_of {
+            Built::Pairs(views) => views,
+            Built::Singles(singles, views) => views.get_or_init(|| Arc::new(singles.views())),
+        }
     }
 
     /// The steps that are possible.
     pub fn steps(&self) -> &[Step] {
         self.steps.get_or_init(|| match &self.built_of {
-            Built::Pairs(closure) => closure.steps(),
-            Built::Singles(singles) => singles.steps().cloned().collect(),
+            Built::Pairs(views) => pairs::steps(&*self.model, views),
+            Built::Singles(singles, _) => singles.steps().cloned().collect(),
         })
     }
 
     /// The shared states that may occur, with the local states that may occur there.
     pub fn singles(&self) -> impl Iterator<Item = (Shared, &[Local])> {
-        self.singles.iter().map(|(&s, ls)| (s, &ls[..]))
+        self.local_states().iter().map(|(&s, ls)| (s, &ls[..]))
+    }
+
+    fn local_states(&self) -> &FxHashMap<Shared, Vec<Local>> {
+        self.singles.get_or_init(|| match &self.built_of {
+            Built::Pairs(views) => {
+                views.groups().map(|(s, group)| (s, views.singles(group).collect())).collect()
+            }
+            Built::Singles(singles, _) => singles.shared().map(|s| (s, singles.at(s).collect())).collect(),
+        })
     }
 
     /// The vectors known so far.
@@ -101,8 +108,8 @@ impl Facts {
     /// Whether nothing reachable covers a concrete configuration of `config`.
     pub fn rules_out(&self, config: &Config) -> bool {
         let by_views = match &self.built_of {
-            Built::Pairs(closure) => closure.excludes(config),
-            Built::Singles(singles) => singles.excludes(&*self.model, config),
+            Built::Pairs(views) => pairs::exclude(&*self.model, views, config),
+            Built::Singles(singles, _) => singles.excludes(&*self.model, config),
         };
         by_views || self.linear().iter().any(|linear| self.excludes(linear, config))
     }
@@ -127,7 +134,7 @@ impl Facts {
     /// What becomes of bystanders that do not stay: (before, after).
     pub fn fates(&self, step: &Step) -> impl Iterator<Item = (Local, Local)> {
         let mut found = Vec::new();
-        let standing_by = self.singles.get(&step.from).map_or(&[][..], Vec::as_slice);
+        let standing_by = self.local_states().get(&step.from).map_or(&[][..], Vec::as_slice);
         match step.others {
             Bystanders::Stay => {}
             Bystanders::WakeOne => {
@@ -152,7 +159,7 @@ impl Facts {
             let threads = config.threads.entries().iter().map(|&(l, n)| (vec![l], n)).collect();
             return vec![(config.shared, threads)];
         }
-        let meeting = self.singles.iter().filter(|(s, _)| model.meets_shared(**s, config.shared));
+        let meeting = self.local_states().iter().filter(|(s, _)| model.meets_shared(**s, config.shared));
         let mut found: Vec<_> = meeting
             .map(|(&s, there)| {
                 let fitting = |l| there.iter().copied().filter(|&m| model.meets_local(m, l)).collect();

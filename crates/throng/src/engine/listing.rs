@@ -117,11 +117,6 @@ impl<W: Copy + Eq + Hash> Ids<W> {
         (id, id == next)
     }
 
-    /// The id of `value`, if it has been met.
-    pub fn id(&self, value: W) -> Option<u32> {
-        self.ids.get(&value).copied()
-    }
-
     /// All values, by their ids.
     pub fn values(&self) -> &[W] {
         &self.values

@@ -2,7 +2,8 @@
 
 use super::plural;
 use crate::outcome::Outcome;
-use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict, Views};
+use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict};
+use throng_model::views::Views;
 
 /// A certificate explained.
 pub struct Explained {

@@ -18,8 +18,9 @@ use crate::engine::listing::Listing;
 use crate::engine::{Progress, Watch};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
-use throng_model::verdict::{Unknown, Views};
-use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
+use throng_model::verdict::Unknown;
+use throng_model::views::{Builder, Views};
+use throng_model::{Bag, Bystanders, Local, Model, Step};
 
 /// Dense number of a shared or of a local state.
 type Id = u32;
@@ -173,85 +174,18 @@ impl Closure {
         (self.reached.len() as u64, self.listing.locals.values().len() as u64)
     }
 
-    /// The steps that are possible.
-    pub fn steps(&self) -> Vec<Step> {
-        let (model, mut listed, mut steps) = (&self.listing.model, Vec::new(), Vec::new());
+    /// All views. What was found is taken apart meanwhile, so that it is not there twice.
+    pub fn into_views(mut self) -> Views {
+        let mut builder = Builder::new(self.listing.locals.values().iter().copied());
         for &s in &self.reached {
-            // Everything was listed before, completely.
-            Incomplete::irrelevant(model.post_shared(self.s(s), &mut listed));
-            let all = self.groups[s as usize].together.all();
-            each(&all).for_each(|a| Incomplete::irrelevant(model.post(self.s(s), self.l(a), &mut listed)));
-            let taken = |step: &Step| {
-                let taken = step.take.entries().iter();
-                taken.map(|&(l, n)| Some((self.listing.locals.id(l)?, n > 1))).collect::<Option<Vec<_>>>()
-            };
-            steps.extend(
-                listed.drain(..).filter(|step| taken(step).is_some_and(|taken| self.can_meet(s, &taken))),
-            );
-        }
-        steps
-    }
-
-    /// The shared states that may occur.
-    pub fn shared(&self) -> impl Iterator<Item = Shared> {
-        self.reached.iter().map(|&s| self.s(s))
-    }
-
-    /// Who may be there with a shared state.
-    pub fn at(&self, s: Shared) -> Vec<Local> {
-        let known = self.listing.shared.id(s).and_then(|s| self.groups.get(s as usize));
-        known.map_or_else(Vec::new, |group| each(&group.together.all()).map(|a| self.l(a)).collect())
-    }
-
-    /// All views.
-    pub fn views(&self) -> Views {
-        let mut reached: Vec<Id> = self.reached.iter().copied().collect();
-        reached.sort_unstable_by_key(|&s| self.s(s));
-        Views::of_rows(reached.into_iter().map(|s| {
-            let together = &self.groups[s as usize].together;
-            let mut all: Vec<(Local, Id)> = each(&together.all()).map(|a| (self.l(a), a)).collect();
-            all.sort_unstable();
-            let mut alike: FxHashMap<Set, Vec<Local>> = FxHashMap::default();
-            for &(l, a) in &all {
-                alike.entry(together.row(a)).or_default().push(l);
+            let together = std::mem::take(&mut self.groups[s as usize]).together;
+            for (a, row) in together.rows() {
+                let row = builder.row(row);
+                builder.member(a, row);
             }
-            let sorted = |row: &Set| -> Vec<Local> {
-                // Of a large row it is cheaper to ask for each that is there than to sort.
-                if row.len() * 64 > all.len() {
-                    return all.iter().filter(|e| contains(row, e.1)).map(|e| e.0).collect();
-                }
-                let mut locals: Vec<Local> = each(row).map(|a| self.l(a)).collect();
-                locals.sort_unstable();
-                locals
-            };
-            (self.s(s), alike.into_iter().map(|(row, of)| (of, sorted(&row))).collect())
-        }))
-    }
-
-    /// Whether the views rule out every configuration that covers `bad`.
-    pub fn excludes(&self, bad: &Config) -> bool {
-        let wanted: Vec<Local> =
-            bad.threads.entries().iter().flat_map(|&(l, n)| (0..n.min(2)).map(move |_| l)).collect();
-        let mut meeting =
-            self.reached.iter().filter(|&&s| self.listing.model.meets_shared(self.s(s), bad.shared));
-        !meeting.any(|&s| self.fits(s, &wanted, &self.groups[s as usize].together.all()))
-    }
-
-    /// Whether threads for all of `wanted` can be found among `candidates` that may be there together.
-    fn fits(&self, s: Id, wanted: &[Local], candidates: &Set) -> bool {
-        let Some((&first, rest)) = wanted.split_first() else { return true };
-        let fits = |a: Id| {
-            self.listing.model.meets_local(self.l(a), first)
-                && self.fits(s, rest, &and(candidates, &self.groups[s as usize].together.row(a)))
-        };
-        if self.listing.model.is_exact() {
-            return self.listing.locals.id(first).is_some_and(|a| contains(candidates, a) && fits(a));
+            builder.finish(self.listing.shared.value(s));
         }
-        each(candidates).any(fits)
-    }
-
-    fn s(&self, id: Id) -> Shared {
-        self.listing.shared.value(id)
+        builder.build()
     }
 
     fn l(&self, id: Id) -> Local {

@@ -115,6 +115,12 @@ impl Block {
         (self.here & (bit(row) - 1)).count_ones() as usize
     }
 
+    /// The words of a row, by its rank; none is 0.
+    fn row(&self, rank: usize) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+        let words = self.words.iter().skip(rank).step_by(self.height());
+        self.columns.iter().copied().zip(words.copied()).filter(|e| e.1 != 0)
+    }
+
     fn touch(&mut self, rows: u64) {
         self.waiting |= rows;
         self.changed |= rows;
@@ -201,9 +207,15 @@ impl Relation {
     /// Those that may be there with `a`.
     pub fn row(&self, a: u32) -> Set {
         let Some(block) = self.block(a) else { return Set::new() };
-        let (rank, height) = (block.rank(a), block.height());
-        let words = block.words.iter().skip(rank).step_by(height);
-        block.columns.iter().copied().zip(words.copied()).filter(|e| e.1 != 0).collect()
+        block.row(block.rank(a)).collect()
+    }
+
+    /// Every row, in order.
+    pub fn rows(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = (u32, u64)> + Clone + '_)> + '_ {
+        let rows = |block: &Block| members(block.here).enumerate();
+        self.blocks
+            .iter()
+            .flat_map(move |block| rows(block).map(|(rank, row)| (block.place * 64 + row, block.row(rank))))
     }
 
     /// All that may be there with one of `some`, and these.

@@ -121,9 +121,7 @@ fn several(model: &dyn Model, products: &Products, names: &mut Names) -> Vec<Mem
 fn locals(certificate: &Certificate) -> BTreeSet<Local> {
     match certificate {
         Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
-        Certificate::Views(views) => {
-            views.blocks.iter().flat_map(|b| b.left.iter().chain(b.right.iter().flatten())).copied().collect()
-        }
+        Certificate::Views(views) => views.locals().collect(),
         plain => {
             configs(plain).flat_map(|c| c.threads.entries().iter().map(|e| e.0).collect::<Vec<_>>()).collect()
         }
