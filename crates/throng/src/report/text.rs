@@ -161,11 +161,11 @@ fn question(report: &Outcome, options: Options) -> String {
         rows.push(("flow", format!("{programs}, {cuts} where steps do not hang together")));
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
-    let thrown_away = match report.thrown_away() {
-        Duration::ZERO => String::new(),
-        time => format!("; {} by engines that decided nothing", duration(time)),
-    };
-    rows.push(("time", times.join(", ") + &thrown_away));
+    rows.push(("time", times.join(", ")));
+    let unused = report.thrown_away();
+    if options.verbose && !unused.is_zero() {
+        rows.push(("unused", format!("{} by engines that decided nothing", duration(unused))));
+    }
     if !report.assumptions.is_empty() {
         rows.insert(3, ("assumes", report.assumptions.join("; ")));
     }
