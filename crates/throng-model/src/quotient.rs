@@ -20,13 +20,21 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::table::{Names, Table};
 use super::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Persist, Place, Predecessors,
     SetStates, Shared, Step, Traits, Transfers,
 };
+
+/// What a step does: from, to, takes, puts.
+type Whole = (Shared, Shared, Bag, Bag);
+
+/// The places of the steps that one is made of.
+type Places = SmallVec<[u32; 4]>;
 
 /// By the place of a step, the places of others that become the same when local states are merged.
 type Alike = HashMap<u32, Vec<u32>>;
@@ -59,21 +67,48 @@ impl QuotientMap {
         Config::new(config.shared, self.merge(&config.threads))
     }
 
-    /// Steps between merged local states, each once, with the place of the first step that becomes it; and the places of the others.
-    fn merge_steps(&self, listed: &[Step]) -> (Vec<(u32, Step)>, Alike) {
-        let mut found: HashMap<(Shared, Shared, Bag, Bag), u32> = HashMap::default();
-        let (mut merged, mut alike) = (Vec::new(), Alike::default());
+    /// Steps between merged local states.
+    pub fn merge_steps(&self, listed: &[Step]) -> Merged {
+        if self.merged.is_empty() {
+            return Merged::default();
+        }
+        let mut found: IndexMap<Whole, u32, FxBuildHasher> = IndexMap::default();
+        let mut alike = Alike::default();
         for (i, step) in (0..).zip(listed) {
             let (take, mut put) = (self.merge(&step.take), self.merge(&step.put));
             put.add_all(&self.merge(&step.spawn));
-            let first = *found.entry((step.from, step.to, take.clone(), put.clone())).or_insert(i);
-            if first == i {
-                merged.push((i, Step { take, put, spawn: Bag::new(), ..step.clone() }));
-            } else {
+            let first = *found.entry((step.from, step.to, take, put)).or_insert(i);
+            if first != i {
                 alike.entry(first).or_default().push(i);
             }
         }
-        (merged, alike)
+        let step = |((from, to, take, put), i): (Whole, u32)| {
+            (i, Step { from, to, take, put, spawn: Bag::new(), ..listed[i as usize].clone() })
+        };
+        Merged { steps: Some(found.into_iter().map(step).collect()), alike }
+    }
+}
+
+/// Steps between merged local states, each once.
+#[derive(Default)]
+pub struct Merged {
+    /// With the place of the first step that becomes it. None: nothing is merged, and they are not copied, because there may be many.
+    steps: Option<Vec<(u32, Step)>>,
+    alike: Alike,
+}
+
+impl Merged {
+    /// From where to where each step leads.
+    pub fn passages(&self, listed: &[Step]) -> Vec<(Shared, Shared)> {
+        numbered(&self.steps, listed).into_iter().map(|(_, step)| (step.from, step.to)).collect()
+    }
+}
+
+/// The merged steps, or all of them, with their places.
+fn numbered<'a>(merged: &'a Option<Vec<(u32, Step)>>, listed: &'a [Step]) -> Vec<(u32, &'a Step)> {
+    match merged {
+        None => (0..).zip(listed).collect(),
+        Some(steps) => steps.iter().map(|(i, step)| (*i, step)).collect(),
     }
 }
 
@@ -82,7 +117,7 @@ pub struct QuotientModel {
     original: Arc<dyn Model>,
     table: Table,
     /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
-    paths: Vec<Vec<u32>>,
+    paths: Vec<Places>,
     /// The others.
     alike: Alike,
 }
@@ -90,9 +125,13 @@ pub struct QuotientModel {
 /// More steps than this are not built: skipping states is meant to make models smaller.
 const MOST_STEPS: usize = 1 << 23;
 
+/// The steps from each skipped state, with their places.
+type From<'a> = HashMap<Shared, SmallVec<[(u32, &'a Step); 1]>>;
+
 /// A step made of several.
+#[derive(Clone)]
 struct Path {
-    steps: Vec<u32>,
+    steps: Places,
     to: Shared,
     take: Bag,
     put: Bag,
@@ -102,7 +141,7 @@ impl Path {
     fn one((place, step): (u32, &Step)) -> Result<Path, String> {
         let mut put = step.put.clone();
         put.add_all(&step.spawn);
-        Path { steps: vec![place], to: step.to, take: step.take.clone(), put }.countable()
+        Path { steps: smallvec![place], to: step.to, take: step.take.clone(), put }.countable()
     }
 
     /// Threads beyond what can be counted are cut off: such a path would not do what its steps do.
@@ -111,21 +150,18 @@ impl Path {
         if counts { Ok(self) } else { Err("a path takes or puts too many threads to count".into()) }
     }
 
-    /// First this, then `later`.
-    fn then(&self, later: &Path) -> Result<Path, String> {
-        let mut take = self.take.clone();
-        take.add_all(&without(&later.take, &self.put));
-        let mut put = later.put.clone();
-        put.add_all(&without(&self.put, &later.take));
-        Path { steps: [&self.steps[..], &later.steps].concat(), to: later.to, take, put }.countable()
+    /// First this, then a step.
+    fn then(mut self, (place, step): (u32, &Step)) -> Result<Path, String> {
+        for &(l, n) in step.take.entries() {
+            let missing = self.put.remove(l, n);
+            self.take.insert(l, missing);
+        }
+        self.put.add_all(&step.put);
+        self.put.add_all(&step.spawn);
+        self.steps.push(place);
+        self.to = step.to;
+        self.countable()
     }
-}
-
-/// What of `a` is not in `b`.
-fn without(a: &Bag, b: &Bag) -> Bag {
-    let mut rest = a.clone();
-    b.entries().iter().for_each(|&(l, n)| _ = rest.remove(l, n));
-    rest
 }
 
 impl QuotientModel {
@@ -133,49 +169,66 @@ impl QuotientModel {
     ///
     /// The caller guarantees that no initial and no target configuration has a skipped state.
     pub fn new(model: Arc<dyn Model>, map: &QuotientMap) -> Result<QuotientModel, String> {
+        let merged = map.merge_steps(model.listed().unwrap_or_default());
+        QuotientModel::of_merged(model, merged, &map.skipped)
+    }
+
+    /// The same if local states are merged already.
+    pub fn of_merged(
+        model: Arc<dyn Model>,
+        merged: Merged,
+        skipped: &[Shared],
+    ) -> Result<QuotientModel, String> {
         let Some(listed) = model.listed() else { return Err("the model does not list its steps".into()) };
         if listed.iter().any(|s| s.others != Bystanders::Stay) {
             return Err("a step moves bystanders".into());
         }
-        let skipped: HashSet<Shared> = map.skipped.iter().copied().collect();
-        let (merged, alike) = match map.merged.is_empty() {
-            true => (Vec::new(), Alike::default()),
-            false => map.merge_steps(listed),
-        };
-        // Copied only if they are changed: there may be many.
-        let numbered: Vec<(u32, &Step)> = match map.merged.is_empty() {
-            true => (0..).zip(listed).collect(),
-            false => merged.iter().map(|(i, step)| (*i, step)).collect(),
-        };
+        let skipped: HashSet<Shared> = skipped.iter().copied().collect();
+        let Merged { steps, alike } = merged;
+        let numbered = numbered(&steps, listed);
         let numbered = || numbered.iter().copied();
-        let mut from: HashMap<Shared, Vec<(u32, &Step)>> = HashMap::default();
+        let mut from = From::default();
         for (i, step) in numbered().filter(|(_, s)| skipped.contains(&s.from)) {
             from.entry(step.from).or_default().push((i, step));
         }
-        let tails = tails(&from, &skipped)?;
-        let mut built: HashSet<(Shared, Shared, Bag, Bag)> = HashSet::default();
+        let leads_on = leads_on(&from, &skipped)?;
+        let ends = |s: Shared| leads_on.get(&s) == Some(&false);
+        from.values_mut().for_each(|steps| steps.retain(|(_, step)| !ends(step.to)));
+        let mut built: HashSet<Whole> = HashSet::default();
         let (mut table, mut paths) = (Table::new(Names::Numbers(0), Names::Numbers(0)), Vec::new());
+        let (mut open, mut total) = (Vec::new(), 0);
         for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
-            let first = Path::one((i, step))?;
-            let whole: Vec<Path> = match tails.get(&step.to) {
-                Some(tails) => tails.iter().map(|tail| first.then(tail)).collect::<Result<_, _>>()?,
-                None => vec![first],
-            };
-            for Path { steps, to, take, put } in whole {
+            open.push(Path::one((i, step))?);
+            while let Some(path) = open.pop() {
+                match leads_on.get(&path.to) {
+                    // Every path that is begun is part of a whole one, so those are all that has to be limited.
+                    None => total += path.steps.len(),
+                    Some(false) => continue,
+                    Some(true) => {
+                        let (&first, others) = from[&path.to].split_first().expect("it leads on");
+                        for &next in others.iter().rev() {
+                            open.push(path.clone().then(next)?);
+                        }
+                        open.push(path.then(first)?);
+                        continue;
+                    }
+                }
+                if total > MOST_STEPS {
+                    return Err("there are too many paths".into());
+                }
+                let Path { steps, to, take, put } = path;
                 let idle = step.from == to && take == put;
                 if idle || !built.insert((step.from, to, take.clone(), put.clone())) {
                     continue;
                 }
-                if paths.len() == MOST_STEPS {
-                    return Err("there are too many paths".into());
-                }
                 let spawn = Bag::new();
                 let whole = Step { to, take, put, spawn, ..step.clone() };
-                table.add(whole, Vec::new(), Place::default());
+                // Where it is written, the original says.
+                table.add_at(whole, Vec::new(), 0, 0..0);
                 paths.push(steps);
             }
         }
-        Ok(QuotientModel { original: model, table, paths, alike })
+        Ok(QuotientModel { original: model.clone(), table, paths, alike })
     }
 
     /// The steps of the original model that `step` stands for, one after the other; of those that are alike, the first.
@@ -194,50 +247,30 @@ impl QuotientModel {
     }
 }
 
-/// For every skipped state, the paths from it to states that are not skipped.
-fn tails(
-    from: &HashMap<Shared, Vec<(u32, &Step)>>,
-    skipped: &HashSet<Shared>,
-) -> Result<HashMap<Shared, Vec<Path>>, String> {
-    let mut tails: HashMap<Shared, Vec<Path>> = HashMap::default();
+/// For every skipped state, whether steps lead on from it to a state that is not skipped.
+fn leads_on(from: &From, skipped: &HashSet<Shared>) -> Result<HashMap<Shared, bool>, String> {
+    let mut leads: HashMap<Shared, bool> = HashMap::default();
     let mut begun: HashSet<Shared> = HashSet::default();
-    let mut total = 0;
     let mut stack: Vec<Shared> = skipped.iter().copied().collect();
     while let Some(&m) = stack.last() {
-        if tails.contains_key(&m) {
+        if leads.contains_key(&m) {
             stack.pop();
             continue;
         }
-        let steps = from.get(&m).map_or(&[][..], Vec::as_slice);
-        let open = |s: &&(u32, &Step)| skipped.contains(&s.1.to) && !tails.contains_key(&s.1.to);
+        let next = || from.get(&m).into_iter().flatten().map(|(_, step)| step.to);
+        let open = |s: &Shared| skipped.contains(s) && !leads.contains_key(s);
         if begun.insert(m) {
-            stack.extend(steps.iter().filter(open).map(|s| s.1.to));
+            stack.extend(next().filter(open));
             continue;
         }
-        if steps.iter().any(|s| open(&s)) {
+        if next().any(|s| open(&s)) {
             return Err("a cycle of steps stays within the skipped states".into());
         }
-        let (mut of_m, mut counted) = (Vec::<Path>::new(), 0);
-        for &step in steps {
-            let first = Path::one(step)?;
-            match tails.get(&step.1.to) {
-                Some(later) => {
-                    for tail in later {
-                        of_m.push(first.then(tail)?);
-                    }
-                }
-                None => of_m.push(first),
-            }
-            total += of_m[counted..].iter().map(|path| path.steps.len()).sum::<usize>();
-            counted = of_m.len();
-            if total > MOST_STEPS {
-                return Err("there are too many paths".into());
-            }
-        }
-        tails.insert(m, of_m);
+        let on = next().any(|s| leads.get(&s).is_none_or(|&on| on));
+        leads.insert(m, on);
         stack.pop();
     }
-    Ok(tails)
+    Ok(leads)
 }
 
 impl Model for QuotientModel {
@@ -386,6 +419,14 @@ mod tests {
         ];
         let quotient = QuotientModel::new(model(&steps), &skip(&[5, 6, 7])).unwrap();
         assert_eq!(quotient.table.steps().len(), 2, "only over 8, which is not skipped");
+    }
+
+    #[test]
+    fn too_many_paths_are_refused() {
+        // Two ways from each state to the next: 2⁴⁰ paths.
+        let ways: Vec<_> = (0..40).flat_map(|s| [(s, 1, s + 1, 1), (s, 2, s + 1, 2)]).collect();
+        let skipped: Vec<u64> = (1..40).collect();
+        assert!(QuotientModel::new(model(&ways), &skip(&skipped)).is_err_and(|why| why.contains("paths")));
     }
 
     #[test]

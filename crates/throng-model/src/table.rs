@@ -264,8 +264,9 @@ impl Table {
 
     fn triples(&self, list: &[(Shared, Local, u32)], s: Shared, l: Local, out: &mut Vec<Step>) {
         let from = list.partition_point(|e| (e.0, e.1) < (s, l));
-        let found = list[from..].iter().take_while(|e| (e.0, e.1) == (s, l));
-        out.extend(found.map(|e| self.steps[e.2 as usize].clone()));
+        // Counted first, so that there is room for all at once: a hub has thousands.
+        let count = list[from..].iter().take_while(|e| (e.0, e.1) == (s, l)).count();
+        out.extend(list[from..from + count].iter().map(|e| self.steps[e.2 as usize].clone()));
     }
 }
 

@@ -139,6 +139,8 @@ pub struct Attempt {
     pub engine: &'static str,
     /// How its last share ended, as text.
     pub outcome: String,
+    /// How many targets it decided, or found a run with fewer threads for. If none, its work was thrown away, apart from facts that others used.
+    pub decided: u64,
     /// Seconds that all its shares took.
     pub seconds: f64,
     /// What it did in the share that got furthest.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::Answer;
 use crate::report::{json, sarif, text};
-use crate::switches::{MOST_MOMENTS, fewest_switches};
+use crate::switches::{MOST_LOOKS, fewest_switches};
 use serde::Serialize;
 use throng_check::rules;
 use throng_lang::load::Format;
@@ -108,6 +108,12 @@ impl Outcome {
         if names.is_empty() { self.engine.to_string() } else { names.join(", ") }
     }
 
+    /// How long those of a portfolio's engines took that decided nothing, facts that others used included. With several jobs they overlap.
+    pub fn thrown_away(&self) -> Duration {
+        let idle = self.answer.attempts.iter().filter(|attempt| attempt.decided == 0);
+        Duration::from_secs_f64(idle.map(|attempt| attempt.seconds.max(0.0)).sum())
+    }
+
     /// The run into the first target that can be reached. Its states may stand for sets of states; [`Outcome::shown`] has values.
     pub fn trace(&self) -> Option<&Trace> {
         self.answer.verdicts.iter().find_map(|v| match v {
@@ -131,7 +137,7 @@ impl Outcome {
     pub fn shown(&self) -> &Answer {
         self.shown.get_or_init(|| {
             let mut answer = self.answer.clone();
-            let mut left = MOST_MOMENTS;
+            let mut left = MOST_LOOKS;
             for (target, verdict) in self.problem.targets.iter().zip(&mut answer.verdicts) {
                 if let Verdict::Unsafe(trace) = verdict
                     && let Some(readable) = readable(&self.problem, target, trace, &mut left)

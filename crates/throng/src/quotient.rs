@@ -8,16 +8,18 @@
 
 mod equivalent;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use self::equivalent::equivalent;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
-use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
+use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Shared, Step, semantics};
 
 /// The quotient of a problem, and how verdicts are lifted back.
 pub struct Quotient {
@@ -49,16 +51,13 @@ impl Quotient {
         let equivalent = equivalent(listed, &named, &starts);
         let keep = starts.into_iter().chain(bad().map(|c| c.shared)).collect();
         let mut map = QuotientMap { skipped: Vec::new(), merged: equivalent.merged };
-        let quotient = |map: &QuotientMap| QuotientModel::new(problem.model.clone(), map).ok();
         // Fewer steps are left between merged states, so more shared states are worth skipping.
-        map.skipped = match map.merged.is_empty() {
-            true => choose(listed, &keep),
-            false => choose((&quotient(&map)? as &dyn Model).listed()?, &keep),
-        };
+        let merged = map.merge_steps(listed);
+        map.skipped = choose(&merged.passages(listed), &keep);
         if map.skipped.is_empty() && map.merged.is_empty() {
             return None;
         }
-        let model = Arc::new(quotient(&map)?);
+        let model = Arc::new(QuotientModel::of_merged(problem.model.clone(), merged, &map.skipped).ok()?);
         let initial = problem.initial.iter().map(|family| family.merged(&map)).collect();
         Some(Quotient {
             problem: Problem { model: model.clone(), initial, ..problem.clone() },
@@ -170,45 +169,96 @@ impl Run<'_> {
     }
 }
 
-/// How many steps lead from one state to another, and how many steps the longest of them is made of.
-type Neighbours = BTreeMap<Shared, (u64, u32)>;
+/// How steps lead from shared state to shared state while states are skipped one after another. States are numbered in their order.
+#[derive(Default)]
+struct Passages {
+    /// How many steps lead from one state to another, and how many steps the longest of them is made of.
+    between: FxHashMap<(usize, usize), (u64, u32)>,
+    states: Vec<State>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    /// Where steps come from, each once. Those that are skipped by now are among them.
+    before: SmallVec<[usize; 2]>,
+    /// Where steps lead, likewise.
+    after: SmallVec<[usize; 2]>,
+    /// How many of each are not skipped.
+    ins: u64,
+    outs: u64,
+    skipped: bool,
+    waits: bool,
+}
+
+impl Passages {
+    /// Adds `n` ways from `a` to `b`, of up to so many steps.
+    fn add(&mut self, a: usize, b: usize, n: u64, length: u32) {
+        let between = self.between.entry((a, b)).or_insert_with(|| {
+            self.states[a].after.push(b);
+            self.states[a].outs += 1;
+            self.states[b].before.push(a);
+            self.states[b].ins += 1;
+            (0, 0)
+        });
+        *between = (between.0.saturating_add(n), between.1.max(length));
+    }
+
+    /// The neighbours in `list` that are not skipped, with the ways to them.
+    fn around(
+        &self,
+        list: &[usize],
+        ways: impl Fn(usize) -> (usize, usize),
+    ) -> SmallVec<[(usize, u64, u32); 2]> {
+        let there = list.iter().filter(|&&s| !self.states[s].skipped);
+        there.map(|&s| (s, self.between[&ways(s)])).map(|(s, (n, length))| (s, n, length)).collect()
+    }
+
+    /// Skips a state if that does not make more steps or very long ones; the states around it.
+    fn skip(&mut self, m: usize) -> Option<SmallVec<[usize; 4]>> {
+        let state = &self.states[m];
+        // First by the number of neighbours, which is known: a hub comes up again and again.
+        if grows(state.ins, state.outs) || self.between.contains_key(&(m, m)) {
+            return None;
+        }
+        let (ins, outs) = (self.around(&state.before, |a| (a, m)), self.around(&state.after, |b| (m, b)));
+        let count = |side: &[(usize, u64, u32)]| side.iter().map(|e| e.1).sum::<u64>();
+        let length = |side: &[(usize, u64, u32)]| side.iter().map(|e| e.2).max().unwrap_or(0);
+        if grows(count(&ins), count(&outs)) || length(&ins) + length(&outs) > LONGEST {
+            return None;
+        }
+        self.states[m] = State { skipped: true, ..State::default() };
+        ins.iter().for_each(|&(a, ..)| self.states[a].outs -= 1);
+        outs.iter().for_each(|&(b, ..)| self.states[b].ins -= 1);
+        for &(a, n, first) in &ins {
+            for &(b, k, second) in &outs {
+                self.add(a, b, n.saturating_mul(k), first + second);
+            }
+        }
+        Some(ins.iter().chain(&outs).map(|e| e.0).collect())
+    }
+}
 
 /// The shared states to pass through.
-fn choose(steps: &[Step], keep: &HashSet<Shared>) -> Vec<Shared> {
-    let mut out: FxHashMap<Shared, Neighbours> = FxHashMap::default();
-    let mut into: FxHashMap<Shared, Neighbours> = FxHashMap::default();
-    let mut open: BTreeSet<Shared> = BTreeSet::new();
-    for step in steps {
-        out.entry(step.from).or_default().entry(step.to).or_insert((0, 1)).0 += 1;
-        into.entry(step.to).or_default().entry(step.from).or_insert((0, 1)).0 += 1;
-        open.extend([step.from, step.to]);
+fn choose(steps: &[(Shared, Shared)], keep: &HashSet<Shared>) -> Vec<Shared> {
+    let mut names: Vec<Shared> = steps.iter().flat_map(|&(from, to)| [from, to]).collect();
+    names.sort_unstable();
+    names.dedup();
+    let number: FxHashMap<Shared, usize> = names.iter().copied().zip(0..).collect();
+    let mut passages = Passages { states: vec![State::default(); names.len()], ..Passages::default() };
+    for (from, to) in steps {
+        passages.add(number[from], number[to], 1, 1);
     }
-    open.retain(|s| !keep.contains(s));
+    let is_open = |m: &usize| !keep.contains(&names[*m]);
+    let mut open: BinaryHeap<Reverse<usize>> = (0..names.len()).filter(is_open).map(Reverse).collect();
+    open.iter().for_each(|m| passages.states[m.0].waits = true);
     let mut skipped = Vec::new();
-    while let Some(m) = open.pop_first() {
-        let none = Neighbours::new();
-        let (ins, outs) = (into.get(&m).unwrap_or(&none), out.get(&m).unwrap_or(&none));
-        // First by the number of neighbours, which is known: a hub comes up again and again.
-        if grows(ins.len() as u64, outs.len() as u64) || ins.contains_key(&m) {
-            continue;
-        }
-        let count = |side: &Neighbours| side.values().map(|e| e.0).sum::<u64>();
-        let length = |side: &Neighbours| side.values().map(|e| e.1).max().unwrap_or(0);
-        if grows(count(ins), count(outs)) || length(ins) + length(outs) > LONGEST {
-            continue;
-        }
-        let (ins, outs) = (into.remove(&m).unwrap_or_default(), out.remove(&m).unwrap_or_default());
-        skipped.push(m);
-        let around = ins.keys().chain(outs.keys()).copied().filter(|s| !keep.contains(s));
-        open.extend(around);
-        ins.keys().for_each(|a| _ = out.entry(*a).or_default().remove(&m));
-        outs.keys().for_each(|b| _ = into.entry(*b).or_default().remove(&m));
-        for (&a, &(n, first)) in &ins {
-            for (&b, &(k, second)) in &outs {
-                for side in [out.entry(a).or_default().entry(b), into.entry(b).or_default().entry(a)] {
-                    let between = side.or_insert((0, 0));
-                    *between = (between.0.saturating_add(n.saturating_mul(k)), between.1.max(first + second));
-                }
+    while let Some(Reverse(m)) = open.pop() {
+        passages.states[m].waits = false;
+        let Some(around) = passages.skip(m) else { continue };
+        skipped.push(names[m]);
+        for s in around.into_iter().filter(is_open) {
+            if !std::mem::replace(&mut passages.states[s].waits, true) {
+                open.push(Reverse(s));
             }
         }
     }
@@ -218,4 +268,26 @@ fn choose(steps: &[Step], keep: &HashSet<Shared>) -> Vec<Shared> {
 /// Whether passing through a state with so many steps in and out would make more steps.
 fn grows(ins: u64, outs: u64) -> bool {
     ins.saturating_mul(outs) > ins.saturating_add(outs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_skipped_unless_that_makes_more_steps() {
+        let skipped = |steps: &[(u64, u64)], keep: &[u64]| -> Vec<u64> {
+            let steps: Vec<(Shared, Shared)> = steps.iter().map(|&(a, b)| (Shared(a), Shared(b))).collect();
+            let keep = keep.iter().map(|&s| Shared(s)).collect();
+            choose(&steps, &keep).into_iter().map(|s| s.0).collect()
+        };
+        assert_eq!(skipped(&[(0, 1), (1, 2), (2, 0)], &[0]), [1, 2]);
+        // Two ways in and three out would be six.
+        let hub = [(0, 5), (1, 5), (5, 0), (5, 1), (5, 2), (2, 0), (2, 1)];
+        assert_eq!(skipped(&hub, &[0, 1, 2]), [0; 0]);
+        // The same where the ways are parallel.
+        assert_eq!(skipped(&[(0, 5), (0, 5), (5, 1), (5, 1), (5, 1)], &[0, 1]), [0; 0]);
+        // What leads to itself stays.
+        assert_eq!(skipped(&[(0, 3), (3, 5), (5, 0), (5, 4), (4, 4)], &[0]), [3, 5]);
+    }
 }

@@ -15,8 +15,8 @@ use throng_model::thread_names::{Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bystanders, Config, Edge, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// Moments that a search looks at before it gives up, over all runs of an answer.
-pub(crate) const MOST_MOMENTS: usize = 20_000;
+/// Threads that a search looks at, in every moment those that may move, before it gives up, over all runs of an answer.
+pub(crate) const MOST_LOOKS: usize = 80_000;
 
 /// What one thread does: statements in order, each with the thread that it creates.
 type Script = Vec<(Edge, Option<ThreadId>)>;
@@ -27,7 +27,7 @@ fn turns(actors: &[usize]) -> usize {
 }
 
 /// The run with the fewest switches among those in which each thread executes the same statements; `None` if that is this one, or
-/// if the search took more than `left` moments, which it uses up.
+/// if the search had to look at more than `left` threads, which it uses up.
 pub(crate) fn fewest_switches(
     problem: &Problem,
     target: &Target,
@@ -124,8 +124,7 @@ impl Search<'_> {
                 }
                 continue;
             }
-            *left = left.checked_sub(1)?;
-            for (step, moment) in self.next(&nodes[at].moment) {
+            for (step, moment) in self.next(&nodes[at].moment, left)? {
                 let before = &nodes[at];
                 let switched = before.moment.last.is_some_and(|last| Some(last) != moment.last);
                 let switches = before.switches + usize::from(switched);
@@ -147,15 +146,31 @@ impl Search<'_> {
         (0..self.scripts.len()).filter(|&t| Some(t) != moment.last && open(t)).count()
     }
 
-    /// What each thread's next statement can lead to.
-    fn next(&self, now: &Moment) -> Vec<(Step, Moment)> {
+    /// What a thread has still to do.
+    fn rest(&self, now: &Moment, t: usize) -> &[(Edge, Option<ThreadId>)] {
+        &self.scripts[t][now.done[t] as usize..]
+    }
+
+    /// Whether another thread, which comes before this one, can take its place: what follows if this one moves also follows, with the two
+    /// exchanged, if that one does. Only of the thread that moved last it matters which one it is.
+    fn has_twin(&self, now: &Moment, t: usize) -> bool {
+        let same = |u: usize| now.places[u] == now.places[t] && self.rest(now, u) == self.rest(now, t);
+        now.last != Some(t) && (0..t).any(|u| now.last != Some(u) && same(u))
+    }
+
+    /// What each thread's next statement can lead to; `None` if no more threads may be looked at.
+    fn next(&self, now: &Moment, left: &mut usize) -> Option<Vec<(Step, Moment)>> {
         let model = &*self.problem.model;
         let config = now.config();
         let mut found = Vec::new();
-        for (t, script) in self.scripts.iter().enumerate() {
-            let (Some(&(edge, child)), Some(l)) = (script.get(now.done[t] as usize), now.places[t]) else {
+        for t in 0..self.scripts.len() {
+            let (Some(&(edge, child)), Some(l)) = (self.rest(now, t).first(), now.places[t]) else {
                 continue;
             };
+            if self.has_twin(now, t) {
+                continue;
+            }
+            *left = left.checked_sub(1)?;
             let mut steps = Vec::new();
             Incomplete::irrelevant(model.post(now.shared, l, &mut steps));
             for step in steps.into_iter().filter(|s| s.edge == edge && s.from == now.shared) {
@@ -173,7 +188,7 @@ impl Search<'_> {
                 }
             }
         }
-        found
+        Some(found)
     }
 
     /// After the thread itself has moved, and the new one is there; `None` if the step creates another number of threads than it did.
@@ -236,5 +251,43 @@ fn woken(model: &dyn Model, t: usize, step: Step, after: Moment, found: &mut Vec
         let mut after = after.clone();
         after.places[other] = Some(to);
         found.push((step.clone(), after));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_lang::tts;
+    use throng_model::Bag;
+    use throng_model::problem::Bound;
+
+    #[test]
+    fn threads_that_do_the_same_are_looked_at_once() {
+        let system = tts::read("1 3\n0 0 -> 0 1\n0 1 -> 0 2\n").0.expect("it is right");
+        let (shared, locals) = (system.table.shared().clone(), system.table.locals().clone());
+        let target = tts::parse_target("0|2,2,2,2,2,2,2,2", &shared, &locals).expect("it is right");
+        let start = Config::new(Shared(0), [(Local(0), 8)].into_iter().collect());
+        let (mut now, mut steps) = (start.clone(), Vec::new());
+        for (l, next) in [(0, 1), (1, 2)] {
+            for _ in 0..8 {
+                let step = system.table.steps()[l as usize].clone();
+                now.threads = now.threads.minus(&Bag::one(Local(l))).expect("one is there");
+                now.threads.insert(Local(next), 1);
+                steps.push(Taken { step, after: now.clone() });
+            }
+        }
+        let problem = Problem {
+            initial: vec![tts::parse_config("0/0", &shared, &locals).expect("it is right")],
+            initial_text: "0/0".into(),
+            targets: vec![target.clone()],
+            bound: Bound::Any,
+            model: system.table.clone(),
+        };
+        // One thread after another. In each of 16 moments that is the thread that moved last, or one of those that wait.
+        let mut left = 32;
+        let better =
+            fewest_switches(&problem, &target, &Trace { start, steps }, &mut left).expect("it is short");
+        let (_, actors, _) = scripts(&problem, &better).expect("threads have names");
+        assert_eq!(turns(&actors), 7);
     }
 }

@@ -292,6 +292,10 @@ fn the_table_of_an_unknown_adds_up() {
         seconds > 0.8 * searching && seconds < 1.1 * searching,
         "{seconds} of {searching}: {attempts:#?}"
     );
+    // Nothing was decided, so all of it was in vain.
+    assert!(attempts.iter().all(|a| a["decided"] == 0), "{attempts:#?}");
+    let thrown_away = document["statistics"]["thrown_away"].as_f64().expect("a number");
+    assert!((thrown_away - seconds).abs() < 1e-6, "{thrown_away} of {seconds}");
     for name in ["explicit", "karp-miller", "views", "views (triples)"] {
         let found = attempts.iter().find(|a| a["engine"] == name).expect("it took part");
         assert!(found["statistics"]["configurations"].as_u64() > Some(100), "{found:#}");

@@ -6,10 +6,10 @@
 //! (there is never more than one inside). That makes reference 2.12 a property of states, and engines need not know about it.
 
 use std::any::Any;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::encoding::StateCodec;
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
@@ -45,7 +45,14 @@ pub struct Jit {
     /// A statement with more cases than are listed, if one was met.
     pub(super) gave_up: OnceLock<String>,
     pub(super) patience: Patience,
+    fates: Mutex<Fates>,
 }
+
+/// What becomes of bystanders in passive statements, by all of the step that they can see: where it is, what it read, what it left.
+type Fates = FxHashMap<(Edge, u64, Shared, Option<Local>, Local), Vec<Option<Local>>>;
+
+/// So many are kept; then they are found anew. Checking a set of configurations asks for the same ones again and again.
+const MOST_FATES: usize = 1 << 16;
 
 /// What can never be observed again (see [`live`]).
 #[derive(Debug)]
@@ -133,6 +140,7 @@ impl Jit {
             blocking: OnceLock::new(),
             gave_up: OnceLock::new(),
             patience: Patience::default(),
+            fates: Mutex::default(),
         }
     }
 
@@ -180,6 +188,10 @@ impl Jit {
             };
             self.gave_up.get_or_init(|| format!("line {}: `{}` {why}", info.line, cut(&info.text)));
         }
+    }
+
+    fn fates(&self) -> MutexGuard<'_, Fates> {
+        self.fates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether everything was listed so far. Once a statement or a target had too many cases, no list counts as complete.
@@ -519,10 +531,15 @@ impl Transfers for Jit {
             out.push(Some(l));
             return Ok(());
         };
+        let key = (step.edge, step.choice, step.to, step.put.entries().first().map(|e| e.0), l);
+        if let Some(known) = self.fates().get(&key) {
+            out.extend_from_slice(known);
+            return self.complete();
+        }
         let mut env = self.active_env(step, others);
         env.other = view.iter().map(|&slot| slots[slot]).collect();
         env.other_new.resize(others.assigns.len(), FREE);
-        let mut found = Vec::new();
+        let (mut found, mut fates) = (Vec::new(), Vec::new());
         self.note(solve_other(others, env, Direction::Forward, &self.patience, &mut found), point);
         for env in found {
             let mut after = slots.clone();
@@ -533,11 +550,18 @@ impl Transfers for Jit {
                 }
             }
             let fate = Some(Local(self.local.encode(point, &after)));
-            if !out.contains(&fate) {
-                out.push(fate);
+            if !fates.contains(&fate) {
+                fates.push(fate);
             }
         }
-        self.complete()
+        out.extend_from_slice(&fates);
+        self.complete()?;
+        let mut known = self.fates();
+        if known.len() >= MOST_FATES {
+            known.clear();
+        }
+        known.insert(key, fates);
+        Ok(())
     }
 
     fn woken(&self, l: Local) -> Option<Local> {

@@ -6,8 +6,8 @@
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
-//! the others. With one job the two sides take turns and everything is deterministic; with more they run at the same time. A target that one
-//! engine has decided is not asked of the next.
+//! the others. All take turns at first; with one job that goes on and everything is deterministic, with more the two sides run at the same time once
+//! the first rounds have decided too little. A target that one engine has decided is not asked of the next.
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.
 
@@ -45,13 +45,14 @@ impl Default for Auto {
     }
 }
 
-/// Ticks of the first round.
-const FIRST_SHARE: u64 = 1 << 18;
+/// Ticks of the first round: a bug that is found at once does not wait for a proof attempt that fails.
+const FIRST_SHARE: u64 = 1 << 14;
 
-/// The same if all take turns: a bug that is found at once does not wait for a proof attempt that fails.
-const FIRST_TURN: u64 = 1 << 14;
+/// Triple views, which seldom decide anything and look at many steps before their first tick, wait for this one.
+const FIRST_SHARE_OF_TRIPLES: u64 = 1 << 16;
 
-/// Rounds with larger shares are late: what is found soon has been found.
+/// Rounds with larger shares are late: what is found soon has been found. Only these are for two threads: most inputs are decided before, and what
+/// the second thread does until then would be thrown away.
 const LAST_EARLY_SHARE: u64 = 1 << 18;
 
 /// Weights are counted in this part of a share.
@@ -60,7 +61,7 @@ const SHARE: u64 = 4;
 /// Pair views either prove soon or not at all, and resume where they stopped: how much they get at once. With a bound `explicit` proves, too, and shares are equal.
 const WEIGHT_OF_PAIRS: u64 = 16 * SHARE;
 
-/// The same in early rounds if all take turns.
+/// The same in early rounds.
 const TURNS_OF_PAIRS: u64 = 4 * SHARE;
 
 /// The same for `reachability`, if it is asked for what only it can answer.
@@ -103,10 +104,11 @@ impl Algorithm for Auto {
         let provers = registry::provers(problem, &facts);
         let refuters = registry::refuters(&settings, problem.bound, &facts);
         let reachability = Reachability::default();
-        let mut prove = participants(&provers);
-        let mut refute = participants(&refuters);
+        let mut prove = participants(&provers, true);
+        let mut refute = participants(&refuters, false);
         if problem.bound == Bound::Any {
-            prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
+            prove[0].weight = TURNS_OF_PAIRS;
+            prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
         }
@@ -114,19 +116,20 @@ impl Algorithm for Auto {
             // What asks about single markings is mostly decided by it, and soon.
             let first = problem.targets.iter().any(|t| t.formula.is_some());
             let weight = if first { WEIGHT_OF_REACHABILITY } else { SHARE };
-            refute.insert(usize::from(!first), Participant::new(&reachability, weight));
+            refute.insert(usize::from(!first), Participant::new(&reachability, false, weight));
         }
-        if self.jobs < 2 {
-            let mut turns = Vec::new();
-            for i in 0..prove.len().max(refute.len()) {
-                turns.extend(refute.get(i).into_iter().chain(prove.get(i)).copied());
-            }
-            portfolio.rounds(&turns, FIRST_TURN);
-        } else {
+        let mut turns = Vec::new();
+        for i in 0..prove.len().max(refute.len()) {
+            turns.extend(refute.get(i).into_iter().chain(prove.get(i)).copied());
+        }
+        let late = LAST_EARLY_SHARE * GROWTH;
+        portfolio.rounds(&mut turns, FIRST_SHARE, (self.jobs > 1).then_some(late));
+        if self.jobs > 1 && !portfolio.is_decided() {
+            let (mut prove, mut refute): (Vec<_>, Vec<_>) = turns.into_iter().partition(|p| p.proves);
             thread::scope(|scope| {
                 // Engines hardly recurse, so the default stack size is enough.
-                scope.spawn(|| portfolio.rounds(&prove, FIRST_SHARE));
-                portfolio.rounds(&refute, FIRST_SHARE);
+                scope.spawn(|| portfolio.rounds(&mut prove, late, None));
+                portfolio.rounds(&mut refute, late, None);
             });
         }
         portfolio.answer()
@@ -137,6 +140,10 @@ impl Algorithm for Auto {
 #[derive(Clone, Copy)]
 struct Participant<'a> {
     engine: &'a dyn Algorithm,
+    /// Its side.
+    proves: bool,
+    /// The smallest share with which it takes part.
+    first: u64,
     /// In early rounds.
     weight: u64,
     /// In late rounds.
@@ -146,19 +153,22 @@ struct Participant<'a> {
 }
 
 impl<'a> Participant<'a> {
-    fn new(engine: &'a dyn Algorithm, weight: u64) -> Participant<'a> {
-        Participant { engine, weight, late: weight, had: 0 }
+    fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
+        Participant { engine, proves, first: 0, weight, late: weight, had: 0 }
     }
 }
 
-fn participants(engines: &[Box<dyn Algorithm + Send>]) -> Vec<Participant<'_>> {
-    engines.iter().map(|engine| Participant::new(&**engine, SHARE)).collect()
+fn participants(engines: &[Box<dyn Algorithm + Send>], proves: bool) -> Vec<Participant<'_>> {
+    engines.iter().map(|engine| Participant::new(&**engine, proves, SHARE)).collect()
 }
 
 /// What is known so far, shared by all engines.
 struct Portfolio<'a> {
     problem: &'a Problem,
     auto: &'a Auto,
+    /// For all that is done here.
+    whole: Limits,
+    /// For engines and checks: these are stopped once everything is decided.
     limits: Limits,
     watch: &'a dyn Watch,
     /// The quotient of the problem, for engines that need not report every step of the shortest run.
@@ -197,6 +207,7 @@ impl State {
             return self.attempts.push(share);
         };
         known.outcome = share.outcome;
+        known.decided += share.decided;
         known.seconds += share.seconds;
         let complete = known.statistics.complete_up_to.max(share.statistics.complete_up_to);
         if share.statistics.configurations >= known.statistics.configurations {
@@ -230,24 +241,28 @@ impl<'a> Portfolio<'a> {
             checking: Duration::ZERO,
         };
         let quotient = Quotient::of(problem);
-        let (limits, given) = (limits.part(), AtomicU64::new(0));
-        Portfolio { problem, auto, limits, watch, quotient, given, state: Mutex::new(state) }
+        let (whole, limits, given) = (limits.clone(), limits.part(), AtomicU64::new(0));
+        Portfolio { problem, auto, whole, limits, watch, quotient, given, state: Mutex::new(state) }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().expect("no engine panics while it holds the lock")
     }
 
-    /// Lets engines take turns, with growing shares, until everything is decided or none of them can make progress.
-    fn rounds(&self, participants: &[Participant], mut share: u64) {
-        let mut running = participants.to_vec();
-        while !running.is_empty() && !self.is_decided() && self.limits.check().is_ok() {
+    /// Lets engines take turns, with growing shares below `until`, until everything is decided or none of them can make progress. Those that cannot are removed.
+    fn rounds(&self, running: &mut Vec<Participant>, mut share: u64, until: Option<u64>) {
+        while until.is_none_or(|until| share < until)
+            && !running.is_empty()
+            && !self.is_decided()
+            && self.limits.check().is_ok()
+        {
             let last = running.len() == 1;
             running.retain_mut(|participant| {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
                 // Most engines start anew: the same again would find the same.
-                if work <= participant.had && !last && share < u64::MAX {
+                let waits = share < participant.first || work <= participant.had && share < u64::MAX;
+                if waits && !last {
                     return true;
                 }
                 participant.had = work;
@@ -299,7 +314,8 @@ impl<'a> Portfolio<'a> {
         // Looking for a better run is the work of another engine.
         let elsewhere = Duration::from_nanos(polishing.into_inner());
         let seconds = began.elapsed().saturating_sub(elsewhere).as_secs_f64();
-        let attempt = Attempt { engine: engine.name(), outcome, seconds, statistics: answer.statistics };
+        let attempt =
+            Attempt { engine: engine.name(), outcome, decided: 0, seconds, statistics: answer.statistics };
         self.state().record(attempt);
         again
     }
@@ -342,16 +358,30 @@ impl<'a> Portfolio<'a> {
             self.state().flaw.get_or_insert(flaw);
             return self.limits.stopper().stop();
         }
+        let mut new = Vec::new();
         for (i, verdict) in offers {
             if failing.iter().any(|(failing, _)| *failing == i) {
                 self.state().withdrawn.push(verdict.clone());
                 continue;
             }
-            let decided = self.polish(i, verdict, engine, polishing);
-            self.state().verdicts[i].get_or_insert(decided);
+            let fewest = engine == Engine::Explicit.name() && matches!(verdict, Verdict::Unsafe(_));
+            let decided = Decided { verdict: verdict.clone(), by: engine, fewest };
+            let known = &mut self.state().verdicts[i];
+            if known.is_none() {
+                *known = Some(decided);
+                new.push((i, verdict));
+            }
         }
+        // What others do from now on would be thrown away.
         if self.is_decided() {
             self.limits.stopper().stop();
+        }
+        for (i, verdict) in new {
+            if let Some(better) = self.polish(i, verdict, engine, polishing)
+                && let Some(decided) = &mut self.state().verdicts[i]
+            {
+                (decided.verdict, decided.fewest) = (better, true);
+            }
         }
     }
 
@@ -362,14 +392,10 @@ impl<'a> Portfolio<'a> {
         verdict: &Verdict,
         engine: &'static str,
         polishing: &AtomicU64,
-    ) -> Decided {
-        let decided = |verdict: &Verdict, fewest| Decided { verdict: verdict.clone(), by: engine, fewest };
-        let Verdict::Unsafe(trace) = verdict else { return decided(verdict, false) };
-        if engine == Engine::Explicit.name() {
-            return decided(verdict, true);
-        }
-        if self.problem.targets[target].formula.is_some() {
-            return decided(verdict, false);
+    ) -> Option<Verdict> {
+        let Verdict::Unsafe(trace) = verdict else { return None };
+        if engine == Engine::Explicit.name() || self.problem.targets[target].formula.is_some() {
+            return None;
         }
         let settings =
             Settings { max_threads: Some(trace.threads()), stop_at_first: true, ..self.auto.settings() };
@@ -379,29 +405,35 @@ impl<'a> Portfolio<'a> {
         let given = self.given.load(Ordering::Relaxed).saturating_mul(POLISH) / SLOWNESS_OF_EXPLICIT;
         let work = given.clamp(LEAST_POLISH, MOST_POLISH);
         let began = Instant::now();
-        let better = explicit.run(&problem, &self.limits.part().work(work), &super::Silent);
+        let better = explicit.run(&problem, &self.whole.part().work(work), &super::Silent);
         let (outcome, took) = ("looked for a run with fewer threads".to_string(), began.elapsed());
         polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
         // It was about one target only.
         let statistics = Statistics { complete_up_to: None, ..better.statistics };
-        let seconds = took.as_secs_f64();
-        self.state().record(Attempt { engine: Engine::Explicit.name(), outcome, seconds, statistics });
-        match better.verdicts.first() {
-            Some(better @ Verdict::Unsafe(_)) if check(&problem, &problem.targets[0], better).is_ok() => {
-                decided(better, true)
-            }
-            _ => decided(verdict, false),
-        }
+        let better = better.verdicts.into_iter().next().filter(|better| {
+            matches!(better, Verdict::Unsafe(_)) && check(&problem, &problem.targets[0], better).is_ok()
+        });
+        self.state().record(Attempt {
+            engine: Engine::Explicit.name(),
+            outcome,
+            decided: better.is_some().into(),
+            seconds: took.as_secs_f64(),
+            statistics,
+        });
+        better
     }
 
     fn answer(self) -> Answer {
-        let state = self.state.into_inner().expect("no engine panics while it holds the lock");
+        let mut state = self.state.into_inner().expect("no engine panics while it holds the lock");
         let why = state.why.unwrap_or_else(|| {
             let outcomes: Vec<String> =
                 state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
             Unknown::Inconclusive(outcomes.join("; "))
         });
         let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
+        for attempt in &mut state.attempts {
+            attempt.decided += by.iter().flatten().filter(|&&by| by == attempt.engine).count() as u64;
+        }
         let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
         let verdicts = state
             .verdicts
@@ -444,5 +476,51 @@ impl Watch for Listener<'_, '_> {
         if let Some(&target) = self.open.get(target) {
             self.portfolio.offer(&[(target, verdict)], self.engine, self.polishing);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Silent;
+    use throng_lang::tts;
+
+    /// A lock: 1 is inside. Two threads are never inside, and three reach 4 together only one after another.
+    const LOCK: &str = "2 5\n0 0 -> 1 1\n1 1 -> 0 2\n0 2 -> 0 3\n0 3 -> 0 4\n";
+
+    fn answer(jobs: usize) -> Answer {
+        let system = tts::read(LOCK).0.expect("it is right");
+        let (shared, locals) = (system.table.shared().clone(), system.table.locals().clone());
+        let target = |text: &str| tts::parse_target(text, &shared, &locals).expect("it is right");
+        let problem = Problem {
+            initial: vec![tts::parse_config("0/0", &shared, &locals).expect("it is right")],
+            initial_text: "0/0".into(),
+            targets: vec![target("1|1,1"), target("0|4,4,4")],
+            bound: Bound::Any,
+            model: system.table.clone(),
+        };
+        Auto { jobs, ..Auto::default() }.run(&problem, &Limits::none(), &Silent)
+    }
+
+    #[test]
+    fn a_second_thread_does_nothing_while_the_first_rounds_decide() {
+        let [one, two] = [1, 2].map(answer);
+        let did = |answer: &Answer| -> Vec<_> {
+            let each = answer.attempts.iter();
+            each.map(|a| (a.engine, a.outcome.clone(), a.decided, a.statistics.clone())).collect()
+        };
+        assert_eq!(did(&one), did(&two));
+        assert_eq!(one.by, two.by);
+        assert!(matches!(one.verdicts[..], [Verdict::Safe(_), Verdict::Unsafe(_)]), "{:?}", one.verdicts);
+    }
+
+    #[test]
+    fn an_engine_has_decided_what_was_decided_by_it() {
+        let answer = answer(1);
+        for attempt in &answer.attempts {
+            let by = answer.by.iter().filter(|by| **by == Some(attempt.engine)).count() as u64;
+            assert_eq!(attempt.decided, by, "{attempt:?}");
+        }
+        assert_eq!(answer.attempts.iter().map(|a| a.decided).sum::<u64>(), 2);
     }
 }

@@ -75,10 +75,10 @@ fn aliases(
             ([(m, 1)], true) => step.from == step.to && *next.get_or_insert(*m) == *m,
             _ => false,
         });
-        let everywhere = led[&l].iter().map(|step| step.from).collect::<FxHashSet<_>>().len() == shared;
+        let everywhere = || led[&l].iter().map(|step| step.from).collect::<FxHashSet<_>>().len() == shared;
         if let Some(next) = next
             && alone
-            && everywhere
+            && everywhere()
             && find(&mut goal, next) != l
         {
             alias.insert(l, next);

@@ -112,9 +112,11 @@ struct Numbers<'a> {
     seconds: f64,
     /// Seconds for each part of the run.
     phases: BTreeMap<&'static str, f64>,
-    /// Bytes in use at the end.
     /// How long checking the evidence took.
     checking: f64,
+    /// How long engines took that decided nothing.
+    thrown_away: f64,
+    /// Bytes in use at the end.
     memory: u64,
     /// Bytes in use at most.
     peak_memory: u64,
@@ -151,6 +153,7 @@ pub fn write(report: &Outcome) -> String {
             seconds: report.time.as_secs_f64(),
             phases: seconds(report.phases),
             checking: report.answer.checking.as_secs_f64(),
+            thrown_away: report.thrown_away().as_secs_f64(),
             memory: report.memory,
             peak_memory: report.peak_memory,
         },
@@ -170,7 +173,7 @@ fn at_most(report: &Outcome) -> Option<u32> {
 /// The document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
     let statistics = Statistics::default();
-    let attempt = Attempt { engine: "none", outcome: why.to_string(), seconds: 0.0, statistics };
+    let attempt = Attempt { engine: "none", outcome: why.to_string(), decided: 0, seconds: 0.0, statistics };
     to_text(&Document {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
@@ -192,6 +195,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
             seconds: 0.0,
             phases: seconds(Phases::default()),
             checking: 0.0,
+            thrown_away: 0.0,
             memory: 0,
             peak_memory: 0,
         },

@@ -162,6 +162,10 @@ fn question(report: &Outcome, options: Options) -> String {
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));
+    let unused = report.thrown_away();
+    if options.verbose && !unused.is_zero() {
+        rows.push(("unused", format!("{} by engines that decided nothing", duration(unused))));
+    }
     if !report.assumptions.is_empty() {
         rows.insert(3, ("assumes", report.assumptions.join("; ")));
     }

@@ -161,9 +161,9 @@ impl<V: Copy> Expr<V> {
             Expr::Any => Values::ANY,
             Expr::Var(v) => Values::of_variable(look(*v)),
             Expr::Not(e) => e.eval(look).not(),
-            Expr::And(es) => fold(es, look, and, Values::of_variable(ONE)),
-            Expr::Or(es) => fold(es, look, or, Values::of_variable(ZERO)),
-            Expr::Xor(es) => fold(es, look, xor, Values::of_variable(ZERO)),
+            Expr::And(es) => fold(es, look, and, ONE, Some(ZERO)),
+            Expr::Or(es) => fold(es, look, or, ZERO, Some(ONE)),
+            Expr::Xor(es) => fold(es, look, xor, ZERO, None),
             Expr::Conditional(cab) => {
                 let (c, a, b) = (cab[0].eval(look), cab[1].eval(look), cab[2].eval(look));
                 let pick = |c: u8, a: u8, b: u8| {
@@ -187,8 +187,22 @@ impl<V: Copy> Expr<V> {
     }
 }
 
-fn fold<V: Copy>(es: &[Expr<V>], look: &impl Fn(V) -> u8, op: fn(u8, u8) -> u8, unit: Values) -> Values {
-    es.iter().fold(unit, |sum, e| Values::both(sum, e.eval(look), op))
+/// From `unit` on; once only `decides` is possible, the rest does not matter.
+fn fold<V: Copy>(
+    es: &[Expr<V>],
+    look: &impl Fn(V) -> u8,
+    op: fn(u8, u8) -> u8,
+    unit: u8,
+    decides: Option<u8>,
+) -> Values {
+    let mut sum = Values::of_variable(unit);
+    for e in es {
+        sum = Values::both(sum, e.eval(look), op);
+        if Some(sum.can) == decides {
+            break;
+        }
+    }
+    sum
 }
 
 #[cfg(test)]
