@@ -6,15 +6,18 @@
 //!
 //! What the smaller model can reach says nothing about the program: this engine only proves.
 
+mod follow;
 mod places;
 mod variables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use self::follow::{Follow, Followed};
 use self::places::Places;
 use self::variables::{Dependences, Variables};
 use super::backward::Pruned;
+use super::explicit::Explicit;
 use super::facts::FactStore;
 use super::views::Pairs;
 use super::{Algorithm, Answer, Quiet, Statistics, Watch};
@@ -23,8 +26,11 @@ use throng_lang::bp::program::{Coded, program_of};
 use throng_model::limits::Limits;
 use throng_model::localisation::localise;
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Certificate, LocalProof, Unknown, Verdict};
+use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::{Config, Local};
+
+/// Ticks of the search for a run of a localised program, which is small as a rule.
+const SHORT: u64 = 1 << 13;
 
 /// The engine `localise`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,10 +61,7 @@ impl Algorithm for Localise {
         };
         let mut verdicts = Vec::new();
         for target in &problem.targets {
-            let verdict = match search.prove(target, &mut statistics) {
-                Ok(parts) => Verdict::Safe(Certificate::Localised(Arc::new(parts))),
-                Err(why) => Verdict::Unknown(why),
-            };
+            let verdict = search.decide(target, &mut statistics).unwrap_or_else(Verdict::Unknown);
             watch.found(verdicts.len(), &verdict);
             verdicts.push(verdict);
         }
@@ -75,9 +78,56 @@ struct Search<'a> {
     watch: &'a dyn Watch,
 }
 
+/// Some bad configurations, and what is kept to decide about them.
+struct Part {
+    target: Target,
+    /// The places of their threads, sorted.
+    points: Vec<u32>,
+    kept: Variables,
+}
+
+/// What one look at a part shows.
+enum Seen {
+    Proof(LocalProof),
+    Run(Trace),
+    /// With these variables more may be seen.
+    Less(Variables),
+}
+
+/// What the localised problem shows.
+enum Shown {
+    Proof(Certificate),
+    Run(Trace),
+    Nothing,
+}
+
 impl Search<'_> {
-    /// A proof for each bad configuration of the target.
-    fn prove(&self, target: &Target, statistics: &mut Statistics) -> Result<Vec<LocalProof>, Unknown> {
+    /// A proof for each bad configuration of the target, or a run to one.
+    fn decide(&self, target: &Target, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
+        let mut open: VecDeque<Part> = self.parts(target).into();
+        let mut proofs = Vec::new();
+        let mut stuck = None;
+        // One look at each in turn: a part that needs many variables does not keep a bug in another from being found.
+        while let Some(mut part) = open.pop_front() {
+            match self.look(&part, statistics) {
+                Ok(Seen::Proof(proof)) => proofs.push(proof),
+                Ok(Seen::Run(run)) => return Ok(Verdict::Unsafe(run)),
+                Ok(Seen::Less(kept)) => {
+                    part.kept = kept;
+                    open.push_back(part);
+                }
+                Err(why @ Unknown::Inconclusive(_)) => stuck = Some(why),
+                Err(why) => return Err(why),
+            }
+        }
+        match stuck {
+            None => Ok(Verdict::Safe(Certificate::Localised(Arc::new(proofs)))),
+            Some(why) => Err(why),
+        }
+    }
+
+    /// Bad configurations by what they are about, with the locks around it.
+    fn parts(&self, target: &Target) -> Vec<Part> {
         // A part is about all bad configurations at its places: those at one place are answered together, and those with several threads all of them.
         let single = target.configs.iter().all(|bad| bad.threads.size() < 2);
         let mut by_places: BTreeMap<Vec<u32>, (Variables, Vec<Config>)> = BTreeMap::new();
@@ -92,17 +142,14 @@ impl Search<'_> {
         for (kept, configs) in by_places.into_values() {
             groups.entry(kept).or_default().extend(configs);
         }
-        let mut parts = Vec::new();
-        for (mut kept, configs) in groups {
+        let part = |(mut kept, configs): (Variables, Vec<Config>)| {
             let mut points: Vec<u32> = configs.iter().flat_map(|c| self.places(c)).collect();
             points.sort_unstable();
             points.dedup();
-            let locks = self.dependences.locks(&kept, &points);
-            kept.extend(locks);
-            let target = Target::covering(target.name.clone(), configs);
-            parts.push(self.refine(&target, kept, &points, statistics)?);
-        }
-        Ok(parts)
+            kept.extend(self.dependences.locks(&kept, &points));
+            Part { target: Target::covering(target.name.clone(), configs), points, kept }
+        };
+        groups.into_iter().map(part).collect()
     }
 
     /// Where the threads of a configuration are.
@@ -114,34 +161,42 @@ impl Search<'_> {
         found
     }
 
-    /// A proof for some bad configurations, with as many variables as it takes.
-    fn refine(
-        &self,
-        target: &Target,
-        mut kept: Variables,
-        bad: &[u32],
-        statistics: &mut Statistics,
-    ) -> Result<LocalProof, Unknown> {
-        loop {
-            self.limits.check()?;
-            if self.dependences.is_too_wide(&kept) {
-                kept = self.more(&kept)?;
-                continue;
-            }
-            let places = Places {
-                dependences: &self.dependences,
-                states: self.states,
-                kept: &kept,
-                live: &self.live,
-                bad,
-            };
-            let map = places.localisation();
-            let (problem, _) = localise(self.problem, target, &map).map_err(Unknown::Inconclusive)?;
-            if let Some(proof) = self.proof(&problem, statistics)? {
+    /// A proof for some bad configurations, or a run to one, if what is kept suffices.
+    fn look(&self, part: &Part, statistics: &mut Statistics) -> Result<Seen, Unknown> {
+        let Part { target, points: bad, kept } = part;
+        self.limits.check()?;
+        if self.dependences.is_too_wide(kept) {
+            return self.more(kept).map(Seen::Less);
+        }
+        let places =
+            Places { dependences: &self.dependences, states: self.states, kept, live: &self.live, bad };
+        let map = places.localisation();
+        let (problem, smaller) = localise(self.problem, target, &map).map_err(Unknown::Inconclusive)?;
+        let lacks = match self.ask(&problem, statistics)? {
+            Shown::Proof(proof) => {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
-                return Ok(LocalProof { map, at, proof });
+                return Ok(Seen::Proof(LocalProof { map, at, proof }));
             }
-            kept = self.more(&kept)?;
+            Shown::Run(run) => {
+                let follow = Follow {
+                    problem: self.problem,
+                    target,
+                    states: self.states,
+                    dependences: &self.dependences,
+                    kept,
+                    smaller: &smaller,
+                    limits: self.limits,
+                };
+                match follow.along(&run)? {
+                    Followed::Run(run) => return Ok(Seen::Run(run)),
+                    Followed::Lacks(lacks) => lacks,
+                }
+            }
+            Shown::Nothing => Variables::new(),
+        };
+        match lacks.is_empty() {
+            true => self.more(kept).map(Seen::Less),
+            false => Ok(Seen::Less(kept.union(&lacks).copied().collect())),
         }
     }
 
@@ -155,24 +210,33 @@ impl Search<'_> {
         self.states.encode_local(point, &self.dependences.program.free_slots(point))
     }
 
-    /// Why the localised problem is safe, if it is and that is found.
-    fn proof(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Option<Certificate>, Unknown> {
+    /// Asks about the localised problem: pairs of threads prove, a short search looks for the shortest run, and backward search does both.
+    fn ask(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Shown, Unknown> {
         let store = Arc::new(FactStore::default());
-        let engines: [&dyn Algorithm; 2] = [&Pairs { store: store.clone() }, &Pruned { store }];
-        for engine in engines {
-            let answer = engine.run(problem, self.limits, &Quiet(self.watch));
+        let (short, limits) = (self.limits.part().work(SHORT), self.limits);
+        let explicit = Explicit { stop_at_first: true, ..Explicit::default() };
+        let engines: [(&dyn Algorithm, &Limits); 3] =
+            [(&Pairs { store: store.clone() }, limits), (&explicit, &short), (&Pruned { store }, limits)];
+        for (engine, limits) in engines {
+            let answer = engine.run(problem, limits, &Quiet(self.watch));
             statistics.configurations += answer.statistics.configurations;
             match answer.verdicts.into_iter().next() {
-                Some(Verdict::Safe(proof)) => return Ok(Some(proof)),
-                Some(Verdict::Unsafe(_)) => return Ok(None),
+                // Only what others can write down and check again is a part of a proof.
+                Some(Verdict::Safe(Certificate::Packed(_))) => {}
+                Some(Verdict::Safe(proof)) => return Ok(Shown::Proof(proof)),
+                Some(Verdict::Unsafe(run)) => return Ok(Shown::Run(run)),
                 Some(Verdict::Unknown(
                     why @ (Unknown::Work | Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
                 )) => {
-                    return Err(why);
+                    // Perhaps it was only the short search that came to its end.
+                    self.limits.check()?;
+                    if engine.name() != explicit.name() {
+                        return Err(why);
+                    }
                 }
                 Some(Verdict::Unknown(_)) | None => {}
             }
         }
-        Ok(None)
+        Ok(Shown::Nothing)
     }
 }
