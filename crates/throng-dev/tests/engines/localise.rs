@@ -63,7 +63,7 @@ fn problem(text: &str) -> Problem {
 }
 
 fn verdict(problem: &Problem) -> Verdict {
-    let answer = Localise.run(problem, &Limits::none().work(1 << 20), &Silent);
+    let answer = Localise::default().run(problem, &Limits::none().work(1 << 20), &Silent);
     answer.verdicts.into_iter().next().expect("one target")
 }
 

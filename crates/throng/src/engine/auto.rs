@@ -109,6 +109,9 @@ impl Algorithm for Auto {
             prove[0].weight = if self.jobs < 2 { TURNS_OF_PAIRS } else { WEIGHT_OF_PAIRS };
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
+            // It resumes, too, but what it needs many variables for it does not prove soon.
+            let localise = prove.iter_mut().find(|p| p.engine.name() == Engine::Localise.name());
+            localise.into_iter().for_each(|p| p.weight = TURNS_OF_PAIRS);
         }
         if Reachability::takes(problem) {
             // What asks about single markings is mostly decided by it, and soon.

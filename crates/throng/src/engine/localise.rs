@@ -11,7 +11,8 @@ mod places;
 mod variables;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::follow::{Follow, Followed};
 use self::places::Places;
@@ -23,18 +24,66 @@ use super::views::Pairs;
 use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_lang::bp::program::live::live_slots;
 use throng_lang::bp::program::{Coded, program_of};
-use throng_model::limits::Limits;
+use throng_model::limits::{Limits, Ticker};
 use throng_model::localisation::localise;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
-use throng_model::{Config, Local};
+use throng_model::{Config, Local, Model};
 
-/// Ticks of the search for a run of a localised program, which is small as a rule.
-const SHORT: u64 = 1 << 13;
+/// Ticks of the first search for a run of a localised program, which is small as a rule.
+const FIRST_SHARE: u64 = 1 << 12;
 
-/// The engine `localise`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Localise;
+/// How much more the next search gets.
+const GROWTH: u64 = 4;
+
+/// A tick of `explicit` takes as long as about so many of `backward`.
+const SLOWNESS_OF_EXPLICIT: u64 = 16;
+
+/// Building a localised program costs a tick for so many edges.
+const EDGES_PER_TICK: usize = 16;
+
+/// The engine `localise`. It goes on where it stopped if it is asked about the same target of the same model again.
+#[derive(Debug, Default)]
+pub struct Localise {
+    begun: Mutex<Vec<Begun>>,
+}
+
+/// How far a target has been decided.
+struct Begun {
+    model: Arc<dyn Model>,
+    target: Target,
+    progress: Progress,
+}
+
+/// Parts that are still open, and proofs of the others.
+#[derive(Default)]
+struct Progress {
+    open: VecDeque<Part>,
+    proofs: Vec<LocalProof>,
+    /// Why some part is given up.
+    stuck: Option<Unknown>,
+}
+
+impl fmt::Debug for Begun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Progress { open, proofs, .. } = &self.progress;
+        write!(f, "{}: {} parts open, {} proved", self.target.name, open.len(), proofs.len())
+    }
+}
+
+impl Localise {
+    fn begun(&self) -> MutexGuard<'_, Vec<Begun>> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known about a target, if it was begun.
+    fn resume(&self, problem: &Problem, target: &Target) -> Option<Progress> {
+        let mut begun = self.begun();
+        let same = |b: &Begun| Arc::ptr_eq(&b.model, &problem.model) && b.target == *target;
+        let at = begun.iter().position(same)?;
+        Some(begun.swap_remove(at).progress)
+    }
+}
 
 impl Algorithm for Localise {
     fn name(&self) -> &'static str {
@@ -61,8 +110,14 @@ impl Algorithm for Localise {
         };
         let mut verdicts = Vec::new();
         for target in &problem.targets {
-            let verdict = search.decide(target, &mut statistics).unwrap_or_else(Verdict::Unknown);
+            let fresh = || Progress { open: search.parts(target).into(), ..Progress::default() };
+            let mut progress = self.resume(problem, target).unwrap_or_else(fresh);
+            let verdict = search.decide(&mut progress, &mut statistics).unwrap_or_else(Verdict::Unknown);
             watch.found(verdicts.len(), &verdict);
+            if verdict == Verdict::Unknown(Unknown::Work) {
+                let (model, target) = (problem.model.clone(), target.clone());
+                self.begun().push(Begun { model, target, progress });
+            }
             verdicts.push(verdict);
         }
         Answer::new(verdicts, statistics)
@@ -103,25 +158,31 @@ enum Shown {
 
 impl Search<'_> {
     /// A proof for each bad configuration of the target, or a run to one.
-    fn decide(&self, target: &Target, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
-        let mut open: VecDeque<Part> = self.parts(target).into();
-        let mut proofs = Vec::new();
-        let mut stuck = None;
+    fn decide(&self, progress: &mut Progress, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
+        let mut ticker = Ticker::new(self.limits);
+        let cost = self.dependences.accesses.len() / EDGES_PER_TICK;
         // One look at each in turn: a part that needs many variables does not keep a bug in another from being found.
-        while let Some(mut part) = open.pop_front() {
-            match self.look(&part, statistics) {
-                Ok(Seen::Proof(proof)) => proofs.push(proof),
+        while let Some(part) = progress.open.front_mut() {
+            ticker.ticks(cost as u32)?;
+            match self.look(part, statistics) {
+                Ok(Seen::Proof(proof)) => {
+                    progress.proofs.push(proof);
+                    progress.open.pop_front();
+                }
                 Ok(Seen::Run(run)) => return Ok(Verdict::Unsafe(run)),
                 Ok(Seen::Less(kept)) => {
                     part.kept = kept;
-                    open.push_back(part);
+                    progress.open.rotate_left(1);
                 }
-                Err(why @ Unknown::Inconclusive(_)) => stuck = Some(why),
+                Err(why @ Unknown::Inconclusive(_)) => {
+                    progress.stuck = Some(why);
+                    progress.open.pop_front();
+                }
                 Err(why) => return Err(why),
             }
         }
-        match stuck {
-            None => Ok(Verdict::Safe(Certificate::Localised(Arc::new(proofs)))),
+        match progress.stuck.take() {
+            None => Ok(Verdict::Safe(Certificate::Localised(Arc::new(std::mem::take(&mut progress.proofs))))),
             Some(why) => Err(why),
         }
     }
@@ -210,33 +271,39 @@ impl Search<'_> {
         self.states.encode_local(point, &self.dependences.program.free_slots(point))
     }
 
-    /// Asks about the localised problem: pairs of threads prove, a short search looks for the shortest run, and backward search does both.
+    /// Asks about the localised problem: pairs of threads prove, a short search looks for the shortest run, and backward search does both; these two with growing shares.
     fn ask(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Shown, Unknown> {
         let store = Arc::new(FactStore::default());
-        let (short, limits) = (self.limits.part().work(SHORT), self.limits);
-        let explicit = Explicit { stop_at_first: true, ..Explicit::default() };
-        let engines: [(&dyn Algorithm, &Limits); 3] =
-            [(&Pairs { store: store.clone() }, limits), (&explicit, &short), (&Pruned { store }, limits)];
-        for (engine, limits) in engines {
+        let mut run = |engine: &dyn Algorithm, limits: &Limits| -> Result<Result<Shown, Unknown>, Unknown> {
             let answer = engine.run(problem, limits, &Quiet(self.watch));
             statistics.configurations += answer.statistics.configurations;
             match answer.verdicts.into_iter().next() {
-                // Only what others can write down and check again is a part of a proof.
-                Some(Verdict::Safe(Certificate::Packed(_))) => {}
-                Some(Verdict::Safe(proof)) => return Ok(Shown::Proof(proof)),
-                Some(Verdict::Unsafe(run)) => return Ok(Shown::Run(run)),
-                Some(Verdict::Unknown(
-                    why @ (Unknown::Work | Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
-                )) => {
-                    // Perhaps it was only the short search that came to its end.
-                    self.limits.check()?;
-                    if engine.name() != explicit.name() {
-                        return Err(why);
-                    }
+                // A set as a search stored it is no part of a proof.
+                Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
+                Some(Verdict::Safe(proof)) => Ok(Ok(Shown::Proof(proof))),
+                Some(Verdict::Unsafe(run)) => Ok(Ok(Shown::Run(run))),
+                Some(Verdict::Unknown(why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled))) => {
+                    Err(why)
                 }
-                Some(Verdict::Unknown(_)) | None => {}
+                // Its own share may be used up, or that of all.
+                Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
+            }
+        };
+        if let Ok(shown) = run(&Pairs { store: store.clone() }, self.limits)? {
+            return Ok(shown);
+        }
+        let explicit = Explicit { stop_at_first: true, ..Explicit::default() };
+        let mut share = FIRST_SHARE;
+        loop {
+            let limits = |ticks: u64| self.limits.part().work(ticks);
+            if let Ok(shown) = run(&explicit, &limits(share))? {
+                return Ok(shown);
+            }
+            match run(&Pruned { store: store.clone() }, &limits(share * SLOWNESS_OF_EXPLICIT))? {
+                Ok(shown) => return Ok(shown),
+                Err(Unknown::Work) => share *= GROWTH,
+                Err(_) => return Ok(Shown::Nothing),
             }
         }
-        Ok(Shown::Nothing)
     }
 }
