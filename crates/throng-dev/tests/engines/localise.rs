@@ -3,10 +3,13 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use throng::engine::backward::Backward;
+use throng::engine::explicit::Explicit;
 use throng::engine::localise::Localise;
 use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job};
 use throng_check::rules::{Flaw, check};
+use throng_dev::Rng;
 use throng_dev::harness::certificates::{judge, written};
 use throng_lang::load::{Format, Reading};
 use throng_lang::source::Source;
@@ -192,6 +195,90 @@ fn runs_in_which_threads_wait_for_each_other_are_followed() {
                   assert(!bad);
                 end";
     assert_eq!(run(&problem(text)).threads(), 2);
+}
+
+/// A few statements about a lock and a flag among others that mostly do not matter, but may block, wait, call or start threads.
+fn random_noise(rng: &mut Rng) -> String {
+    fn statements(rng: &mut Rng, depth: usize) -> String {
+        let (a, b) = (rng.index(3), rng.index(3));
+        let some = |rng: &mut Rng| {
+            (0..1 + rng.index(3)).map(|_| statements(rng, depth.saturating_sub(1))).collect::<String>()
+        };
+        let kinds = if depth == 0 { 10 } else { 14 };
+        match rng.index(kinds) {
+            0 => "lock := 1 constrain !lock; busy := 1; busy := 0; lock := 0;\n".into(),
+            1 => "lock := 1 constrain !lock; assert(!busy); lock := 0;\n".into(),
+            2 => "if !lock then lock := 1; busy := 1; skip; busy := 0; lock := 0; fi;\n".into(),
+            3 => format!("assume(n{a});\n"),
+            4 => format!("n{a} := *;\n"),
+            5 => format!("n{a} := n{b} ^ t;\n"),
+            6 => format!("t := n{a};\n"),
+            7 => format!("n{a} := !n{a} constrain !n{b};\n"),
+            8 => format!("t := help(n{a}, t);\n"),
+            9 => if rng.one_in(2) { "broadcast;\n" } else { "if * then wait; fi;\n" }.into(),
+            10 => format!("if n{a} & !t then\n{}else\n{}fi;\n", some(rng), some(rng)),
+            11 => format!("while n{a} do\n{}n{b} := *;\nod;\n", some(rng)),
+            12 => format!("if * then\n{}fi;\n", some(rng)),
+            _ => format!("atomic_begin; n{a} := t; n{b} := !t; atomic_end;\n{}", some(rng)),
+        }
+    }
+    let body: String = (0..3 + rng.index(5)).map(|_| statements(rng, 2)).collect();
+    let start = if rng.one_in(4) { "start_thread help(t, n0);\n" } else { "" };
+    format!(
+        "decl lock := 0, busy := 0, n0 := 0, n1 := 1, n2;
+         bool help(p, q) begin n1 := p; if q then return !p; fi; return n2; end
+         void main() begin decl t := 0;\n{start}{body}assert(!busy); end"
+    )
+}
+
+/// What is said with few variables is what is said with all of them, by search with counted threads and backward.
+#[test]
+fn random_programs_with_noise() {
+    let rounds = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    let (mut safe, mut hit, mut open) = (0, 0, 0);
+    for seed in 0..rounds {
+        let text = random_noise(&mut Rng::new(0x0f0110 ^ seed));
+        let problem = problem(&text);
+        let found = verdict(&problem);
+        check(&problem, &problem.targets[0], &found).unwrap_or_else(|flaw| panic!("{flaw}\n{text}"));
+        let others: [&dyn Algorithm; 2] = [&Explicit::default(), &Backward];
+        for other in others {
+            let answer = other.run(&problem, &Limits::none().work(1 << 15), &Silent);
+            let agrees = match (&answer.verdicts[0], &found) {
+                (Verdict::Safe(_), found) => !matches!(found, Verdict::Unsafe(_)),
+                (Verdict::Unsafe(_), found) => !matches!(found, Verdict::Safe(_)),
+                (Verdict::Unknown(_), _) => true,
+            };
+            assert!(agrees, "{}: {:?}, but {found:?}\n{text}", other.name(), answer.verdicts[0]);
+        }
+        match found {
+            Verdict::Safe(_) => safe += 1,
+            Verdict::Unsafe(_) => hit += 1,
+            Verdict::Unknown(_) => open += 1,
+        }
+    }
+    eprintln!("{safe} safe, {hit} unsafe, {open} unknown");
+    assert!(safe > rounds / 10 && hit > rounds / 10 && open <= rounds / 10, "{safe} {hit} {open}");
+}
+
+/// Shares of work add up: what one share has proved the next need not prove again.
+#[test]
+fn a_search_goes_on_where_it_stopped() {
+    let problem = problem(&groups(30));
+    let engine = Localise::default();
+    let mut shares = 0;
+    let found = loop {
+        shares += 1;
+        let answer = engine.run(&problem, &Limits::none().work(1 << 12), &Silent);
+        match answer.verdicts.into_iter().next().expect("one target") {
+            Verdict::Unknown(why) => assert_eq!(why, Unknown::Work),
+            found => break found,
+        }
+        assert!(shares < 1000, "each share is enough for some part");
+    };
+    assert!(shares > 2, "a single share is not enough: {shares}");
+    assert!(matches!(found, Verdict::Safe(_)), "{found:?}");
+    check(&problem, &problem.targets[0], &found).expect("evidence");
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! Localisation with refinement: proves a program safe with few of its variables.
+//! Localisation with refinement: decides about a program with few of its variables.
 //!
 //! Each bad configuration starts with the variables that it is about and the locks around them; everything else is left open, and places that then do the
-//! same are merged ([`throng_model::localisation`]). If pairs of threads, or backward search, show that the smaller model is safe, so is the program. If
-//! not, the variables are added on which those that are kept depend, until a proof is found or there are no more.
+//! same are merged ([`throng_model::localisation`]). If pairs of threads, or backward search, show that the smaller model is safe, so is the program.
 //!
-//! What the smaller model can reach says nothing about the program: this engine only proves.
+//! What the smaller model can reach says nothing about the program. But a run of it says where to look: it is followed in the program (`follow`), and either a run of the
+//! program is found, which the checker replays, or what stood in the way names the variables to add. If it names none, those are added on which the kept ones
+//! depend, until there is an answer or there are no more.
 
 mod follow;
 mod places;
@@ -282,9 +283,9 @@ impl Search<'_> {
                 Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
                 Some(Verdict::Safe(proof)) => Ok(Ok(Shown::Proof(proof))),
                 Some(Verdict::Unsafe(run)) => Ok(Ok(Shown::Run(run))),
-                Some(Verdict::Unknown(why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled))) => {
-                    Err(why)
-                }
+                Some(Verdict::Unknown(
+                    why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
+                )) => Err(why),
                 // Its own share may be used up, or that of all.
                 Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
             }

@@ -101,7 +101,8 @@ impl Follow<'_> {
     fn starts(&self, start: &Config) -> Vec<Config> {
         let mut found = Vec::new();
         for family in &self.problem.initial {
-            let image = Config::new(self.smaller.shared(family.shared), self.smaller.threads(&family.threads));
+            let image =
+                Config::new(self.smaller.shared(family.shared), self.smaller.threads(&family.threads));
             let Some(more) = start.threads.minus(&image.threads).filter(|_| image.shared == start.shared)
             else {
                 continue;
