@@ -199,7 +199,7 @@ impl LocalisedModel {
     }
 
     /// The step of the original that a step is the image of.
-    fn original(&self, edge: Edge) -> Option<Step> {
+    pub fn original(&self, edge: Edge) -> Option<Step> {
         let originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
         originals.get_index(edge.0 as usize).cloned()
     }

@@ -53,7 +53,7 @@ pub enum Engine {
     Pdr,
     /// Pair views and triple views.
     Views,
-    /// Proofs with few of a program's variables.
+    /// Proofs and runs with few of a program's variables.
     Localise,
     /// Walks, the state equation and exhaustive search of nets.
     Reachability,
@@ -152,7 +152,7 @@ impl Engine {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
             }
             Engine::Localise => {
-                "Proves Boolean programs safe with the few variables that matter, all others left open; more of them are added as needed"
+                "Boolean programs with the few variables that matter, all others left open: proofs, and runs that are then followed in the program; more variables are added as needed"
             }
             Engine::Reachability => {
                 "What a net with one initial marking can reach, exactly: targets that ask for few tokens, deadlocks"
@@ -201,7 +201,7 @@ impl Engine {
             Engine::Backward => Box::new(Pruned { store }),
             Engine::Pdr => Box::new(Pdr),
             Engine::Views => Box::new(Views { store }),
-            Engine::Localise => Box::new(Localise),
+            Engine::Localise => Box::new(Localise::default()),
             #[cfg(feature = "cluster")]
             Engine::Distributed => {
                 Box::new(Distributed { max_threads, stop_at_first, ..Distributed::new(jobs) })
@@ -219,7 +219,7 @@ pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn 
     let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
     if problem.bound == Bound::Any {
         if program_of(&*problem.model).is_some() {
-            engines.push(Box::new(Localise));
+            engines.push(Box::new(Localise::default()));
         }
         engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
         engines.push(Box::new(Pruned { store: store() }));

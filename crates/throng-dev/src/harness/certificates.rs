@@ -33,7 +33,7 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
         Box::new(Pruned::default()),
         Box::new(OnQuotient(Box::new(Pruned::default()))),
         Box::new(Views::default()),
-        Box::new(Localise),
+        Box::<Localise>::default(),
         Box::new(Equations::default()),
         Box::new(OnQuotient(Box::new(Equations::default()))),
         Box::new(KarpMiller::default()),

@@ -174,4 +174,5 @@ fn programs() {
     }
     show(&tally);
     assert!(tally["equations"][0] > 5 && tally["auto"][1] > 5);
+    assert!(tally["localise"][0] > 5 && tally["localise"][1] > 5);
 }

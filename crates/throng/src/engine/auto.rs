@@ -2,7 +2,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `localise` (of programs), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
@@ -111,6 +111,9 @@ impl Algorithm for Auto {
             prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
+            // It resumes, too, and decides soon; but what needs most variables is rather for the others.
+            let localise = prove.iter_mut().find(|p| p.engine.name() == Engine::Localise.name());
+            localise.into_iter().for_each(|p| p.weight = WEIGHT_OF_PAIRS);
         }
         if Reachability::takes(problem) {
             // What asks about single markings is mostly decided by it, and soon.

@@ -113,7 +113,7 @@ impl Part {
             peers: (0..workers).map(|_| Peer::default()).collect(),
             next: 0,
             scratch: Scratch::default(),
-            batch: Batch::default(),
+            batch: Batch::new(1),
             packer: Packer::default(),
             incoming: Unpacked::default(),
         }
@@ -202,8 +202,8 @@ impl Part {
             at = Store::after(at as Id, length);
         }
         self.hashes.extend(&*self.problem.model, &self.steps);
-        check_growth(&self.store, self.batch.len(), &self.limits)?;
-        self.batch.store(&mut self.store, &mut self.suspects, |_| Ok(true))?;
+        check_growth(self.store.growth(self.batch.len()), &self.limits)?;
+        self.batch.store_part(0, &mut self.store, &mut self.suspects)?;
         self.next = at;
         self.fired += self.batch.fired;
         self.occupied.add(self.batch.occupied);
@@ -232,7 +232,7 @@ impl Part {
     pub fn store_all(&mut self, layer: usize, message: &[u8]) -> Result<(), Unknown> {
         self.open_layer(layer);
         let stored = self.each_received(message, |part, link, may_hit| {
-            check_growth(&part.store, 1, &part.limits)?;
+            check_growth(part.store.growth(1), &part.limits)?;
             let packed = part.packer.pack(part.incoming.shared, &part.incoming.entries);
             let new = part.store.insert(packed, store::hash(packed), link)?;
             part.suspects.extend(new.filter(|_| may_hit));

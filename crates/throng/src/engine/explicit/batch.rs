@@ -14,16 +14,14 @@ use throng_model::verdict::Unknown;
 /// Look-ups whose memory is fetched at the same time.
 const ABREAST: usize = 32;
 
-/// Tables that grow by this many bytes may not fit.
+/// Growth of tables that may not fit, in bytes.
 const LARGE: usize = 1 << 20;
 
-/// A large table takes long to fill anew. If that passes the memory limit, the search ends before, not after.
-pub fn check_growth(store: &Shards, more: usize, limits: &Limits) -> Result<(), Unknown> {
+/// Tables that grow by so many bytes take long to fill anew. If that passes the memory limit, the search ends before, not after.
+pub fn check_growth(growth: usize, limits: &Limits) -> Result<(), Unknown> {
     // In a place of its own it takes no memory.
-    match store.growth(more) {
-        growth if growth >= LARGE && limits.storage().is_none() => limits.check_room(growth as u64),
-        _ => Ok(()),
-    }
+    let counts = growth >= LARGE && limits.storage().is_none();
+    if counts { limits.check_room(growth as u64) } else { Ok(()) }
 }
 
 /// Successors, and what expanding their predecessors gave besides.

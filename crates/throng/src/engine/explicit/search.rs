@@ -329,7 +329,7 @@ impl<'p> Search<'p> {
         while let Some(id) = queue.front().filter(|_| batch.len() < BATCH) {
             queue.pop(self.expand(id, room, &mut batch)?);
         }
-        check_growth(&self.store, batch.len(), self.limits)?;
+        check_growth(self.store.growth(batch.len()), self.limits)?;
         let Search { steps, store, tracked, suspects, .. } = self;
         batch.store(store, suspects, |packed| {
             tracked.as_mut().map_or(Ok(true), |tracked| tracked.is_new(packed, steps))
@@ -355,7 +355,7 @@ impl<'p> Search<'p> {
             });
         }
         self.limits.check()?;
-        check_growth(&self.store, batches.iter().map(Batch::len).sum(), self.limits)?;
+        check_growth(self.store.growth(batches.iter().map(Batch::len).sum()), self.limits)?;
         parallel::store(&batches, &mut self.store, self.jobs, &mut self.suspects)?;
         self.queue = queue;
         batches.iter().for_each(|batch| self.count(batch));
