@@ -218,10 +218,11 @@ pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn 
     let store = || facts.clone();
     let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
     if problem.bound == Bound::Any {
+        engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
+        // After the first turn of every refuter, because its own is long.
         if program_of(&*problem.model).is_some() {
             engines.push(Box::new(Localise::default()));
         }
-        engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
         engines.push(Box::new(Pruned { store: store() }));
         engines.push(Box::new(ByTriples { store: store() }));
     }

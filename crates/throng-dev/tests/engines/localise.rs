@@ -258,7 +258,6 @@ fn random_programs_with_noise() {
             Verdict::Unknown(_) => open += 1,
         }
     }
-    eprintln!("{safe} safe, {hit} unsafe, {open} unknown");
     assert!(safe > rounds / 10 && hit > rounds / 10 && open <= rounds / 10, "{safe} {hit} {open}");
 }
 
