@@ -277,7 +277,8 @@ mod tests {
         chain(&mut store, 3000..4000, last);
         let mut shares: Vec<Id> = (0..3).flat_map(|worker| store.share(worker, 3)).collect();
         let mut all: Vec<Id> = store.ids().collect();
-        (shares.sort_unstable(), all.sort_unstable());
+        shares.sort_unstable();
+        all.sort_unstable();
         assert_eq!(shares, all);
         assert!(store.share(0, 3).count() > 1000 && store.share(2, 3).count() > 1000);
         assert_eq!((store.len(), store.ids().count()), (4000, 4000));
