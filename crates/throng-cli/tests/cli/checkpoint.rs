@@ -143,9 +143,12 @@ fn random_systems_go_on_from_anywhere() {
         let engine = Explicit { max_threads: Some(4), ..Explicit::default() };
         explicit += goes_on_from_anywhere(&Explicit::default(), &bounded, &no_limits);
         explicit += goes_on_from_anywhere(&engine, &|| system(&knobs, Bound::Any), &no_limits);
+        // Two threads from the beginning, and a store in parts.
+        let shared = Explicit { jobs: 2, share_from: 0, ..Explicit::default() };
+        explicit += goes_on_from_anywhere(&shared, &bounded, &no_limits);
         trees += goes_on_from_anywhere(&KarpMiller::default(), &|| system(&alone, Bound::Any), &no_limits);
     }
-    assert!(explicit > 300 && trees > 50, "{explicit} {trees}");
+    assert!(explicit > 450 && trees > 50, "{explicit} {trees}");
 }
 
 #[test]

@@ -452,6 +452,25 @@ fn several_jobs_give_the_same_answer() {
 }
 
 #[test]
+fn small_searches_may_be_shared_as_well() {
+    let mut hits = 0;
+    for seed in 0..200 {
+        let knobs = Knobs { shared: 4, locals: 6, steps: 24, ..Knobs::default() };
+        let mut rng = Rng::new(seed);
+        let table = Arc::new(random_table(&mut rng, &knobs));
+        let problem = random_problem(&mut rng, &knobs, table, Bound::Threads(4));
+        let alone = run(&Explicit::default(), &problem);
+        let shared = run(&Explicit { jobs: 2, share_from: 0, ..Explicit::default() }, &problem);
+        for ((target, one), two) in problem.targets.iter().zip(&alone.verdicts).zip(&shared.verdicts) {
+            assert_eq!(summary(one), summary(two), "{seed}");
+            assert_eq!(check(&problem, target, two), Ok(()), "{seed}");
+            hits += usize::from(summary(two).is_some());
+        }
+    }
+    assert!(hits > 50, "{hits}");
+}
+
+#[test]
 fn one_finding_is_enough_if_asked() {
     let problem =
         winner(Bound::Threads(6), vec![], vec![target(2, &[1]), target(2, &[2, 3]), target(1, &[0])]);

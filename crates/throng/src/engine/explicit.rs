@@ -60,6 +60,9 @@ pub(super) use throng_model::packed::{pack, store};
 
 const NAME: &str = "explicit";
 
+/// From when on several threads pay, as measured.
+const SHARE_FROM: usize = 1 << 14;
+
 /// The engine and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explicit {
@@ -75,11 +78,21 @@ pub struct Explicit {
     pub por: bool,
     /// Look for a shortest run even if reduction has found one.
     pub shortest: bool,
+    /// With several threads: share the work once there are so many configurations, in layers that take so many units of the store. Less does not pay.
+    pub share_from: usize,
 }
 
 impl Default for Explicit {
     fn default() -> Explicit {
-        Explicit { jobs: 1, first: None, max_threads: None, stop_at_first: false, por: true, shortest: true }
+        Explicit {
+            jobs: 1,
+            first: None,
+            max_threads: None,
+            stop_at_first: false,
+            por: true,
+            shortest: true,
+            share_from: SHARE_FROM,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 use super::batch::{Batch, Filling};
 use super::queue::{Queue, Turn};
 use super::steps::{Scratch, Steps};
-use super::store::{Id, Store, UNIT};
+use super::store::{Id, Store};
 use crate::engine::levels::SizeLimit;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::packed::shards::Shards;
@@ -24,14 +24,6 @@ const TURNS: usize = 16;
 
 /// Tasks per thread and round: enough to make up for starting threads, few enough for what is kept to stay small.
 const TASKS_PER_JOB: usize = 8;
-
-/// Units of a layer below which starting threads does not pay.
-const LEAST_LAYER: usize = (64 << 10) / UNIT;
-
-/// Whether to expand the rest of a layer by several threads.
-pub fn worthwhile(jobs: usize, store: &Shards, queue: &Queue) -> bool {
-    jobs > 1 && store.parts() > 1 && queue.units_left() >= LEAST_LAYER
-}
 
 /// Configurations that one thread expands.
 pub type Task = Vec<Turn>;

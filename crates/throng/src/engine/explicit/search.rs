@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::Explicit;
 use super::batch::{Batch, Filling, check_growth};
 use super::pack::{Packer, Unpacked};
 use super::parallel::{self, Task};
@@ -11,6 +10,7 @@ use super::steps::{Scratch, Steps};
 use super::store::{self, Footprint, Id, ROOT, Store};
 use super::targets::Targets;
 use super::tracked::Tracked;
+use super::{Explicit, SHARE_FROM};
 use crate::engine::levels::{Levels, SizeLimit};
 use crate::engine::listing::Listing;
 use crate::engine::{Occupied, Progress, Watch};
@@ -43,6 +43,8 @@ pub struct Search<'p> {
     /// When this many have been expanded, it is time to look at the clock.
     report_at: u64,
     jobs: usize,
+    /// From when on they share the work.
+    share_from: usize,
     stop_at_first: bool,
     /// For each target, how it is hit.
     pub(super) traces: Vec<Option<Trace>>,
@@ -78,9 +80,6 @@ impl From<Unknown> for Stop {
 /// Successors that are found before they are stored.
 const BATCH: usize = 256;
 
-/// A store with this many configurations is spread over parts.
-const SPREAD: usize = 1 << 14;
-
 /// Time between two reports of progress, at least.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -93,9 +92,9 @@ impl<'p> Search<'p> {
         limits: &'p Limits,
         watch: &'p dyn Watch,
     ) -> Search<'p> {
-        let Explicit { jobs, stop_at_first, .. } = *options;
+        let Explicit { jobs, stop_at_first, share_from, .. } = *options;
         let mut search = Search::for_targets(problem, &problem.targets, jobs, reduction, limits, watch);
-        search.stop_at_first = stop_at_first;
+        (search.stop_at_first, search.share_from) = (stop_at_first, share_from);
         search
     }
 
@@ -145,6 +144,7 @@ impl<'p> Search<'p> {
             reported: Instant::now(),
             report_at: 0,
             jobs,
+            share_from: SHARE_FROM,
             stop_at_first: false,
             traces: vec![None; targets.len()],
             fired: 0,
@@ -199,7 +199,7 @@ impl<'p> Search<'p> {
         }
         let room = self.levels.room(level);
         while self.queue.front().is_some() || self.next_layer()? {
-            if parallel::worthwhile(self.jobs, &self.store, &self.queue) {
+            if self.is_shared() {
                 self.expand_many(room)?;
             } else {
                 self.expand_some(room)?;
@@ -295,10 +295,15 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
+    /// Whether several threads expand what comes next.
+    fn is_shared(&self) -> bool {
+        self.jobs > 1 && self.store.parts() > 1 && self.queue.units_left() >= self.share_from
+    }
+
     /// Begins the next layer, if there is one. Large stores are spread over parts first, so that several threads can fill them.
     fn next_layer(&mut self) -> Result<bool, Stop> {
         let mut from = self.queue.ends(self.store.parts());
-        if self.jobs > 1 && !self.ordered && self.store.parts() == 1 && self.store.len() >= SPREAD {
+        if self.jobs > 1 && !self.ordered && self.store.parts() == 1 && self.store.len() >= self.share_from {
             [from] = self.store.spread([from[0]])?;
         }
         Ok(self.queue.begin(&from, &self.store))
