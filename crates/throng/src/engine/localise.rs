@@ -264,7 +264,7 @@ impl Search<'_> {
 
     /// These variables and more.
     fn more(&self, kept: &Variables) -> Result<Variables, Unknown> {
-        let why = "no proof was found with the variables that the property depends on";
+        let why = "neither a proof nor a run was found with the variables that the property depends on";
         self.dependences.grown(kept).ok_or_else(|| Unknown::Inconclusive(why.into()))
     }
 
