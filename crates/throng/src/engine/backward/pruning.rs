@@ -70,8 +70,9 @@ impl<'a> Pruning<'a> {
         let system = self.system.get_or_init(|| System::new(self.problem, &self.facts));
         let (tried, useful) = self.tried.get();
         let cost = u64::from(system.effort());
-        // The first few are free; a method that never helps is asked ever more rarely.
-        let patience = if tried < 8 { u64::MAX } else { (ticks + FREE) * (useful + 1) / (tried / 4 + 1) };
+        // The first few are free if they are small; a method that never helps is asked ever more rarely.
+        let free = tried < 8 && cost <= FREE;
+        let patience = if free { u64::MAX } else { (ticks + FREE) * (useful + 1) / (tried / 4 + 1) };
         if self.spent.get() + cost > patience {
             return Ok(false);
         }
