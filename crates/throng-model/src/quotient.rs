@@ -200,21 +200,22 @@ impl QuotientModel {
         for (i, step) in numbered().filter(|(_, s)| !skipped.contains(&s.from)) {
             open.push(Path::one((i, step))?);
             while let Some(path) = open.pop() {
+                if total > MOST_STEPS {
+                    return Err("there are too many paths".into());
+                }
                 match leads_on.get(&path.to) {
-                    // Every path that is begun is part of a whole one, so those are all that has to be limited.
                     None => total += path.steps.len(),
                     Some(false) => continue,
                     Some(true) => {
                         let (&first, others) = from[&path.to].split_first().expect("it leads on");
+                        // Copies count as well: paths that are begun, one at each of many branches, may take more than whole ones.
+                        total += path.steps.len() * others.len();
                         for &next in others.iter().rev() {
                             open.push(path.clone().then(next)?);
                         }
                         open.push(path.then(first)?);
                         continue;
                     }
-                }
-                if total > MOST_STEPS {
-                    return Err("there are too many paths".into());
                 }
                 let Path { steps, to, take, put } = path;
                 let idle = step.from == to && take == put;

@@ -711,7 +711,8 @@ fn absurd_certificates_are_invalid_and_not_too_much_work() {
     let views = serde_json::json!([[0, [0], null], [1, [0], null]]);
     long["evidence"] = serde_json::json!([{"through": {"kept": [0, 1], "merged": [],
         "proof": {"invariants": {"views": views, "vectors": [], "basis": []}}}}]);
-    let steps: String = (1..chain).map(|i| format!("{} 0 -> {i} 0\n", i - 1)).collect();
+    // Two ways from each state to the next.
+    let steps: String = (1..chain).map(|i| format!("{0} 0 -> {i} 0\n{0} 1 -> {i} 1\n", i - 1)).collect();
     for (name, input, certificate) in [
         (
             "many.bp",
