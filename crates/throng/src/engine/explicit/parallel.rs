@@ -23,7 +23,7 @@ use throng_model::verdict::Unknown;
 const TURNS: usize = 16;
 
 /// Tasks per thread and round: enough to make up for starting threads, few enough for what is kept to stay small.
-const TASKS_PER_JOB: usize = 8;
+const TASKS_PER_JOB: usize = 16;
 
 /// Configurations that one thread expands.
 pub type Task = Vec<Turn>;
@@ -49,8 +49,12 @@ pub fn expand(
     room: SizeLimit,
     jobs: usize,
     limits: &Limits,
+    spare: &mut Vec<Batch>,
 ) -> Vec<Option<Batch>> {
     let next = AtomicUsize::new(0);
+    // Memory of earlier rounds: to ask the system for it anew takes longer than to fill it.
+    let spare = Mutex::new(spare);
+    let empty = || spare.lock().ok()?.pop();
     let work = || {
         let mut done = Vec::new();
         let mut scratch = Scratch::default();
@@ -58,7 +62,10 @@ pub fn expand(
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = tasks.get(i) else { return done };
-            done.push((i, expand_task(task, steps, store, room, &mut scratch, &mut ticker)));
+            let mut batch = empty().unwrap_or_else(|| Batch::new(store.parts()));
+            batch.clear();
+            let expanded = expand_task(task, steps, store, room, &mut scratch, &mut ticker, &mut batch);
+            done.push((i, expanded.map(|()| batch)));
         }
     };
     let mut expanded: Vec<Option<Batch>> = tasks.iter().map(|_| None).collect();
@@ -81,8 +88,8 @@ fn expand_task(
     room: SizeLimit,
     scratch: &mut Scratch,
     ticker: &mut Ticker<'_>,
-) -> Option<Batch> {
-    let mut batch = Batch::new(store.parts());
+    batch: &mut Batch,
+) -> Option<()> {
     for turn in task {
         let mut at = turn.places.start;
         while at < turn.places.end {
@@ -92,7 +99,7 @@ fn expand_task(
                 return None;
             }
             // When a limit is hit, the caller meets it too.
-            let mut sink = Filling { batch: &mut batch, parent, ticker: &mut *ticker, bytes: 0 };
+            let mut sink = Filling { batch: &mut *batch, parent, ticker: &mut *ticker, bytes: 0 };
             let fired = steps.expand(scratch, room, &mut sink).ok()?;
             batch.fired += fired;
             batch.expanded += 1;
@@ -100,7 +107,7 @@ fn expand_task(
             at = Store::after(at as Id, length);
         }
     }
-    Some(batch)
+    Some(())
 }
 
 /// Stores the successors of a round, and adds what may hit a target to `suspects`: by tasks, then by parts.

@@ -60,6 +60,8 @@ pub struct Search<'p> {
     pub(super) suspects: Vec<Id>,
     pub(super) scratch: Scratch,
     batch: Batch,
+    /// Batches of several threads that are not in use.
+    spare: Vec<Batch>,
 }
 
 /// Why a search ends before its level does.
@@ -154,6 +156,7 @@ impl<'p> Search<'p> {
             suspects: Vec::new(),
             scratch: Scratch::default(),
             batch: Batch::new(1),
+            spare: Vec::new(),
         }
     }
 
@@ -351,7 +354,9 @@ impl<'p> Search<'p> {
     fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
         let mut queue = self.queue.clone();
         let tasks = parallel::tasks(&self.store, &mut queue, self.jobs);
-        let expanded = parallel::expand(&tasks, &self.steps, &self.store, room, self.jobs, self.limits);
+        let spare = &mut self.spare;
+        let expanded =
+            parallel::expand(&tasks, &self.steps, &self.store, room, self.jobs, self.limits, spare);
         let mut batches = Vec::with_capacity(tasks.len());
         for (task, batch) in tasks.iter().zip(expanded) {
             batches.push(match batch {
@@ -364,6 +369,7 @@ impl<'p> Search<'p> {
         parallel::store(&batches, &mut self.store, self.jobs, &mut self.suspects)?;
         self.queue = queue;
         batches.iter().for_each(|batch| self.count(batch));
+        self.spare = batches;
         self.judge_suspects()
     }
 
