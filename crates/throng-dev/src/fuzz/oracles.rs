@@ -115,7 +115,7 @@ pub fn engines() -> Vec<Entry> {
     let shared = Explicit { jobs: 2, max_threads: Some(5), por: false, share_from: 0, ..Explicit::default() };
     let mut all = vec![
         Entry::of("explicit, reduced", explicit(|s| s.partial_order = true)).shortest().reduced(),
-        Entry::of("explicit, 2 jobs", Box::new(shared)).shortest(),
+        Entry::of("explicit, 2 jobs", Box::new(OnCovering(Box::new(shared)))).shortest(),
         Entry::of("explicit", explicit(|_| {})).shortest(),
         Entry::of("symbolic, reduced", symbolic(true)).shortest().reduced(),
         Entry::of("symbolic", symbolic(false)).shortest(),
