@@ -208,9 +208,11 @@ pub fn memory_in_use() -> u64 {
 /// The same without files that are mapped into memory.
 fn private_memory_in_use() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let mut pages = statm.split_whitespace().skip(2).map_while(|n| n.parse::<u64>().ok());
-    // Shared pages are those of files; their size is not said, and is the usual one.
-    memory_in_use().saturating_sub(pages.next().unwrap_or(0).saturating_mul(4096))
+    let mut pages = statm.split_whitespace().skip(1).map_while(|n| n.parse::<u64>().ok());
+    // Pages that are resident, and those of files among them. How large a page is stands elsewhere, so their ratio is what counts.
+    let (Some(all), Some(files)) = (pages.next(), pages.next()) else { return memory_in_use() };
+    let private = u128::from(all.saturating_sub(files)) * u128::from(memory_in_use());
+    (private / u128::from(all.max(1))) as u64
 }
 
 /// The most bytes of memory that the process has used so far; where the operating system does not say, what it uses now.

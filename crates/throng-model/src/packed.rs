@@ -15,8 +15,8 @@ use crate::{Config, Local, Shared};
 
 /// A set of configurations as a search stored them.
 ///
-/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and [`Finder::holds`] finds only what was stored, because a [`store::Store`] is filled by
-/// [`store::Store::insert`] alone.
+/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and [`Finder::holds`] finds only what was stored, because the table of a [`store::Store`]
+/// refers to its records alone, and these are what is listed.
 pub struct Packed {
     store: Shards,
     /// The states by their numbers.

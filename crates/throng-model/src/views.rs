@@ -383,13 +383,13 @@ impl Views {
         self.groups().flat_map(move |(s, group)| {
             let view =
                 move |threads: &[u32]| Config::new(s, threads.iter().map(|&a| self.local(a)).collect());
-            let nobody = group.row_of.is_empty().then(|| view(&[]));
+            let empty = group.row_of.is_empty().then(|| view(&[]));
             let pairs = group.all().iter().zip(&group.row_of).flat_map(move |(a, &row)| {
                 let row = group.row(row);
                 let alone = row.is_empty().then(|| view(&[a]));
                 alone.into_iter().chain(row.iter().take_while(move |&b| b <= a).map(move |b| view(&[a, b])))
             });
-            nobody.into_iter().chain(pairs)
+            empty.into_iter().chain(pairs)
         })
     }
 

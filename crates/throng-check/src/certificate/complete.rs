@@ -26,9 +26,9 @@ pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
         (s, shared_rows(below(model, &rows)))
     };
     Views::of_blocks(groups.keys().map(within).flat_map(|(shared, classes)| {
-        let nobody = classes.is_empty().then(|| Block { shared, left: Vec::new(), right: None });
+        let empty = classes.is_empty().then(|| Block { shared, left: Vec::new(), right: None });
         let block = move |(left, with)| Block { shared, left, right: Some(with) };
-        nobody.into_iter().chain(classes.into_iter().map(block))
+        empty.into_iter().chain(classes.into_iter().map(block))
     }))
 }
 

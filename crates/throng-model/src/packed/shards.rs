@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(early.len(), 1500);
         assert!(early.iter().filter_map(|&id| store.parent(id)).all(|id| early.contains(&id)));
         assert!(half.iter().all(|&at| at > 0), "every part has some");
-        // The chain is the same backwards, and goes on.
+        // The chain is the same backwards, and can be continued.
         let last =
             store.ids().max_by_key(|&id| std::iter::successors(Some(id), |&id| store.parent(id)).count());
         let last = last.expect("there is one");

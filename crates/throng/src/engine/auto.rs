@@ -6,7 +6,7 @@
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from round to round, so none can starve
-//! the others. All take turns at first; with one job that goes on and everything is deterministic, with more the two sides run at the same time once
+//! the others. All take turns at first; with one job it stays like this and everything is deterministic, with more the two sides run at the same time once
 //! the first rounds have decided too little. A target that one engine has decided is not asked of the next.
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of work to find a better one.

@@ -43,7 +43,7 @@ const SLOWNESS_OF_EXPLICIT: u64 = 16;
 /// Building a localised program costs a tick for so many edges.
 const EDGES_PER_TICK: usize = 16;
 
-/// The engine `localise`. It goes on where it stopped if it is asked about the same target of the same model again.
+/// The engine `localise`. It resumes if it is asked about the same target of the same model again.
 #[derive(Debug, Default)]
 pub struct Localise {
     begun: Mutex<Vec<Begun>>,

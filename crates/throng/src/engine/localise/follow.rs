@@ -1,8 +1,8 @@
 //! From a run of the localised program to a run of the program, or to the variables that it lacks.
 //!
 //! A step of the smaller program stands for some steps of a thread that change nothing that is kept, and one that does. So a run of it is followed step by
-//! step: the thread that leads the next step goes on within its class of places, by whatever steps it has, until it can take one whose image is the step
-//! wanted. Of several ways the shortest to such a place is tried first, and what has come furthest goes on first, so where nothing stands in the way the search is as
+//! step: the thread that leads the next step moves within its class of places, by whatever steps it has, until it can take one whose image is the step
+//! wanted. Of several ways the shortest to such a place is tried first, and what has come furthest is continued first, so where nothing stands in the way the search is as
 //! long as the run that it finds.
 //!
 //! Where it is stuck, a condition or a value depends on a variable that is not kept: those are worth keeping.
