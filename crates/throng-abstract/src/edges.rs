@@ -89,6 +89,12 @@ pub struct Graph {
     pub entries: Vec<(usize, Edge)>,
 }
 
+/// Returns whether this kind of violation can be ruled out by abstraction. Memory errors are among
+/// what is not defined, which is always ruled out.
+pub fn is_proved(v: &Violation) -> bool {
+    matches!(v, Violation::Assertion | Violation::Exclusion(_) | Violation::Memory)
+}
+
 /// More edges than this are too many.
 const MOST_EDGES: usize = 4000;
 
@@ -107,9 +113,13 @@ impl Graph {
     /// The graph of a program; `Err` says what is in the way. [`Graph::trusts`] and [`Graph::summarises`] say whether the reading matters.
     pub fn of(program: &Program, reading: Reading) -> Result<Graph, String> {
         let variables = Variables::of(program)?;
-        let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
-        if !program.asked.iter().all(plain) {
-            return Err("only assertions, labels and exclusion are proved by abstraction".into());
+        if !program.asked.iter().all(is_proved) {
+            return Err(
+                "only assertions, labels, exclusion and memory safety are proved by abstraction".into()
+            );
+        }
+        if reading.trusting && program.asked.contains(&Violation::Memory) {
+            return Err("that accesses stay inside their objects is what is asked".into());
         }
         let shared = |id: &u32| variables.list[*id as usize].template.is_none();
         let initial = start_edge(&variables, shared);

@@ -5,7 +5,7 @@
 //! is said about the variable: it occurs in no guard, and no predicate of the abstraction is about it.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Instr, Int, Program};
+use throng_c::goto::{self, BinOp, Expr, Instr, Int, Program};
 use throng_c::step::OPEN;
 
 use crate::edges::{Edge, Graph};
@@ -58,8 +58,8 @@ pub(crate) fn arrays(program: &Program, variables: &Variables) -> Vec<(i64, Int,
 pub(crate) fn object_of(a: &Expr) -> Option<i64> {
     let mut bases = Vec::new();
     a.constants(&mut |c| {
-        if c >> 32 > 0 {
-            bases.push(c >> 32);
+        if goto::object_of(c) > 0 {
+            bases.push(goto::object_of(c));
         }
     });
     match bases[..] {
@@ -75,7 +75,8 @@ fn is_element(a: &Expr, size: i64) -> bool {
         let Expr::Bin(BinOp::Mul, a, b, at) = e else { return false };
         at.size == 8 && (**a == Expr::Const(size) || **b == Expr::Const(size))
     };
-    let start = |e: &Expr| matches!(e, Expr::Const(c) if c >> 32 > 0 && (c & 0xffff_ffff) % size == 0);
+    let start =
+        |e: &Expr| matches!(e, Expr::Const(c) if goto::object_of(*c) > 0 && goto::offset_of(*c) % size == 0);
     start(x) && multiple(y) || start(y) && multiple(x)
 }
 

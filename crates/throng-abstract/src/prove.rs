@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use throng::report::plural;
 use throng::{Engine, Format, Input, Job, Outcome, Settings, Start};
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_c::goto::{BinOp, Expr, Instr, Int, Program};
 use throng_check::certificate::write::document;
 use throng_model::concrete::{Moment, needed};
 use throng_model::limits::Limits;
@@ -115,7 +115,9 @@ pub fn attempt(
                 Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
                 // What a whole array hides, its parts may show to be impossible.
                 Ok(Ended::Found(run, values)) => {
-                    let real = is_violation(&graph, &run) && !graph.summarises;
+                    // Threads that are waited for may end later than the graph says.
+                    let exact = is_violation(&graph, &run) || !joins(program);
+                    let real = exact && !graph.summarises;
                     last = Some(Ok((graph, Ended::Found(run, values))));
                     if real {
                         break 'readings;
@@ -129,6 +131,11 @@ pub fn attempt(
         }
     }
     last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
+}
+
+/// Returns whether some thread waits for the end of another.
+fn joins(program: &Program) -> bool {
+    program.templates.iter().flat_map(|t| &t.code).any(|i| matches!(i, Instr::Join(..)))
 }
 
 /// How long facts are looked for.

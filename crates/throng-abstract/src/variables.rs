@@ -1,7 +1,9 @@
 //! The variables of a program as predicates see them: cells of shared memory, and registers and private memory of each template.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address, writes};
+use throng_c::goto::{
+    Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address, is_private, object_of, offset_of, writes,
+};
 use throng_c::step::OPEN;
 
 use crate::elements::arrays;
@@ -63,14 +65,14 @@ impl Variables {
             let mut escape = |e: &Expr| {
                 v.fold(k, e).constants(&mut |c| {
                     if is_object(program, c) {
-                        pointed.insert(c >> 32);
+                        pointed.insert(object_of(c));
                     }
                 });
             };
             for i in &t.code {
                 match i {
                     Instr::Load(_, a, at) | Instr::Store(a, _, at) => match v.fold(k, a) {
-                        Expr::Const(a) if a >> 32 >= PRIVATE => cell(Some(k), a, *at),
+                        Expr::Const(a) if is_private(a) => cell(Some(k), a, *at),
                         Expr::Const(a) if is_object(program, a) => cell(None, a, *at),
                         Expr::Const(_) => {}
                         a => escape(&a),
@@ -89,7 +91,7 @@ impl Variables {
             for chunk in o.init.chunks_exact(8) {
                 let a = chunk.iter().rev().fold(0i64, |n, &b| n << 8 | i64::from(b & 255));
                 if is_object(program, a) {
-                    pointed.insert(a >> 32);
+                    pointed.insert(object_of(a));
                 }
             }
         }
@@ -132,11 +134,15 @@ impl Variables {
             }
         }
         for ((owner, a), ty) in cells {
-            let bytes: &[u16] = match owner {
-                Some(_) => &program.private,
-                None => &program.objects[(a >> 32) as usize - 1].init,
+            let object = object_of(a);
+            let (bytes, base): (&[u16], i64) = match owner {
+                Some(_) => {
+                    let local = program.locals.get((object - PRIVATE) as usize);
+                    (&program.private, local.map_or(0, |l| i64::from(l.base)))
+                }
+                None => (&program.objects[object as usize - 1].init, 0),
             };
-            let offset = (a & 0xffff_ffff) as usize;
+            let offset = usize::try_from(base + offset_of(a)).unwrap_or(usize::MAX / 2);
             let bytes = bytes.get(offset..offset + usize::from(ty.size));
             if owner.is_none() && bytes.is_none() {
                 continue;
@@ -148,7 +154,7 @@ impl Variables {
                 Some(k) => self.private.insert((k, a), id),
                 None => self.shared.insert(a, id),
             };
-            if owner.is_none() && pointed.contains(&(a >> 32)) {
+            if owner.is_none() && pointed.contains(&object_of(a)) {
                 self.pointed.push(a);
             }
             self.list.push(Variable { name: name(program, a), ty, template: owner, initial, register: None });
@@ -242,13 +248,13 @@ impl Variables {
     pub fn candidates(&self, template: usize, a: &Expr) -> Vec<i64> {
         let mut bases = Vec::new();
         a.constants(&mut |c| {
-            if c >> 32 > 0 && c >> 32 < FUNCTION || c >> 32 == PRIVATE {
-                bases.push(c >> 32);
+            if (1..FUNCTION).contains(&object_of(c)) || is_private(c) {
+                bases.push(object_of(c));
             }
         });
-        let private = self.private.keys().filter(|(k, a)| *k == template && bases.contains(&(a >> 32)));
+        let private = self.private.keys().filter(|(k, a)| *k == template && bases.contains(&object_of(*a)));
         let mut found: Vec<i64> = private.map(|c| c.1).collect();
-        let fits = |a: &&i64| bases.is_empty() || bases.contains(&(**a >> 32));
+        let fits = |a: &&i64| bases.is_empty() || bases.contains(&object_of(**a));
         found.extend(self.pointed.iter().filter(fits));
         found.sort_unstable();
         found
@@ -274,7 +280,7 @@ impl Variables {
 }
 
 fn is_object(program: &Program, a: i64) -> bool {
-    let o = a >> 32;
+    let o = object_of(a);
     o >= 1 && o <= program.objects.len() as i64
 }
 

@@ -6,7 +6,7 @@
 mod analysis;
 mod print;
 
-use analysis::{interesting, live, representatives};
+use analysis::{addresses, interesting, live, representatives};
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,14 +57,32 @@ pub const PTR: Int = Int::new(8, false);
 /// A private variable of one template.
 pub type Reg = u32;
 
-/// Object numbers from here on are private memory.
+/// Object numbers from here on are private variables: [`Program::locals`], in order.
 pub const PRIVATE: i64 = 0x4000_0000;
 /// Object numbers from here on are functions.
 pub const FUNCTION: i64 = 0x2000_0000;
+/// The object number of pointers whose object no longer exists.
+pub const DANGLING: i64 = FUNCTION - 1;
 
 /// The address of byte `offset` of `object`.
 pub fn address(object: i64, offset: i64) -> i64 {
     (object << 32).wrapping_add(offset)
+}
+
+/// Returns the object that an address belongs to. Offsets from -2³¹ up to 2³¹ stay with their
+/// object, so that a pointer in front of an array does not become one into its neighbour.
+pub fn object_of(a: i64) -> i64 {
+    a.wrapping_add(1 << 31) >> 32
+}
+
+/// Returns the distance of an address from the start of its object.
+pub fn offset_of(a: i64) -> i64 {
+    a.wrapping_sub(object_of(a) << 32)
+}
+
+/// Returns whether a value is the address of a variable that only one thread has.
+pub fn is_private(a: i64) -> bool {
+    (PRIVATE..2 * PRIVATE).contains(&object_of(a))
 }
 
 /// Operators on two values.
@@ -263,8 +281,12 @@ pub enum Instr {
     Alloc(Reg, Expr),
     /// Frees what was allocated.
     Free(Expr),
-    /// Private memory goes out of scope: first byte, length.
-    Clear(u32, u32),
+    /// The lifetime of a local variable in memory begins: its address and size. It has no value yet.
+    Begins(i64, u32),
+    /// The lifetimes of local variables in memory end: their addresses and sizes.
+    Ends(Vec<(i64, u32)>),
+    /// Addresses are used in a way that C defines only sometimes.
+    Pointer(PointerUse),
     /// A property is violated.
     Fail(Violation, String),
     /// From here on, the thread holds the lock at this address.
@@ -277,6 +299,31 @@ pub enum Instr {
     Halt,
     /// The thread ends with this result.
     End(Expr),
+}
+
+/// A use of addresses that C defines only sometimes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PointerUse {
+    /// Pointer arithmetic, by the first address and the result: it stays near its object.
+    Moved(Expr, Expr),
+    /// Two addresses are ordered or subtracted: they belong to one object.
+    Ordered(Expr, Expr),
+    /// A pointer becomes an integer: it is not an address, of which only one of many possible values
+    /// is known here.
+    Number(Expr),
+}
+
+impl PointerUse {
+    /// Calls `f` on the addresses.
+    pub fn operands(&self, f: &mut impl FnMut(&Expr)) {
+        match self {
+            PointerUse::Moved(a, b) | PointerUse::Ordered(a, b) => {
+                f(a);
+                f(b);
+            }
+            PointerUse::Number(a) => f(a),
+        }
+    }
 }
 
 /// What can go wrong.
@@ -292,6 +339,8 @@ pub enum Violation {
     Overflow,
     /// A lock is released that is not held, or destroyed while it is held.
     Locks,
+    /// Memory is accessed that no object has, or freed that was not allocated.
+    Memory,
 }
 
 /// What kind of memory access an instruction makes, if it makes one.
@@ -388,6 +437,19 @@ pub struct Object {
     pub global: bool,
     /// Whether it is a lock or its like, whose bytes mean something to the C library only.
     pub library: bool,
+    /// Whether its address may come to be known to other threads.
+    pub leaves: bool,
+}
+
+/// A variable in the private memory of threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Private {
+    /// Its name in C.
+    pub name: String,
+    /// The first byte's place in private memory.
+    pub base: u32,
+    /// Size in bytes.
+    pub size: u32,
 }
 
 /// Where threads start.
@@ -414,10 +476,17 @@ pub struct Program {
     pub objects: Vec<Object>,
     /// The initial private memory of every thread: thread-local variables.
     pub private: Vec<u16>,
+    /// The variables in private memory, of all templates; the places of some overlap, because
+    /// their lifetimes do not.
+    pub locals: Vec<Private>,
+    /// The objects whose lifetime ends while their thread goes on, sorted.
+    pub scoped: Vec<i64>,
     /// Names of functions, by number, for function pointers.
     pub functions: Vec<String>,
     /// Where instructions come from.
     pub origins: Vec<Origin>,
+    /// Whether there may be more than one thread.
+    pub concurrent: bool,
     /// Whether threads have numbers: some thread waits for another, or asks who it is.
     pub numbered: bool,
     /// Whether some thread reads the result of another.
@@ -426,6 +495,8 @@ pub struct Program {
     pub interesting: Vec<i64>,
     /// What is asked.
     pub asked: Vec<Violation>,
+    /// Whether memory errors are violations, asked for or not; else what follows one is not known.
+    pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].
     pub exclusive: Vec<String>,
     /// Where threads start.
@@ -512,6 +583,17 @@ impl Program {
 
     /// Completes the program: liveness, visibility, interesting values.
     pub fn finish(&mut self) {
+        let ends = |i: &Instr| match i {
+            Instr::Ends(list) => list.iter().map(|l| object_of(l.0)).collect(),
+            _ => Vec::new(),
+        };
+        self.scoped = self.templates.iter().flat_map(|t| &t.code).flat_map(ends).collect();
+        self.scoped.sort_unstable();
+        self.scoped.dedup();
+        let spawns = |i: &Instr| matches!(i, Instr::Spawn(..));
+        self.concurrent =
+            matches!(self.start, Start::Any(_)) || self.templates.iter().any(|t| t.code.iter().any(spawns));
+        addresses(self);
         for t in &mut self.templates {
             t.live = live(t);
             t.representatives = representatives(t);
@@ -532,7 +614,7 @@ impl Program {
         let (mut written, mut escapes) = (vec![false; n], vec![false; n]);
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); n];
         let object = |v: i64| {
-            let o = v >> 32;
+            let o = object_of(v);
             (o >= 1 && o <= n as i64).then(|| o as usize - 1)
         };
         for o in &self.objects {
@@ -601,7 +683,7 @@ impl Program {
                     Instr::Load(_, Expr::Const(a), _) | Instr::Store(Expr::Const(a), ..),
                     Access::Internal,
                 ) = (i, access)
-                    && let Some(o) = usize::try_from((a >> 32) - 1).ok().and_then(|o| found.get_mut(o))
+                    && let Some(o) = usize::try_from(object_of(*a) - 1).ok().and_then(|o| found.get_mut(o))
                 {
                     *o = true;
                 }
@@ -612,14 +694,23 @@ impl Program {
         }
     }
 
+    /// Returns whether the lifetime of the object at an address may end while its thread goes on.
+    pub fn is_scoped(&self, a: i64) -> bool {
+        self.scoped.contains(&object_of(a))
+    }
+
     /// What an address is called.
     pub fn name_of(&self, a: i64) -> Option<String> {
-        let (object, offset) = (a >> 32, a & 0xffff_ffff);
+        let (object, offset) = (object_of(a), offset_of(a));
         if object >= PRIVATE {
-            return Some(format!("frame[{offset}]"));
+            let name = &self.locals.get((object - PRIVATE) as usize)?.name;
+            return Some(if offset == 0 { name.clone() } else { format!("{name}+{offset}") });
         }
         if object >= FUNCTION {
-            return self.functions.get((object - FUNCTION) as usize).cloned();
+            return self.functions.get((object - FUNCTION) as usize).filter(|_| offset == 0).cloned();
+        }
+        if object == DANGLING {
+            return Some("(an object that no longer exists)".into());
         }
         let o = self.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
         let part = o.parts.iter().find(|p| i64::from(p.0) == offset);
@@ -649,6 +740,7 @@ pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
             e.registers(f);
         }
         Instr::Spawn(_, args, _) => args.iter().for_each(|e| e.registers(f)),
+        Instr::Pointer(using) => using.operands(&mut |e| e.registers(f)),
         _ => {}
     }
 }

@@ -36,7 +36,7 @@ pub use preprocess::Options;
 use preprocess::Prepared;
 pub use question::Question;
 
-use goto::Start;
+use goto::{Start, Violation};
 
 /// A C program that was read.
 #[derive(Clone)]
@@ -54,6 +54,14 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The same program with another question.
+    pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
+        let done = on_large_stack(|| translate(Prepared::clone(&self.text), question));
+        let (program, notes, text) = rejected(&self.source, done)?;
+        let (program, text) = (Arc::new(program), Arc::new(text));
+        Ok(Loaded { source: self.source.clone(), program, question: question.clone(), notes, text })
+    }
+
     /// The program as a model.
     pub fn model(&self) -> Arc<Concrete> {
         Arc::new(Concrete::new(self.program.clone()))
@@ -78,7 +86,12 @@ impl Loaded {
             Start::Any(_) => format!("any number of threads, each calling {names}"),
         };
         let targets = self.program.asked.iter().enumerate().map(|(n, &what)| {
-            Target::covering(self.question.name(what), vec![Config::new(model.failed(n), Bag::new())])
+            let mut bad = vec![Config::new(model.failed(n), Bag::new())];
+            // Nothing is known about what the program does after a memory error.
+            if self.program.memory_errors && what != Violation::Memory {
+                bad.push(Config::new(model.memory_error(), Bag::new()));
+            }
+            Target::covering(self.question.name(what), bad)
         });
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }

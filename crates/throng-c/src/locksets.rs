@@ -7,7 +7,10 @@ pub mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::goto::{Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, next, writes};
+use crate::goto::{
+    Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, next, object_of, offset_of,
+    writes,
+};
 
 /// What is known at each instruction of each template; `None` where no thread comes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -136,14 +139,14 @@ impl<'p> Code<'p> {
     fn resolve(&self, e: &Expr, depth: u32) -> Option<(i64, bool)> {
         let depth = depth.checked_sub(1)?;
         match e {
-            Expr::Const(a) if a >> 32 > 0 => Some((*a, true)),
+            Expr::Const(a) if object_of(*a) > 0 => Some((*a, true)),
             Expr::Bin(BinOp::Add, a, b, _) => match (&**a, &**b) {
-                (base, Expr::Const(n)) if *n >> 32 == 0 => {
+                (base, Expr::Const(n)) if object_of(*n) == 0 => {
                     self.resolve(base, depth).map(|(a, exact)| (a + n, exact))
                 }
                 // An index: a number, not an address.
                 (base, Expr::Bin(BinOp::Mul, ..)) => {
-                    self.resolve(base, depth).map(|(a, _)| (a >> 32 << 32, false))
+                    self.resolve(base, depth).map(|(a, _)| (address(object_of(a), 0), false))
                 }
                 _ => None,
             },
@@ -280,7 +283,7 @@ fn access(
     let Some((a, exact)) = code.resolve(address, 20) else {
         return Err(format!("{}: an access through a pointer", place(program, template, pc)));
     };
-    let object = a >> 32;
+    let object = object_of(a);
     if object >= PRIVATE {
         return Ok(None);
     }
@@ -289,7 +292,7 @@ fn access(
         Some(o) if !o.visible => return Ok(None),
         Some(_) => {}
     }
-    let from = a & 0xffff_ffff;
+    let from = offset_of(a);
     let touch = Touched {
         template,
         bytes: exact.then_some((from, from + i64::from(size))),
@@ -330,10 +333,10 @@ fn words(program: &Program, sets: &Locksets, locks: &BTreeSet<i64>) -> Result<()
                     let hit = if exact {
                         about(a, i64::from(at.size))
                     } else {
-                        locks.iter().any(|l| l >> 32 == a >> 32)
+                        locks.iter().any(|l| object_of(*l) == object_of(a))
                     };
                     let alone = is_first(program, template) && !held.started;
-                    if !hit || alone && held.locks.iter().all(|l| l >> 32 != a >> 32) {
+                    if !hit || alone && held.locks.iter().all(|l| object_of(*l) != object_of(a)) {
                         continue;
                     }
                     let follows = t.code.get(pc + 1);

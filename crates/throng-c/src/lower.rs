@@ -7,8 +7,8 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use crate::goto::{
-    Access, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Program, Reg, Start, Template,
-    Violation, address,
+    Access, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start, Template,
+    Violation, address, object_of,
 };
 use crate::preprocess::Prepared;
 use crate::question::Question;
@@ -100,8 +100,9 @@ struct Frame {
     labels: HashMap<String, usize>,
     addressed: Rc<HashSet<String>>,
     bare: Rc<HashSet<String>>,
-    breaks: Vec<usize>,
-    continues: Vec<usize>,
+    /// Where `break` and `continue` lead, and how many blocks are open there.
+    breaks: Vec<(usize, usize)>,
+    continues: Vec<(usize, usize)>,
     switches: Vec<Switch>,
 }
 
@@ -109,6 +110,13 @@ struct Switch {
     cases: Vec<(i64, i64, usize)>,
     default: Option<usize>,
     ty: Int,
+}
+
+/// A block being written.
+#[derive(Default)]
+struct Block {
+    number: usize,
+    variables: Vec<(i64, u32)>,
 }
 
 /// The template being written.
@@ -119,6 +127,14 @@ struct Current {
     labels: Vec<usize>,
     frames: Vec<Frame>,
     frame_top: u64,
+    /// For each open block, from the outside in, the local variables in memory that end with it.
+    blocks: Vec<Block>,
+    /// All local variables in memory of functions being inlined, with the number of their block.
+    lifetimes: Vec<(usize, (i64, u32))>,
+    next_block: usize,
+    /// Labels of the functions being inlined: the instruction for what is not alive there, and the
+    /// blocks that are open.
+    crossings: Vec<(usize, Vec<usize>)>,
     /// Addresses of local arrays whose size is not constant.
     variable_arrays: HashSet<Reg>,
 }
@@ -190,6 +206,7 @@ pub fn lower(
         notes: Vec::new(),
     };
     l.program.asked = question.violations();
+    l.program.memory_errors = question.reports_memory_errors();
     if question.ilp32 {
         l.note("pointers take 8 bytes, though `long` takes 4".into());
     }
@@ -215,7 +232,7 @@ pub fn lower(
         let message = format!("the variables take {base} bytes; at most {MOST_BYTES} are supported");
         return Err(vec![Problem { code: "E807", span: Span::none(), message, hint: None }]);
     }
-    if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) {
+    if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) && !question.only {
         // Nothing can be found out about assertions that are not there.
         l.program.asked.retain(|&what| what != Violation::Assertion);
     }
@@ -388,7 +405,7 @@ impl<'a> Lower<'a> {
         if global && let Some(Symbol::Memory(a, _)) = self.globals.get(&name).cloned() {
             // Declared again, perhaps with its value this time.
             self.globals.insert(name, Symbol::Memory(a, ty.clone()));
-            if !is_extern && let Some(o) = self.program.objects.get_mut((a >> 32) as usize - 1) {
+            if !is_extern && let Some(o) = self.program.objects.get_mut(object_of(a) as usize - 1) {
                 // Known by `extern` only so far.
                 o.init.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = 0);
             }
@@ -401,9 +418,7 @@ impl<'a> Lower<'a> {
                 return unsupported(span, "a thread-local variable inside a function");
             }
             let (_, align) = ty.layout(&self.structs).unwrap_or((1, 1));
-            let at = (self.program.private.len() as u64).next_multiple_of(align.max(1));
-            self.program.private.resize((at + size) as usize, 0);
-            let a = address(PRIVATE, at as i64);
+            let a = self.thread_local(&name, size, align);
             self.bind(name, Symbol::Memory(a, ty.clone()));
             return self.fixed_initial(a, &ty, item, span);
         }
@@ -424,11 +439,34 @@ impl<'a> Lower<'a> {
         self.fixed_initial(a, &ty, item, span)
     }
 
+    /// A new variable that every thread has from its start.
+    fn thread_local(&mut self, name: &str, size: u64, align: u64) -> i64 {
+        let at = (self.program.private.len() as u64).next_multiple_of(align.max(1));
+        self.program.private.resize((at + size) as usize, 0);
+        self.private(name, at, size)
+    }
+
+    /// A new private variable with a place in private memory.
+    fn private(&mut self, name: &str, at: u64, size: u64) -> i64 {
+        let local = Private { name: name.to_string(), base: at as u32, size: size as u32 };
+        self.program.locals.push(local);
+        address(PRIVATE + self.program.locals.len() as i64 - 1, 0)
+    }
+
     /// A new object in shared memory.
     fn object(&mut self, name: String, ty: &Ty, init: Vec<u16>) -> i64 {
         let mut parts = Vec::new();
         ty.parts(&self.structs, 0, "", &mut parts);
-        let object = Object { name, init, base: 0, parts, visible: true, global: false, library: false };
+        let object = Object {
+            name,
+            init,
+            base: 0,
+            parts,
+            visible: true,
+            global: false,
+            library: false,
+            leaves: false,
+        };
         self.program.objects.push(object);
         address(self.program.objects.len() as i64, 0)
     }
@@ -438,14 +476,8 @@ impl<'a> Lower<'a> {
         match &item.node.initializer {
             Some(init) => self.initialise(&place, &ty, init),
             None => {
-                match place {
-                    Place::Register(r, _) => self.emit(Instr::Any(r)),
-                    Place::Memory(Expr::Const(a), _) if a >> 32 >= PRIVATE => {
-                        let from = (a & 0xffff_ffff) - self.program.private.len() as i64;
-                        let size = self.size_of(&ty, item.span)?;
-                        self.emit(Instr::Clear(from as u32, size as u32));
-                    }
-                    _ => {}
+                if let Place::Register(r, _) = place {
+                    self.emit(Instr::Any(r));
                 }
                 Ok(())
             }
@@ -465,16 +497,64 @@ impl<'a> Lower<'a> {
         let size = self.size_of(ty, span)?;
         let array = matches!(ty, Ty::Array(..));
         let a = if self.current.template.single && (addressed || bare && array) && !self.dry {
-            self.object(name.to_string(), ty, vec![OPEN; size as usize])
+            let a = self.object(name.to_string(), ty, vec![OPEN; size as usize]);
+            self.begins(a, size as u32);
+            a
         } else {
-            self.frame_space(ty, span)?
+            self.frame_space(name, ty, span)?
         };
         self.bind(name.to_string(), Symbol::Memory(a, ty.clone()));
         Ok(Place::Memory(Expr::Const(a), ty.clone()))
     }
 
+    /// The lifetime of a variable in memory begins; it ends with the block.
+    fn begins(&mut self, a: i64, size: u32) {
+        if self.dry {
+            return;
+        }
+        self.emit(Instr::Begins(a, size));
+        if let Some(block) = self.current.blocks.last_mut() {
+            block.variables.push((a, size));
+            self.current.lifetimes.push((block.number, (a, size)));
+        }
+    }
+
+    fn enter_block(&mut self) {
+        self.scopes.push(HashMap::new());
+        self.current.next_block += 1;
+        let block = Block { number: self.current.next_block, variables: Vec::new() };
+        self.current.blocks.push(block);
+    }
+
+    fn leave_block(&mut self) {
+        self.scopes.pop();
+        let ended = self.current.blocks.pop().map_or_else(Vec::new, |b| b.variables);
+        self.ends(ended);
+    }
+
+    fn ends(&mut self, ended: Vec<(i64, u32)>) {
+        if !ended.is_empty() {
+            self.emit(Instr::Ends(ended));
+        }
+    }
+
+    /// Control leaves all blocks inside of the first `outer` ones.
+    fn leave_blocks(&mut self, outer: usize) {
+        let inner = self.current.blocks.iter().skip(outer);
+        let ended = inner.flat_map(|b| b.variables.iter().copied()).collect();
+        self.ends(ended);
+    }
+
+    /// Control may come here from anywhere in the function: the variables of all other blocks have
+    /// ended. Which ones these are is known at the end of the function.
+    fn cross_blocks(&mut self) {
+        let open = self.current.blocks.iter().map(|b| b.number).collect();
+        self.current.crossings.push((self.current.template.code.len(), open));
+        self.emit(Instr::Ends(Vec::new()));
+    }
+
     /// Space in private memory.
-    fn frame_space(&mut self, ty: &Ty, span: Span) -> Result<i64> {
+    fn frame_space(&mut self, name: &str, ty: &Ty, span: Span) -> Result<i64> {
         let size = self.size_of(ty, span)?;
         let align = ty.layout(&self.structs).map_or(1, |l| l.1).max(1);
         let at = self.current.frame_top.next_multiple_of(align);
@@ -489,7 +569,12 @@ impl<'a> Lower<'a> {
         }
         let t = &mut self.current.template;
         t.frame = t.frame.max(self.current.frame_top as u32);
-        Ok(address(PRIVATE, self.program.private.len() as i64 + at as i64))
+        if self.dry {
+            return Ok(address(PRIVATE, 0));
+        }
+        let a = self.private(name, self.program.private.len() as u64 + at, size);
+        self.begins(a, size as u32);
+        Ok(a)
     }
 
     // ---- code ----
@@ -695,12 +780,15 @@ impl<'a> Lower<'a> {
                 }
                 None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
                 None => {
-                    let a = self.frame_space(t, span)?;
+                    let a = self.frame_space(name, t, span)?;
                     Place::Memory(Expr::Const(a), t.clone())
                 }
             }),
         };
-        let scopes = std::mem::replace(&mut self.scopes, vec![HashMap::new()]);
+        let scopes = std::mem::take(&mut self.scopes);
+        let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
+        let outer = self.current.blocks.len();
+        self.enter_block();
         let here = self.here;
         let top = self.current.frame_top;
         let exit = self.label();
@@ -732,16 +820,28 @@ impl<'a> Lower<'a> {
         }
         self.scopes = scopes;
         self.here = here;
-        let used = self.current.template.frame as u64;
-        if used > top && !self.current.frames.is_empty() {
-            self.emit(Instr::Clear(top as u32, (used - top) as u32));
-        }
+        self.current.blocks.truncate(outer);
+        self.end_function(lifetimes, crossings);
         self.current.frame_top = top;
         Ok(match result {
             None | Some(Place::BitField(_)) => None,
             Some(Place::Register(r, ty)) => Some(Value { expr: Expr::Reg(r), ty: unatomic(ty) }),
             Some(Place::Memory(a, ty)) => Some(Value { expr: a, ty }),
         })
+    }
+
+    /// A function that was inlined ends, and all its local variables with it.
+    fn end_function(&mut self, lifetimes: usize, crossings: usize) {
+        let all = self.current.lifetimes.split_off(lifetimes);
+        for (pc, open) in self.current.crossings.split_off(crossings) {
+            let gone = all.iter().filter(|(block, _)| !open.contains(block)).map(|l| l.1).collect();
+            if let Some(i) = self.current.template.code.get_mut(pc) {
+                *i = Instr::Ends(gone);
+            }
+        }
+        if !self.current.frames.is_empty() {
+            self.ends(all.into_iter().map(|l| l.1).collect());
+        }
     }
 
     fn body(&mut self, definition: &Definition<'a>, arguments: Vec<Value>, span: Span) -> Result<()> {

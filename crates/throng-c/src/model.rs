@@ -9,9 +9,10 @@ use throng_model::{
     Step, Traits, Transfers,
 };
 
-use crate::goto::{Instr, Int, Origin, PTR, Program, Start, Violation};
+use crate::goto::{Instr, Int, Origin, PTR, Program, Start, Violation, object_of, offset_of};
 use crate::step::{
-    After, Event, Memory, OPEN, Outcome, Thread, Touch, initial_memory, register, start, step, step_in_detail,
+    After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, initial_memory, register, start, step,
+    step_in_detail,
 };
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a thread that is about to make another
@@ -117,8 +118,13 @@ impl Concrete {
         Shared(property as u64)
     }
 
-    fn halted(&self) -> Shared {
+    /// The shared state after a memory error that nobody asked for.
+    pub fn memory_error(&self) -> Shared {
         self.failed(self.program.asked.len())
+    }
+
+    fn halted(&self) -> Shared {
+        self.failed(self.program.asked.len() + 1)
     }
 
     /// What the search came across so far.
@@ -220,8 +226,11 @@ impl Concrete {
     }
 
     fn violation(&self, what: Violation) -> Shared {
-        let property = self.program.asked.iter().position(|&a| a == what);
-        property.map_or(self.halted(), |n| self.failed(n))
+        match self.program.asked.iter().position(|&a| a == what) {
+            Some(n) => self.failed(n),
+            None if what == Violation::Memory => self.memory_error(),
+            None => self.halted(),
+        }
     }
 }
 
@@ -330,7 +339,7 @@ impl Describe for Concrete {
             }
         }
         for (i, o) in memory.heap.iter().enumerate() {
-            if let Some(o) = o {
+            if let Slot::Used(o, _) = o {
                 let values: Vec<String> = o
                     .chunks(4)
                     .map(|c| self.show(c, Int::new(c.len().next_power_of_two() as u8, true)))
@@ -390,7 +399,7 @@ impl Describe for Concrete {
 
 impl Concrete {
     fn show(&self, bytes: &[u16], at: Int) -> String {
-        if bytes.contains(&OPEN) {
+        if bytes.iter().any(|b| [OPEN, DEAD].contains(b)) {
             return "?".into();
         }
         let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
@@ -399,15 +408,15 @@ impl Concrete {
 
     /// What allocated memory is called.
     fn allocated(&self, a: i64) -> String {
-        let slot = (a >> 32) - 1 - self.program.objects.len() as i64;
-        match a & 0xffff_ffff {
+        let slot = object_of(a) - 1 - self.program.objects.len() as i64;
+        match offset_of(a) {
             0 => format!("allocated[{slot}]"),
             offset => format!("allocated[{slot}]+{offset}"),
         }
     }
 
     fn value(&self, v: i64) -> String {
-        match self.program.name_of(v).filter(|_| v >> 32 > 0) {
+        match self.program.name_of(v).filter(|_| object_of(v) > 0) {
             Some(name) => format!("&{name}"),
             None => v.to_string(),
         }

@@ -101,7 +101,7 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
         for (offset, at, suffix) in o.parts.iter().take(16) {
             let from = o.base + *offset as usize;
             let Some(bytes) = memory.fixed.get(from..from + at.size as usize) else { continue };
-            if at.size == 8 && !at.signed || bytes.contains(&crate::step::OPEN) {
+            if at.size == 8 && !at.signed || bytes.iter().any(|&b| b >= crate::step::OPEN) {
                 continue;
             }
             let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));

@@ -6,18 +6,36 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::goto::{Access, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Violation, address};
+use crate::goto::{
+    Access, DANGLING, Expr, FUNCTION, Instr, Int, PRIVATE, PointerUse, Program, Reg, Violation, address,
+    is_private, object_of, offset_of,
+};
 
 /// A byte that was never written: its value is open until it is read.
 pub const OPEN: u16 = 256;
+
+/// A byte of a local variable whose lifetime has ended.
+pub const DEAD: u16 = 257;
+
+/// A place for an allocated object.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Slot {
+    /// Nothing points there, so it is used again first.
+    Empty,
+    /// What was there was freed, and some thread may still have a pointer to it. An allocation may
+    /// get the same address again, or another one.
+    Freed,
+    /// An object: its bytes, and whether its address may be known to other threads.
+    Used(Vec<u16>, bool),
+}
 
 /// What all threads see.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Memory {
     /// Objects with a fixed place.
     pub fixed: Vec<u16>,
-    /// Allocated objects; `None` was freed.
-    pub heap: Vec<Option<Vec<u16>>>,
+    /// Allocated objects.
+    pub heap: Vec<Slot>,
     /// For each thread by number, its result if it has ended; empty if threads have no numbers.
     pub ended: Vec<Option<i64>>,
 }
@@ -47,7 +65,7 @@ pub struct Touch {
     /// The first byte.
     pub address: i64,
     /// How many bytes.
-    pub size: u8,
+    pub size: u32,
     /// Whether it writes.
     pub writes: bool,
     /// Whether it is atomic.
@@ -132,6 +150,8 @@ pub struct Steps {
 const LONGEST: usize = 20_000;
 /// The most bytes allocated at one time, and objects.
 const MOST_ALLOCATED: usize = 1 << 16;
+/// Maximum number of freed objects whose addresses are not used again at once.
+const MOST_FREED: usize = 6;
 /// The most ways one step may go.
 const MOST_WAYS: usize = 4096;
 
@@ -261,7 +281,8 @@ struct Stepper<'a> {
 }
 
 /// All of a [`Run`] that matters later.
-type Choice = (usize, Option<usize>, u32, Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>);
+type Choice =
+    ((usize, Option<usize>, u32), Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>, Vec<i64>, Vec<Touch>);
 
 impl Stepper<'_> {
     fn missing(&mut self, why: impl Into<String>) {
@@ -340,7 +361,7 @@ impl Stepper<'_> {
     }
 
     fn is_shared(&self, a: i64) -> bool {
-        let object = a >> 32;
+        let object = object_of(a);
         if !(1..FUNCTION).contains(&object) {
             return false;
         }
@@ -415,7 +436,9 @@ impl Stepper<'_> {
         let t = &self.program.templates[self.thread.template as usize];
         let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
         let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
-        if !self.chosen.insert((run.pc, run.at, run.depth, live, private, memory, started)) {
+        let (held, touches) = (run.held.clone(), run.touches.clone());
+        let at = (run.pc, run.at, run.depth);
+        if !self.chosen.insert((at, live, private, memory, started, held, touches)) {
             return;
         }
         let (values, all) = match &t.representatives[r as usize] {
@@ -500,9 +523,10 @@ impl Stepper<'_> {
             }
             Instr::Load(r, a, at) => {
                 let a = value(a, run)?;
-                let bytes = self.bytes(run, a, at.size)?.to_vec();
-                self.touch(run, a, at.size, false);
-                if bytes.contains(&OPEN) {
+                let named = matches!(instruction, Instr::Load(_, Expr::Const(_), _));
+                let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+                self.touch(run, a, at.size.into(), false);
+                if bytes.iter().any(|&b| b == OPEN || b == DEAD) {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);
                     if !all {
@@ -512,7 +536,7 @@ impl Stepper<'_> {
                     }
                     for v in values.into_iter().rev() {
                         let mut next = run.clone();
-                        self.write(&mut next, a, v, *at)?;
+                        self.write(&mut next, a, v, *at, named)?;
                         next.registers[*r as usize] = Some(v);
                         next.events.push(Event::Found(run.pc as u32, v));
                         self.note(&mut next, a, *at, v, false);
@@ -527,12 +551,16 @@ impl Stepper<'_> {
             }
             Instr::Store(a, e, at) => {
                 let (a, v) = (value(a, run)?, value(e, run)?);
-                if at.size == 8 && v >> 32 >= PRIVATE && (v >> 32) < 2 * PRIVATE && a >> 32 < PRIVATE {
+                if at.size == 8 && is_private(v) && !is_private(a) {
                     let why = "the address of a private variable is made known to other threads";
                     return Err(Stop::Undefined(why.into()));
                 }
-                self.write(run, a, v, *at)?;
-                self.touch(run, a, at.size, true);
+                let named = matches!(instruction, Instr::Store(Expr::Const(_), ..));
+                self.write(run, a, v, *at, named)?;
+                if at.size == 8 && !is_private(a) {
+                    self.publish(run, v);
+                }
+                self.touch(run, a, at.size.into(), true);
                 self.note(run, a, *at, at.wrap(v), true);
             }
             Instr::Branch(e, yes, no) => {
@@ -554,10 +582,11 @@ impl Stepper<'_> {
             Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
             Instr::Spawn(template, args, r) => {
                 let args = args.iter().map(|e| value(e, run)).collect::<Result<Vec<_>, _>>()?;
-                if args.iter().any(|v| v >> 32 >= PRIVATE && (v >> 32) < 2 * PRIVATE) {
+                if args.iter().any(|&v| is_private(v)) {
                     let why = "the address of a private variable is made known to other threads";
                     return Err(Stop::Undefined(why.into()));
                 }
+                args.iter().for_each(|&v| self.publish(run, v));
                 let number = run.memory.ended.len() as u32;
                 if self.program.numbered {
                     Arc::make_mut(&mut run.memory).ended.push(None);
@@ -579,34 +608,26 @@ impl Stepper<'_> {
             }
             Instr::Alloc(r, size) => {
                 let size = value(size, run)?;
-                let used: usize = run.memory.heap.iter().flatten().map(|o| o.len() + 1).sum();
+                let length = |s: &Slot| if let Slot::Used(o, _) = s { o.len() + 1 } else { 0 };
+                let used: usize = run.memory.heap.iter().map(length).sum();
                 let room = usize::try_from(size).ok().filter(|s| s.saturating_add(used) <= MOST_ALLOCATED);
                 let Some(size) = room else {
                     return Err(Stop::Undefined("more memory is allocated than is modelled".into()));
                 };
-                let heap = &mut Arc::make_mut(&mut run.memory).heap;
-                let slot = heap.iter().position(Option::is_none).unwrap_or(heap.len());
-                if slot == heap.len() {
-                    heap.push(None);
-                }
-                heap[slot] = Some(vec![OPEN; size]);
-                run.registers[*r as usize] = Some(address((self.program.objects.len() + 1 + slot) as i64, 0));
+                return Ok(self.allocate(run, *r, size));
             }
             Instr::Free(e) => {
                 let a = value(e, run)?;
-                if a != 0 {
-                    let slot = (a >> 32).checked_sub(self.program.objects.len() as i64 + 1);
-                    let slot = slot.and_then(|s| usize::try_from(s).ok());
-                    let memory = Arc::make_mut(&mut run.memory);
-                    match slot.and_then(|s| memory.heap.get_mut(s)) {
-                        Some(object @ Some(_)) => *object = None,
-                        _ => return Err(Stop::Undefined("something is freed that was not allocated".into())),
-                    }
-                }
+                self.free(run, a)?;
             }
-            Instr::Clear(from, n) => {
-                let from = self.program.private.len() + *from as usize;
-                run.private[from..from + *n as usize].fill(OPEN);
+            Instr::Begins(a, size) => self.begins(run, *a, *size as usize),
+            Instr::Ends(list) => list.iter().for_each(|&(a, size)| self.ends(run, a, size as usize)),
+            Instr::Pointer(using) => {
+                let mut operands = Vec::new();
+                using.operands(&mut |e| operands.push(value(e, run)));
+                let objects =
+                    operands.into_iter().map(|v| v.map(object_of)).collect::<Result<Vec<_>, _>>()?;
+                self.pointer(using, &objects)?;
             }
             Instr::Fail(Violation::Locks, why) if !self.program.asked.contains(&Violation::Locks) => {
                 let line = self.program.origin(self.thread.template as usize, run.pc).line;
@@ -642,6 +663,9 @@ impl Stepper<'_> {
             Instr::End(e) => {
                 if self.program.numbered {
                     let v = if self.program.results { value(e, run)? } else { 0 };
+                    // Private variables end with their thread.
+                    let v = if is_private(v) { address(DANGLING, 0) } else { v };
+                    self.publish(run, v);
                     // No step can tell that a thread has not ended, so this needs no step of its own.
                     Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
                 }
@@ -662,7 +686,7 @@ impl Stepper<'_> {
     }
 
     /// Notes an access, for races.
-    fn touch(&self, run: &mut Run, address: i64, size: u8, writes: bool) {
+    fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
         let kind = self.program.templates[self.thread.template as usize].access[run.pc];
         if self.races && kind != Access::Internal && self.is_shared(address) {
             let atomic = kind == Access::Atomic || run.depth > 0;
@@ -670,53 +694,252 @@ impl Stepper<'_> {
         }
     }
 
-    fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8) -> Result<&'r [u16], Stop> {
-        let (object, offset) = (a >> 32, (a & 0xffff_ffff) as usize);
-        let end = offset + size as usize;
-        let found = if object >= PRIVATE {
-            run.private.get(offset..end)
-        } else if let Some(o) = usize::try_from(object)
-            .ok()
-            .and_then(|o| o.checked_sub(1))
-            .and_then(|o| self.program.objects.get(o))
-        {
-            (end <= o.init.len()).then(|| &run.memory.fixed[o.base + offset..o.base + end])
-        } else {
-            let slot = (object - 1 - self.program.objects.len() as i64).max(-1);
-            usize::try_from(slot)
-                .ok()
-                .filter(|_| object > 0)
-                .and_then(|s| run.memory.heap.get(s))
-                .and_then(Option::as_ref)
-                .and_then(|o| o.get(offset..end))
+    /// The bytes of an access. A variable that is accessed by its `named` address is alive.
+    fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8, named: bool) -> Result<&'r [u16], Stop> {
+        let object = self.object(run, object_of(a)).map_err(|why| self.memory_error(why))?;
+        let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
+        let Some(bytes) = object.get(from..from + usize::from(size)) else {
+            let base = self.program.name_of(address(object_of(a), 0));
+            let what = base.map_or("allocated memory".into(), |name| format!("`{name}`"));
+            return Err(self.memory_error(&format!("an access is outside of {what}")));
         };
-        found.ok_or_else(|| {
-            let what =
-                if a == 0 { "a null pointer is dereferenced" } else { "an access is outside its object" };
-            Stop::Undefined(what.into())
-        })
+        match named || !bytes.contains(&DEAD) {
+            true => Ok(bytes),
+            false => Err(self.memory_error("a local variable is used after its lifetime")),
+        }
     }
 
-    fn write(&self, run: &mut Run, a: i64, v: i64, at: Int) -> Result<(), Stop> {
-        self.bytes(run, a, at.size)?;
-        let (object, offset) = (a >> 32, (a & 0xffff_ffff) as usize);
-        let end = offset + at.size as usize;
-        let target: &mut [u16] = if object >= PRIVATE {
-            &mut run.private[offset..end]
-        } else if let Some(o) = self.program.objects.get(object as usize - 1) {
-            &mut Arc::make_mut(&mut run.memory).fixed[o.base + offset..o.base + end]
-        } else {
-            let slot = object as usize - 1 - self.program.objects.len();
-            match &mut Arc::make_mut(&mut run.memory).heap[slot] {
-                Some(o) => &mut o[offset..end],
-                None => &mut [],
+    /// The bytes of an object, or why there are none.
+    fn object<'r>(&self, run: &'r Run, object: i64) -> Result<&'r [u16], &'static str> {
+        if object >= PRIVATE {
+            let Some(local) = self.program.locals.get((object - PRIVATE) as usize) else {
+                return Err("an access is where no object is");
+            };
+            let from = local.base as usize;
+            return run
+                .private
+                .get(from..from + local.size as usize)
+                .ok_or("an access is to another thread's variable");
+        }
+        match object {
+            0 => return Err("a null pointer is dereferenced"),
+            DANGLING => return Err("a pointer is used whose object no longer exists"),
+            FUNCTION.. => return Err("a function is accessed like a variable"),
+            _ => {}
+        }
+        let number = usize::try_from(object - 1).unwrap_or(usize::MAX);
+        if let Some(o) = self.program.objects.get(number) {
+            return Ok(&run.memory.fixed[o.base..o.base + o.init.len()]);
+        }
+        match run.memory.heap.get(number.wrapping_sub(self.program.objects.len())) {
+            Some(Slot::Used(bytes, _)) => Ok(bytes),
+            Some(Slot::Empty | Slot::Freed) => Err("memory is used after it was freed"),
+            None => Err("an access is where no object is"),
+        }
+    }
+
+    /// The same bytes, to be written.
+    fn object_mut<'r>(&self, run: &'r mut Run, object: i64) -> Option<&'r mut [u16]> {
+        if object >= PRIVATE {
+            let local = self.program.locals.get((object - PRIVATE) as usize)?;
+            let from = local.base as usize;
+            return run.private.get_mut(from..from + local.size as usize);
+        }
+        let number = usize::try_from(object - 1).ok()?;
+        let memory = Arc::make_mut(&mut run.memory);
+        if let Some(o) = self.program.objects.get(number) {
+            return memory.fixed.get_mut(o.base..o.base + o.init.len());
+        }
+        match memory.heap.get_mut(number - self.program.objects.len()) {
+            Some(Slot::Used(bytes, _)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// What becomes of a thread that makes a memory error.
+    fn memory_error(&self, why: &str) -> Stop {
+        match self.program.memory_errors {
+            true => Stop::Violated(Violation::Memory, why.into()),
+            false => Stop::Undefined(why.into()),
+        }
+    }
+
+    fn write(&self, run: &mut Run, a: i64, v: i64, at: Int, named: bool) -> Result<(), Stop> {
+        self.bytes(run, a, at.size, named)?;
+        let from = offset_of(a) as usize;
+        if let Some(bytes) = self.object_mut(run, object_of(a)) {
+            for (i, b) in bytes[from..from + usize::from(at.size)].iter_mut().enumerate() {
+                *b = (v >> (8 * i) & 255) as u16;
             }
-        };
-        for (i, b) in target.iter_mut().enumerate() {
-            *b = (v >> (8 * i) & 255) as u16;
         }
         Ok(())
     }
+
+    /// Whether other threads may be running.
+    fn has_company(&self, run: &Run) -> bool {
+        let ended = &run.memory.ended;
+        match ended.is_empty() {
+            true => self.program.concurrent,
+            false => ended.iter().enumerate().any(|(i, e)| i != self.thread.id as usize && e.is_none()),
+        }
+    }
+
+    /// A value goes where other threads can read it.
+    fn publish(&self, run: &mut Run, v: i64) {
+        let Some(slot) = self.slot(v) else { return };
+        if matches!(run.memory.heap.get(slot), Some(Slot::Used(_, false)))
+            && let Slot::Used(_, published) = &mut Arc::make_mut(&mut run.memory).heap[slot]
+        {
+            *published = true;
+        }
+    }
+
+    /// The number of the allocated object that a value would be an address of.
+    fn slot(&self, v: i64) -> Option<usize> {
+        let first = self.program.objects.len() as i64 + 1;
+        usize::try_from(object_of(v) - first).ok().filter(|_| object_of(v) < DANGLING)
+    }
+
+    /// Allocates: at a new address, or at one that was freed. Continues in `work`.
+    fn allocate(&mut self, run: &mut Run, r: Reg, size: usize) -> bool {
+        let heap = &run.memory.heap;
+        let mut slots: Vec<usize> = (0..heap.len()).filter(|&s| heap[s] == Slot::Freed).collect();
+        if slots.len() < MOST_FREED {
+            slots.push(heap.iter().position(|s| *s == Slot::Empty).unwrap_or(heap.len()));
+        } else {
+            self.missing(format!("only {MOST_FREED} freed objects are told apart from new ones"));
+        }
+        for slot in slots {
+            let mut next = run.clone();
+            let heap = &mut Arc::make_mut(&mut next.memory).heap;
+            if slot == heap.len() {
+                heap.push(Slot::Empty);
+            }
+            heap[slot] = Slot::Used(vec![OPEN; size], false);
+            let object = (self.program.objects.len() + 1 + slot) as i64;
+            next.registers[r as usize] = Some(address(object, 0));
+            next.pc += 1;
+            self.work.push(next);
+        }
+        false
+    }
+
+    fn free(&mut self, run: &mut Run, a: i64) -> Result<(), Stop> {
+        if a == 0 {
+            return Ok(());
+        }
+        let slot = self.slot(a).filter(|&s| s < run.memory.heap.len());
+        let Some(slot) = slot else {
+            return Err(self.memory_error("something is freed that was not allocated"));
+        };
+        let Slot::Used(bytes, published) = &run.memory.heap[slot] else {
+            return Err(self.memory_error("memory is freed twice"));
+        };
+        if offset_of(a) != 0 {
+            return Err(self.memory_error("a pointer into the middle of allocated memory is freed"));
+        }
+        let (size, published) = (bytes.len() as u32, *published);
+        // To free is to write, for races.
+        self.touch(run, a, size, true);
+        if published && self.has_company(run) {
+            Arc::make_mut(&mut run.memory).heap[slot] = Slot::Freed;
+            return Ok(());
+        }
+        let heap = &mut Arc::make_mut(&mut run.memory).heap;
+        heap[slot] = Slot::Empty;
+        while heap.last() == Some(&Slot::Empty) {
+            heap.pop();
+        }
+        self.invalidate(run, object_of(a));
+        Ok(())
+    }
+
+    /// A local variable is alive from here on, without a value.
+    fn begins(&mut self, run: &mut Run, a: i64, size: usize) {
+        let object = object_of(a);
+        let known = usize::try_from(object - 1).ok().and_then(|o| self.program.objects.get(o));
+        let again = self.object(run, object).is_ok_and(|bytes| bytes.contains(&DEAD));
+        if again && known.is_some_and(|o| o.leaves) && self.has_company(run) {
+            self.missing("another thread may still have a pointer to an earlier local variable");
+        }
+        if self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b != OPEN))
+            && let Some(bytes) = self.object_mut(run, object)
+        {
+            bytes[..size].fill(OPEN);
+        }
+    }
+
+    /// The lifetime of a local variable ends, and pointers to it have no value any more.
+    fn ends(&mut self, run: &mut Run, a: i64, size: usize) {
+        if self.object(run, object_of(a)).is_ok_and(|bytes| bytes.iter().any(|&b| b != DEAD))
+            && let Some(bytes) = self.object_mut(run, object_of(a))
+        {
+            bytes[..size].fill(DEAD);
+        }
+        self.invalidate(run, object_of(a));
+    }
+
+    /// Pointers to an object that is gone, in memory and in this thread, become such that no
+    /// object has.
+    fn invalidate(&self, run: &mut Run, object: i64) {
+        let gone = |v: i64| object_of(v) == object;
+        let nowhere = address(DANGLING, 0);
+        for v in run.registers.iter_mut().flatten().filter(|v| gone(**v)) {
+            *v = nowhere;
+        }
+        let clear = |bytes: &mut [u16]| {
+            for at in pointers(bytes, gone) {
+                for (k, b) in bytes[at..at + 8].iter_mut().enumerate() {
+                    *b = (nowhere >> (8 * k) & 255) as u16;
+                }
+            }
+        };
+        clear(&mut run.private);
+        if object >= PRIVATE {
+            // It could not be stored anywhere else.
+            return;
+        }
+        let memory = &run.memory;
+        let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) if !pointers(bytes, gone).is_empty());
+        if pointers(&memory.fixed, gone).is_empty() && !memory.heap.iter().any(used) {
+            return;
+        }
+        let memory = Arc::make_mut(&mut run.memory);
+        clear(&mut memory.fixed);
+        for slot in &mut memory.heap {
+            if let Slot::Used(bytes, _) = slot {
+                clear(bytes);
+            }
+        }
+    }
+
+    /// A use of addresses that C defines only sometimes.
+    fn pointer(&mut self, using: &PointerUse, objects: &[i64]) -> Result<(), Stop> {
+        match using {
+            PointerUse::Moved(..) if objects[0] != objects[1] => {
+                return Err(self.memory_error("a pointer is moved far away from its object"));
+            }
+            PointerUse::Ordered(..) if objects[0] != objects[1] => {
+                self.missing("addresses of different objects are ordered or subtracted");
+            }
+            PointerUse::Number(_) if objects[0] != 0 => {
+                self.missing("an address is used as a number, and only one value of it was tried");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Where bytes are an address with a property.
+fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {
+    let value = |w: &[u16]| w.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
+    let known = |w: &[u16]| w.iter().all(|&b| b < OPEN);
+    let windows = bytes.windows(8).enumerate();
+    windows
+        .filter(|(_, w)| w[7] < OPEN && w[4..].iter().any(|&b| b != 0) && known(w) && is(value(w)))
+        .map(|w| w.0)
+        .collect()
 }
 
 /// The value of an expression. Whether some signed operation in it overflowed is noted.

@@ -538,7 +538,7 @@ struct QuestionArgs {
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
     /// C: ask what this property file of SV-COMP says: unreach-call.prp, no-data-race.prp or no-overflow.prp
-    #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with_all = ["race", "deadlock", "overflow", "locks", "assertions", "error_label", "mutex"])]
+    #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with_all = ["race", "deadlock", "overflow", "locks", "memory_safety", "assertions", "error_label", "mutex"])]
     property: Option<PathBuf>,
     #[command(flatten)]
     failures: FailureArgs,
@@ -553,6 +553,10 @@ struct FailureArgs {
     /// C: no lock is released by a thread that does not hold it, or destroyed while it is held (without it, a warning)
     #[arg(long, help_heading = "C")]
     locks: bool,
+    /// C: no memory error: nothing is accessed outside of live objects, no null pointer, nothing that was freed, and nothing is freed twice. A memory
+    /// error that a search meets is reported in any case; this asks for the proof that there is none
+    #[arg(long, help_heading = "C")]
+    memory_safety: bool,
     /// C: assertions, also where another kind of failure is asked for
     #[arg(long, help_heading = "C")]
     assertions: bool,
@@ -560,7 +564,12 @@ struct FailureArgs {
 
 impl FailureArgs {
     fn given(&self) -> Option<&'static str> {
-        let all = [("--overflow", self.overflow), ("--locks", self.locks), ("--assertions", self.assertions)];
+        let all = [
+            ("--overflow", self.overflow),
+            ("--locks", self.locks),
+            ("--memory-safety", self.memory_safety),
+            ("--assertions", self.assertions),
+        ];
         all.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 }

@@ -1,7 +1,9 @@
 //! The paths from a place to the next ones: instructions are executed with expressions for values.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, Violation, address, next};
+use throng_c::goto::{
+    self, BinOp, Expr, FUNCTION, Instr, Int, PointerUse, Program, Reg, Violation, address, is_private, next,
+};
 
 use super::{Edge, Place, Reading, To, copied};
 use crate::elements::object_of;
@@ -43,6 +45,8 @@ struct Path {
     inputs: Vec<Int>,
     reads: Vec<(u32, u32)>,
     taken: Vec<usize>,
+    /// Local variables whose lifetime has ended on the path.
+    ended: Vec<i64>,
 }
 
 impl Builder<'_> {
@@ -72,6 +76,7 @@ impl Builder<'_> {
                 inputs: Vec::new(),
                 reads: Vec::new(),
                 taken: Vec::new(),
+                ended: Vec::new(),
             };
             let mut work = vec![first];
             while let Some(path) = work.pop() {
@@ -162,8 +167,8 @@ impl Builder<'_> {
                     }
                 }
                 let mut private = false;
-                e.constants(&mut |c| private |= at.size == 8 && c >> 32 == PRIVATE);
-                if private && !matches!(a, Expr::Const(a) if a >> 32 == PRIVATE) {
+                e.constants(&mut |c| private |= at.size == 8 && is_private(c));
+                if private && !matches!(a, Expr::Const(a) if is_private(a)) {
                     self.undefined(
                         from,
                         path.clone(),
@@ -216,7 +221,7 @@ impl Builder<'_> {
             Instr::Spawn(child, args, r) => {
                 let args: Vec<Expr> = args.iter().map(|e| self.value(from, path, e)).collect();
                 let mut private = false;
-                args.iter().for_each(|e| e.constants(&mut |c| private |= c >> 32 == PRIVATE));
+                args.iter().for_each(|e| e.constants(&mut |c| private |= is_private(c)));
                 if private {
                     self.undefined(
                         from,
@@ -234,15 +239,16 @@ impl Builder<'_> {
                 }
                 self.open(path, v.register(template, *r));
             }
-            Instr::Clear(first, n) => {
-                let base = self.program.private.len() as i64;
-                let (low, high) = (base + i64::from(*first), base + i64::from(*first + *n));
-                for offset in low..high {
-                    if let Some(cell) = v.cell(template, (PRIVATE << 32) + offset) {
+            Instr::Begins(a, size) => {
+                path.ended.retain(|&o| o != goto::object_of(*a));
+                for offset in 0..i64::from(*size) {
+                    if let Some(cell) = v.cell(template, a + offset) {
                         self.open(path, cell);
                     }
                 }
             }
+            Instr::Ends(list) => path.ended.extend(list.iter().map(|l| goto::object_of(l.0))),
+            Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
             Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
             Instr::Fail(what, why) => {
                 if self.program.asked.contains(what) {
@@ -264,6 +270,44 @@ impl Builder<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Uses of addresses; where they are not known to be defined, that is an edge of its own.
+    fn pointer(&mut self, from: usize, path: &mut Path, using: &PointerUse) -> bool {
+        let near = match using {
+            PointerUse::Moved(a, b) => {
+                let (a, b) = (self.value(from, path, a), self.value(from, path, b));
+                // Accesses are compared with the object that the address names.
+                if object_of(&a).is_some() {
+                    return true;
+                }
+                self.same_object(path, a, b)
+            }
+            PointerUse::Ordered(a, b) => {
+                let (a, b) = (self.value(from, path, a), self.value(from, path, b));
+                self.same_object(path, a, b)
+            }
+            PointerUse::Number(a) => {
+                let a = self.value(from, path, a);
+                self.same_object(path, a, Expr::Const(0))
+            }
+        };
+        let mut far = path.clone();
+        if assume(&mut far, negate(near.clone())) {
+            self.undefined(from, far, "an address is used in a way that is not modelled");
+        }
+        assume(path, near)
+    }
+
+    /// Whether two addresses are in one object.
+    fn same_object(&self, path: &Path, a: Expr, b: Expr) -> Expr {
+        let (inputs, wide) = (path.inputs.clone(), Int::new(8, false));
+        let types = |id| type_in(self.variables, &inputs, id);
+        let object = |e: Expr| {
+            let up = binary(BinOp::Add, e, Expr::Const(1 << 31), wide, &types);
+            binary(BinOp::Shr, up, Expr::Const(32), wide, &types)
+        };
+        binary(BinOp::Eq, object(a), object(b), wide, &types)
     }
 
     /// The variables of a thread that is started.
@@ -359,7 +403,8 @@ impl Builder<'_> {
     ) -> Result<bool, String> {
         let (v, template) = (self.variables, self.places[from].template);
         if let Expr::Const(a) = a {
-            match v.cell(template, *a).filter(|&c| v.ty(c).size == at.size) {
+            let gone = path.ended.contains(&goto::object_of(*a));
+            match v.cell(template, *a).filter(|&c| v.ty(c).size == at.size && !gone) {
                 Some(cell) => act(self, path, cell)?,
                 None => {
                     self.undefined(from, path.clone(), "an access is outside its object, or not abstracted");
@@ -368,7 +413,13 @@ impl Builder<'_> {
             }
             return Ok(true);
         }
-        let candidates = v.candidates(template, a);
+        let mut candidates = v.candidates(template, a);
+        // An address that names its object is used in the scope of the object; a pointer may be
+        // used when the lifetime of a local variable has ended.
+        candidates.retain(|&c| match object_of(a) {
+            Some(o) => !path.ended.contains(&o),
+            None => !self.program.is_scoped(c),
+        });
         let same_size =
             candidates.iter().all(|&c| v.cell(template, c).is_some_and(|c| v.ty(c).size == at.size));
         let mut rest = path.clone();
@@ -474,7 +525,7 @@ impl Builder<'_> {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.variables.fold(template, a) {
                 Expr::Const(a) => {
-                    let object = a >> 32;
+                    let object = goto::object_of(a);
                     (1..FUNCTION).contains(&object)
                         && self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
                 }

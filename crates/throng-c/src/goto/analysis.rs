@@ -1,6 +1,9 @@
 //! Facts about programs that are found out once: which registers matter where, and which values stand for all inputs.
 
-use super::{BinOp, Expr, Instr, Program, Reg, Template, next, reads, writes};
+use super::{
+    BinOp, Expr, FUNCTION, Instr, PRIVATE, PointerUse, Program, Reg, Template, is_private, next, object_of,
+    reads, writes,
+};
 
 /// For each instruction, the registers that it or a later one reads before they are written.
 pub(super) fn live(t: &Template) -> Vec<Vec<Reg>> {
@@ -124,4 +127,129 @@ pub(super) fn interesting(p: &Program) -> Vec<i64> {
         }
     }
     unique
+}
+
+/// The objects whose addresses a value may be.
+type Objects = std::collections::BTreeSet<i64>;
+
+/// Stands for all allocated objects.
+const HEAP: i64 = -1;
+
+/// Where addresses go, whatever the order of instructions: a set of objects for each register, one
+/// for everything in memory, one for what other threads are handed.
+struct Flow {
+    registers: Vec<Vec<Objects>>,
+    memory: Objects,
+    published: Objects,
+    results: Objects,
+}
+
+impl Flow {
+    fn of(p: &Program) -> Flow {
+        let registers = p.templates.iter().map(|t| vec![Objects::new(); t.registers.len()]);
+        let registers = registers.collect();
+        let (memory, published, results) = Default::default();
+        let mut flow = Flow { registers, memory, published, results };
+        for o in &p.objects {
+            for bytes in o.init.windows(8) {
+                let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
+                flow.memory.extend(named(p, v));
+            }
+        }
+        flow.published = flow.memory.clone();
+        while flow.pass(p) {}
+        flow
+    }
+
+    /// Goes through all instructions once; whether some set has grown.
+    fn pass(&mut self, p: &Program) -> bool {
+        let before = self.size();
+        for (k, t) in p.templates.iter().enumerate() {
+            for i in &t.code {
+                let (to, from) = match i {
+                    Instr::Let(r, e) => (*r, self.objects(p, k, e)),
+                    Instr::Load(r, _, at) if at.size == 8 => (*r, self.memory.clone()),
+                    Instr::Alloc(r, _) => (*r, [HEAP].into()),
+                    Instr::Join(_, r) => (*r, self.results.clone()),
+                    Instr::Store(a, e, at) if at.size == 8 => {
+                        let stored = self.objects(p, k, e);
+                        if !matches!(a, Expr::Const(a) if is_private(*a)) {
+                            self.published.extend(stored.iter().copied());
+                        }
+                        self.memory.extend(stored);
+                        continue;
+                    }
+                    Instr::Spawn(child, args, _) => {
+                        for (n, e) in args.iter().enumerate() {
+                            let handed = self.objects(p, k, e);
+                            self.published.extend(handed.iter().copied());
+                            if let Some(r) = self.registers[*child].get_mut(n) {
+                                r.extend(handed);
+                            }
+                        }
+                        continue;
+                    }
+                    Instr::End(e) => {
+                        let ended = self.objects(p, k, e);
+                        self.published.extend(ended.iter().copied());
+                        self.results.extend(ended);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                self.registers[k][to as usize].extend(from);
+            }
+        }
+        self.size() != before
+    }
+
+    fn size(&self) -> usize {
+        let registers: usize = self.registers.iter().flatten().map(Objects::len).sum();
+        registers + self.memory.len() + self.published.len() + self.results.len()
+    }
+
+    fn objects(&self, p: &Program, template: usize, e: &Expr) -> Objects {
+        let mut found = Objects::new();
+        e.registers(&mut |r| found.extend(&self.registers[template][r as usize]));
+        e.constants(&mut |c| found.extend(named(p, c)));
+        found
+    }
+
+    /// Whether a use of addresses is defined, whatever the values are.
+    fn is_defined(&self, p: &Program, template: usize, using: &PointerUse) -> bool {
+        let mut all = Objects::new();
+        using.operands(&mut |e| all.extend(self.objects(p, template, e)));
+        match using {
+            PointerUse::Moved(..) => false,
+            PointerUse::Ordered(..) => all.len() <= 1 && !all.contains(&HEAP),
+            PointerUse::Number(_) => all.is_empty(),
+        }
+    }
+}
+
+/// The object that a constant is an address in.
+fn named(p: &Program, v: i64) -> Option<i64> {
+    let o = object_of(v);
+    let known = (1..=p.objects.len() as i64).contains(&o)
+        || (FUNCTION..FUNCTION + p.functions.len() as i64).contains(&o)
+        || (PRIVATE..PRIVATE + p.locals.len() as i64).contains(&o);
+    known.then_some(o)
+}
+
+/// Finds out which objects other threads may come to know, and removes checks of pointers that
+/// cannot fail.
+pub(super) fn addresses(p: &mut Program) {
+    let flow = Flow::of(p);
+    for (o, object) in p.objects.iter_mut().enumerate() {
+        object.leaves = flow.published.contains(&(o as i64 + 1));
+    }
+    for k in 0..p.templates.len() {
+        for pc in 0..p.templates[k].code.len() {
+            if let Instr::Pointer(using) = &p.templates[k].code[pc]
+                && flow.is_defined(p, k, using)
+            {
+                p.templates[k].code[pc] = Instr::Jump(pc + 1);
+            }
+        }
+    }
 }

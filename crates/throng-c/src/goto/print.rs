@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Expr, Instr, Int, Program, Reg, Template};
+use super::{Expr, Instr, Int, PointerUse, Program, Reg, Template};
 
 impl Program {
     fn show(&self, t: &Template, e: &Expr) -> String {
@@ -48,7 +48,14 @@ impl Program {
             Instr::Join(e, r) => format!("{} = join {}", reg(r), show(e)),
             Instr::Alloc(r, e) => format!("{} = allocate {}", reg(r), show(e)),
             Instr::Free(e) => format!("free {}", show(e)),
-            Instr::Clear(from, n) => format!("clear frame[{from}..{}]", from + n),
+            Instr::Begins(a, _) => format!("begins {}", self.name_of(*a).unwrap_or_default()),
+            Instr::Ends(list) => {
+                let names: Vec<String> = list.iter().filter_map(|l| self.name_of(l.0)).collect();
+                format!("ends {}", names.join(", "))
+            }
+            Instr::Pointer(PointerUse::Moved(a, b)) => format!("near {}: {}", show(a), show(b)),
+            Instr::Pointer(PointerUse::Ordered(a, b)) => format!("one object: {}, {}", show(a), show(b)),
+            Instr::Pointer(PointerUse::Number(a)) => format!("a number: {}", show(a)),
             Instr::Fail(_, why) => format!("fail: {why}"),
             Instr::Acquire(e) => format!("acquired {}", show(e)),
             Instr::Release(e) => format!("released {}", show(e)),

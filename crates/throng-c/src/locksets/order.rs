@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Code, locksets, place, words};
-use crate::goto::{Access, Expr, Instr, Program, Violation, next};
+use crate::goto::{Access, Expr, Instr, Program, Violation, next, object_of, offset_of};
 
 /// Locks in an order in which every thread takes them, by address; and how many instructions wait.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -133,7 +133,7 @@ fn taken(program: &Program) -> Result<Taken, String> {
                     let taken = matches!(t.code.get(pc + 1), Some(Instr::Acquire(_)));
                     let word = |l: i64| match exact {
                         true => l < a + i64::from(at.size) && a < l + 4,
-                        false => l >> 32 == a >> 32,
+                        false => object_of(l) == object_of(a),
                     };
                     if !taken && *v != Expr::Const(0) && locks_of(program).any(word) {
                         return why("a lock may become taken here, without a thread that holds it");
@@ -145,8 +145,8 @@ fn taken(program: &Program) -> Result<Taken, String> {
     }
     let locks: BTreeSet<i64> = found.while_held.keys().copied().collect();
     for &a in &locks {
-        let object = usize::try_from((a >> 32) - 1).ok().and_then(|o| program.objects.get(o));
-        let offset = (a & 0xffff_ffff) as usize;
+        let object = usize::try_from(object_of(a) - 1).ok().and_then(|o| program.objects.get(o));
+        let offset = offset_of(a) as usize;
         let word = object.and_then(|o| o.init.get(offset..offset + 4));
         if word != Some(&[0; 4]) {
             return Err("a lock is taken at the start".into());

@@ -37,7 +37,9 @@ impl<'a> Lower<'a> {
         }
         if let Expr::Const(a) = callee.expr {
             return match self.program.name_of(a) {
-                Some(name) if a >> 32 >= crate::goto::FUNCTION => self.call_named(&name, ty, arguments, span),
+                Some(name) if crate::goto::object_of(a) >= crate::goto::FUNCTION => {
+                    self.call_named(&name, ty, arguments, span)
+                }
                 _ => wrong(span, "this is not a function"),
             };
         }

@@ -6,7 +6,7 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, wrong};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR};
+use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
 use crate::preprocess::SAME;
 use crate::types::{Ty, common, promote};
 
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
             }
             Expression::CompoundLiteral(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
-                let a = self.frame_space(&ty, span)?;
+                let a = self.frame_space("(literal)", &ty, span)?;
                 let place = Place::Memory(Expr::Const(a), ty.clone());
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
                 Ok(place)
@@ -169,8 +169,18 @@ impl<'a> Lower<'a> {
             Ty::Void | Ty::Func(_) => 1,
             t => self.size_of(t, span)?,
         };
+        let small = index.ty.scalar().is_some_and(|i| i.size < 4) && size < 1 << 15;
         let bytes = Expr::bin(BinOp::Mul, index.expr, Expr::Const(size as i64), LONG);
-        Ok(Value { expr: Expr::bin(op, base.expr, bytes, PTR), ty: Ty::Ptr(t) })
+        let moved = Expr::bin(op, base.expr.clone(), bytes, PTR);
+        match (&base.expr, &moved) {
+            (Expr::Const(a), Expr::Const(b)) if object_of(*a) == object_of(*b) => {}
+            (Expr::Const(_), Expr::Const(_)) => {
+                return unsupported(span, "a pointer that is gigabytes away from its object");
+            }
+            _ if small => {}
+            _ => self.emit(Instr::Pointer(PointerUse::Moved(base.expr, moved.clone()))),
+        }
+        Ok(Value { expr: moved, ty: Ty::Ptr(t) })
     }
 
     /// The value at a place. Arrays become pointers; structures are their address.
@@ -273,6 +283,9 @@ impl<'a> Lower<'a> {
             self.place_label(address);
             self.emit(Instr::Unmodelled("an address becomes an integer of 32 bits".into()));
             self.place_label(number);
+        }
+        if pointer && matches!(ty.plain(), Ty::Int(_)) && !to.truth {
+            self.emit(Instr::Pointer(PointerUse::Number(v.expr.clone())));
         }
         let expr = if from == to { v.expr } else { Expr::cast(v.expr, to) };
         Ok(Value { expr, ty: unatomic(ty.clone()) })
@@ -597,6 +610,7 @@ impl<'a> Lower<'a> {
                     Ty::Void | Ty::Func(_) => 1,
                     t => self.size_of(t, span)?.max(1),
                 };
+                self.emit(Instr::Pointer(PointerUse::Ordered(a.expr.clone(), b.expr.clone())));
                 let bytes = Expr::bin(BinOp::Sub, a.expr, b.expr, LONG);
                 let n = Expr::bin(BinOp::Div, bytes, Expr::Const(size as i64), LONG);
                 let difference = self.long();
@@ -612,6 +626,15 @@ impl<'a> Lower<'a> {
             }
             return wrong(span, "this is not a number");
         };
+        let (mut a, mut b) = (a, b);
+        if op.compares() && (pointer(&a) || pointer(&b)) {
+            if matches!(op, BinOp::Lt | BinOp::Le) {
+                self.emit(Instr::Pointer(PointerUse::Ordered(a.expr.clone(), b.expr.clone())));
+            }
+            for v in [&mut a, &mut b].into_iter().filter(|v| pointer(v)) {
+                v.ty = Ty::Int(PTR);
+            }
+        }
         let shift = matches!(op, BinOp::Shl | BinOp::Shr);
         let at = if shift { promote(x) } else { common(x, y) };
         let a = self.convert(a, &Ty::Int(at), span)?;

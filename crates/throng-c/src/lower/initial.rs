@@ -4,7 +4,7 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Lower, Place, Result, Value, unsupported, wrong};
-use crate::goto::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR};
+use crate::goto::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of};
 use crate::types::Ty;
 
 impl<'a> Lower<'a> {
@@ -55,9 +55,9 @@ impl<'a> Lower<'a> {
         self.dry = dry;
         for (offset, i, v) in values {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
-            let object = a >> 32;
+            let object = object_of(a);
             let bytes = if object >= PRIVATE {
-                let at = (a & 0xffff_ffff) as usize;
+                let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
                 self.program.private.get_mut(at..)
             } else {
                 self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])

@@ -6,7 +6,7 @@ use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, PRIVATE, PTR, address};
+use crate::goto::{Access, BinOp, Expr, INT, Instr, PTR};
 use crate::types::Ty;
 
 /// The most keys.
@@ -31,11 +31,10 @@ impl<'a> Lower<'a> {
     /// Makes room for keys if the program creates some.
     pub(super) fn make_keys(&mut self) {
         if self.definitions.values().any(|d| d.bare.contains("pthread_key_create")) {
-            let at = self.program.private.len().next_multiple_of(8);
-            self.program.private.resize(at + MOST as usize * 8, 0);
+            let values = self.thread_local("keys", MOST as u64 * 8, 8);
             let ty = Ty::Array(Ty::Int(PTR).into(), Some(MOST as u64 + 1));
             let table = self.object("keys".into(), &ty, vec![0; (MOST as usize + 1) * 8]);
-            self.keys = Some(Keys { values: address(PRIVATE, at as i64), table, ending: false });
+            self.keys = Some(Keys { values, table, ending: false });
         }
     }
 

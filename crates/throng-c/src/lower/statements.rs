@@ -23,11 +23,11 @@ impl<'a> Lower<'a> {
         match &s.node {
             Statement::Labeled(l) => self.labeled(&l.node, s.span),
             Statement::Compound(items) => {
-                self.scopes.push(HashMap::new());
+                self.enter_block();
                 for i in items {
                     self.item(i);
                 }
-                self.scopes.pop();
+                self.leave_block();
                 Ok(())
             }
             Statement::Expression(None) => Ok(()),
@@ -81,16 +81,18 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Statement::Continue => {
-                let Some(&to) = self.current.frames.last().and_then(|f| f.continues.last()) else {
+                let Some(&(to, outer)) = self.current.frames.last().and_then(|f| f.continues.last()) else {
                     return wrong(s.span, "`continue` outside a loop");
                 };
+                self.leave_blocks(outer);
                 self.emit(Instr::Jump(to));
                 Ok(())
             }
             Statement::Break => {
-                let Some(&to) = self.current.frames.last().and_then(|f| f.breaks.last()) else {
+                let Some(&(to, outer)) = self.current.frames.last().and_then(|f| f.breaks.last()) else {
                     return wrong(s.span, "`break` outside a loop or switch");
                 };
+                self.leave_blocks(outer);
                 self.emit(Instr::Jump(to));
                 Ok(())
             }
@@ -149,9 +151,10 @@ impl<'a> Lower<'a> {
     }
 
     fn looped(&mut self, s: &'a Node<Statement>, end: usize, head: usize) {
+        let outer = self.current.blocks.len();
         if let Some(f) = self.current.frames.last_mut() {
-            f.breaks.push(end);
-            f.continues.push(head);
+            f.breaks.push((end, outer));
+            f.continues.push((head, outer));
         }
         self.statement(s);
         if let Some(f) = self.current.frames.last_mut() {
@@ -161,7 +164,7 @@ impl<'a> Lower<'a> {
     }
 
     fn for_loop(&mut self, f: &'a ForStatement) -> Result<()> {
-        self.scopes.push(HashMap::new());
+        self.enter_block();
         match &f.initializer.node {
             ForInitializer::Expression(e) => {
                 let v = self.value(e).map(|_| ());
@@ -188,7 +191,7 @@ impl<'a> Lower<'a> {
         }
         self.emit(Instr::Jump(head));
         self.place_label(end);
-        self.scopes.pop();
+        self.leave_block();
         Ok(())
     }
 
@@ -202,7 +205,7 @@ impl<'a> Lower<'a> {
         let (dispatch, end) = (self.label(), self.label());
         self.emit(Instr::Jump(dispatch));
         if let Some(f) = self.current.frames.last_mut() {
-            f.breaks.push(end);
+            f.breaks.push((end, self.current.blocks.len()));
             f.switches.push(Switch { cases: Vec::new(), default: None, ty });
         }
         self.statement(&w.statement);
@@ -254,6 +257,7 @@ impl<'a> Lower<'a> {
                 let label = self.user_label(name);
                 self.place_label(label);
                 self.here = l.label.span;
+                self.cross_blocks();
                 self.pass_label(name);
                 if self.question.error_labels.contains(name) {
                     self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
@@ -333,6 +337,8 @@ impl<'a> Lower<'a> {
         let Statement::Compound(items) = &s.node else {
             return unsupported(s.span, "this statement in an expression");
         };
+        // The value may be a structure among its variables, which therefore end with the block
+        // around it.
         self.scopes.push(HashMap::new());
         let mut result = Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         for (i, item) in items.iter().enumerate() {

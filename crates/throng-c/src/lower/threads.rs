@@ -513,7 +513,7 @@ impl<'a> Lower<'a> {
         let arguments = [argument];
         match function.expr {
             Expr::Const(a) => match self.program.name_of(a) {
-                Some(name) if a >> 32 >= crate::goto::FUNCTION => {
+                Some(name) if crate::goto::object_of(a) >= crate::goto::FUNCTION => {
                     self.spawn(&name, &arguments, number, span)?
                 }
                 _ => return wrong(span, "this is not a function"),

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use crate::goto::{Instr, PRIVATE, Program};
+use crate::goto::{Instr, Program, is_private};
 use crate::question::Question;
 
 /// How a passage accesses memory. Numbers are those of the turnstile.
@@ -56,7 +56,7 @@ impl Sites {
 /// How an instruction can be seen.
 pub(super) fn kind(i: &Instr) -> Option<u8> {
     use crate::goto::Expr;
-    let private = |a: &Expr| matches!(a, Expr::Const(a) if a >> 32 >= PRIVATE);
+    let private = |a: &Expr| matches!(a, Expr::Const(a) if is_private(*a));
     match i {
         Instr::Load(_, a, _) if !private(a) => Some(READ),
         Instr::Store(a, ..) if !private(a) => Some(WRITE),

@@ -4,7 +4,9 @@ mod abstraction;
 mod deadlock;
 mod hunt;
 mod locksets;
+mod memory;
 pub(super) mod mutate;
+mod parts;
 mod property;
 mod replay;
 mod search;
@@ -59,6 +61,7 @@ pub(super) fn refuse(input: &InputArgs, question: Option<&QuestionArgs>) -> Resu
 }
 
 /// What was read, and the model that is searched.
+#[derive(Clone)]
 struct Read {
     loaded: Loaded,
     model: Arc<Concrete>,
@@ -94,7 +97,7 @@ fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<
     let others = [&asked.targets, &asked.invariants, &asked.at_most, &asked.never, &asked.stuck];
     if asked.initial.is_some() || asked.prop.is_some() || others.iter().any(|list| !list.is_empty()) {
         let why = "--initial, --target, --prop, --invariant, --at-most, --never and --stuck are not for C: `main`, or --entry, says where threads start, and \
-                   assertions, --error-label, --mutex, --race, --deadlock, --overflow and --locks what must not happen";
+                   assertions, --error-label, --mutex, --race, --deadlock, --overflow, --locks and --memory-safety what must not happen";
         return Err(Failure::Other(why.into()));
     }
     let mut options = options(input);
@@ -111,6 +114,7 @@ fn read(input: &InputArgs, question: &QuestionArgs, more: &[PathBuf]) -> Result<
     options.question.deadlock = asked.deadlock;
     options.question.overflow = failures.overflow;
     options.question.locks = failures.locks;
+    options.question.memory_safety = failures.memory_safety;
     options.question.assertions = failures.assertions;
     if let Some(file) = &question.property {
         property::ask(file, &mut options.question)?;
@@ -182,7 +186,7 @@ pub(super) fn check(
         let why = "--checkpoint, --reuse, --exhaust and --unfold are not for C yet";
         return Err(Failure::Other(why.into()));
     }
-    let mut read = read(&args.input, &args.question, &args.more)?;
+    let read = read(&args.input, &args.question, &args.more)?;
     console.has_read();
     let reading = began.elapsed();
     let question = &read.loaded.question;
@@ -190,7 +194,7 @@ pub(super) fn check(
     if only_assertions && !read.loaded.program.asserts {
         console.note(
             "warning: nothing is asserted in the code that runs, so nothing can fail: use assert(), or ask for --error-label, --mutex, \
-             --race, --deadlock, --overflow or --locks",
+             --race, --deadlock, --overflow, --locks or --memory-safety",
         );
     }
     let outputs = [
@@ -201,12 +205,12 @@ pub(super) fn check(
         (&args.replay, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
-    let (mut outcome, abstraction) = decide(args, &mut read, console, limits)?;
+    let parts = parts::answer(args, read, console, limits)?;
     console.has_answer();
+    let mut outcome = parts::merge(&parts);
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
-    abstraction.report(&mut outcome, console);
-    settle(&read, &mut outcome);
-    if let Some(misuse) = read.model.remarks().misuse.filter(|_| !read.loaded.question.locks) {
+    let misused = parts.iter().filter(|p| !p.read.loaded.question.locks);
+    if let Some(misuse) = misused.filter_map(|p| p.read.model.remarks().misuse).next() {
         console.note(&format!("warning: {misuse}"));
     }
     let options = text::Options {
@@ -217,16 +221,14 @@ pub(super) fn check(
     let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
-    let replay = args
-        .replay
-        .as_ref()
-        .map(|path| replay::write(path, args.replay_run, &read.loaded, &read.model, &outcome, console));
-    let ordered = deadlock::ordered(&read.loaded).filter(|_| outcome.is_safe());
-    let certificate = args.certificate.as_ref().map(|path| match &ordered {
-        Some(order) => deadlock::write(path, &read.loaded, order),
-        None => abstraction.write(path, console),
+    let shown = parts.iter().find(|p| p.outcome.is_unsafe()).unwrap_or(&parts[0]);
+    let replay = args.replay.as_ref().map(|path| {
+        let Read { loaded, model, .. } = &shown.read;
+        replay::write(path, args.replay_run, loaded, model, &shown.outcome, console)
     });
-    let witness = args.witness.as_ref().map(|path| witness::write(path, args, &read, &outcome, console));
+    let certificate = args.certificate.as_ref().map(|path| parts::write_certificate(path, &parts, console));
+    let witness =
+        args.witness.as_ref().map(|path| witness::write(path, args, &shown.read, &shown.outcome, console));
     [Some(printed), html, sarif, replay, certificate, witness]
         .into_iter()
         .flatten()
@@ -234,7 +236,7 @@ pub(super) fn check(
     Ok(outcome.status().exit_code())
 }
 
-/// Asks the engines.
+/// Asks the engines one question.
 fn decide(
     args: &CheckArgs,
     read: &mut Read,
@@ -277,7 +279,11 @@ fn decide(
     if locksets.is_some() {
         locksets::report(&mut outcome);
     }
-    deadlock::report(&mut outcome);
+    let by_order = deadlock::report(&mut outcome);
+    memory::name(read, &mut outcome);
+    if outcome.is_safe() && (locksets.is_some() || by_order || abstraction.trusts_bounds()) {
+        memory::refute(args, read, &mut outcome, console, limits)?;
+    }
     Ok((outcome, abstraction))
 }
 

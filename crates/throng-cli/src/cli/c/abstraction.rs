@@ -8,11 +8,12 @@ use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::{self, Checked, Document, Stated};
+use throng_abstract::edges::is_proved;
 use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
 use throng_c::Program;
-use throng_c::goto::{BinOp, Expr, Instr, Violation};
+use throng_c::goto::{BinOp, Expr, Instr};
 use throng_check::certify::Fault;
 use throng_lang::load::Rejected;
 use throng_model::limits::Limits;
@@ -75,8 +76,7 @@ impl Attempt {
     /// Whether it can answer what is asked.
     pub(super) fn applies(&self) -> bool {
         let asked = &self.loaded.program.asked;
-        let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
-        !asked.is_empty() && asked.iter().all(plain)
+        !asked.is_empty() && asked.iter().all(is_proved)
     }
 
     fn note(&self, act: impl FnOnce(&mut Found)) {
@@ -170,6 +170,12 @@ impl Attempt {
         {
             console.note(&format!("note: {said}"));
         }
+    }
+
+    /// Returns whether the proof takes for granted that accesses stay inside their objects.
+    pub(super) fn trusts_bounds(&self) -> bool {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.document.as_ref().is_some_and(|d| d.trusts_bounds)
     }
 
     /// Writes the certificate, if there is one.

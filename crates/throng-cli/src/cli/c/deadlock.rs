@@ -65,12 +65,14 @@ pub(super) fn ask(problem: &mut Problem) {
     problem.targets.push(Target::covering(ASKED, Vec::new()));
 }
 
-/// Gives the answer its name.
-pub(super) fn report(outcome: &mut Outcome) {
-    if outcome.answer.by.contains(&Some(NAME)) {
+/// Gives the answer its name; returns whether the order of locks is its proof.
+pub(super) fn report(outcome: &mut Outcome) -> bool {
+    let ordered = outcome.answer.by.contains(&Some(NAME));
+    if ordered {
         super::locksets::report(outcome);
     }
     outcome.problem.targets.iter_mut().filter(|t| t.name == ASKED).for_each(|t| t.name = "deadlock".into());
+    ordered
 }
 
 /// What a certificate of this kind calls itself.
@@ -192,7 +194,9 @@ impl Algorithm for WithDeadlock {
 fn hunt(model: &Concrete, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Verdict {
     let most = problem.bound.threads().unwrap_or(u32::MAX);
     for threads in 1..=most {
-        match search(problem, threads, usize::MAX, limits, statistics, |config| model.is_deadlock(config)) {
+        match search(problem, threads, usize::MAX, limits, statistics, |config| {
+            Ok(config.shared == model.memory_error() || model.is_deadlock(config)?)
+        }) {
             Found::Run(trace) => return Verdict::Unsafe(trace),
             Found::Stopped(why) => return Verdict::Unknown(why),
             Found::Nothing(all, exceeded, complete) if !exceeded || threads == most => {

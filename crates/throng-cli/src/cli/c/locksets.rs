@@ -59,7 +59,7 @@ pub(super) fn answer(problem: &Problem, name: &'static str, proof: SourceProof) 
 }
 
 /// What such a proof takes for granted.
-pub(super) const ASSUMED: &str = "accesses to arrays stay inside them";
+pub(super) const ASSUMED: &str = "the program makes no memory error";
 
 /// Says what such a proof takes for granted.
 pub(super) fn report(outcome: &mut Outcome) {

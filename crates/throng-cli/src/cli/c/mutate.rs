@@ -1,7 +1,7 @@
 //! C programs with one thing changed.
 
 use super::super::mutate::Subject;
-use super::{CheckArgs, Console, Failure, Outcome, Read, decide, files, replay, settle};
+use super::{CheckArgs, Console, Failure, Outcome, Read, files, parts, replay};
 use crate::cli::{MutateArgs, OutputArgs};
 use throng_c::mutants::{mutants, mutated};
 use throng_lang::mutant::Mutant;
@@ -44,15 +44,15 @@ impl Subject for CProgram<'_> {
         let model = loaded.model();
         let mut problem = loaded.problem_of(model.clone());
         problem.bound = self.read.problem.bound;
-        let mut read = Read { loaded, model, problem };
-        let (mut outcome, abstraction) = decide(&self.check, &mut read, &self.console, limits)?;
-        abstraction.report(&mut outcome, &self.console);
-        settle(&read, &mut outcome);
+        let read = Read { loaded, model, problem };
+        let parts = parts::answer(&self.check, read, &self.console, limits)?;
+        let outcome = parts::merge(&parts);
+        let shown = parts.iter().find(|p| p.outcome.is_unsafe()).unwrap_or(&parts[0]);
         let replayed = match (&self.args.replay, mutant) {
             (Some(folder), Some(n)) if outcome.is_unsafe() => {
                 let path = folder.join(format!("{}.c", n + 1));
                 files::claim([(&path, files::Kind::Own)], true)?;
-                Some(match replay::save(&path, &read.loaded, &read.model, &outcome) {
+                Some(match replay::save(&path, &shown.read.loaded, &shown.read.model, &shown.outcome) {
                     Err(Failure::Other(why)) => why,
                     Err(why) => return Err(why),
                     Ok(_) if !self.args.replay_run => path.display().to_string(),

@@ -22,6 +22,7 @@ pub(super) fn ask(path: &Path, question: &mut Question) -> Result<(), Failure> {
     if let Some(other) = checks.get(1).filter(|_| !known(formula).starts_with("valid")) {
         return Err(wrong(format!("one property at a time: `{other}`")));
     }
+    question.by_property_file = true;
     match formula {
         "G!data-race" => question.race = true,
         "G!overflow" => question.overflow = true,

@@ -46,8 +46,8 @@ pub(super) fn save(
         _ => None,
     });
     let Some((n, trace)) = found else { return Ok(false) };
-    // A deadlock is asked for last, and is no violation of the program's own.
-    let ends = if n < loaded.program.asked.len() { Ends::Aborts } else { Ends::Stuck };
+    let stuck = outcome.problem.targets[n].name == "deadlock";
+    let ends = if stuck { Ends::Stuck } else { Ends::Aborts };
     let run = Run::of(model, trace).ok_or_else(|| Failure::Other("the run cannot be replayed".into()))?;
     let text = replay::write(loaded, &run, ends).map_err(Failure::Other)?;
     files::replace(path, &text)?;

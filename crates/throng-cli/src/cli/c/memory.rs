@@ -1,0 +1,72 @@
+//! Memory errors that a search meets: they are violations of a property of their own, whatever was asked.
+
+use super::hunt::HuntFirst;
+use super::{CheckArgs, Console, Failure, Outcome, Read, settings};
+use throng::Job;
+use throng::engine::exhaust::GaveUp;
+use throng_c::goto::Start;
+use throng_c::question::MEMORY_SAFETY;
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Target};
+use throng_model::verdict::{Trace, Unknown, Verdict};
+use throng_model::{Bag, Config};
+
+/// The target of memory errors that nobody asked for.
+fn target(read: &Read) -> Target {
+    Target::covering(MEMORY_SAFETY, vec![Config::new(read.model.memory_error(), Bag::new())])
+}
+
+/// A run that ends in a memory error is one of memory safety; what was asked is then not known.
+pub(super) fn name(read: &Read, outcome: &mut Outcome) {
+    let error = read.model.memory_error();
+    let ends = |v: &Verdict| matches!(v, Verdict::Unsafe(trace) if trace.end().shared == error);
+    if let Some(n) = outcome.answer.verdicts.iter().position(ends) {
+        let fewest = outcome.answer.fewest.get(n).copied().unwrap_or(false);
+        let by = outcome.answer.by.get(n).copied().flatten();
+        if let Verdict::Unsafe(trace) = outcome.answer.verdicts[n].clone() {
+            outcome.answer.verdicts.iter_mut().filter(|v| ends(v)).for_each(|v| *v = behind());
+            put_first(read, outcome, trace, by, fewest);
+        }
+    }
+}
+
+/// Nothing is known about what comes after a memory error.
+fn behind() -> Verdict {
+    let why = "the program makes a memory error, and C does not say what it does then";
+    Verdict::Unknown(Unknown::Inconclusive(why.into()))
+}
+
+fn put_first(read: &Read, outcome: &mut Outcome, run: Trace, by: Option<&'static str>, fewest: bool) {
+    outcome.problem.targets.insert(0, target(read));
+    outcome.answer.verdicts.insert(0, Verdict::Unsafe(run));
+    outcome.answer.by.insert(0, by);
+    outcome.answer.fewest.insert(0, fewest);
+}
+
+/// Looks for a memory error in short, where a proof takes for granted that there is none.
+pub(super) fn refute(
+    args: &CheckArgs,
+    read: &Read,
+    outcome: &mut Outcome,
+    console: &Console,
+    limits: &Limits,
+) -> Result<(), Failure> {
+    if !read.loaded.program.memory_errors {
+        return Ok(());
+    }
+    let mut problem = read.problem.clone();
+    problem.targets = vec![target(read)];
+    let nothing = GaveUp(Unknown::Inconclusive("no memory error was met".into()));
+    // Where any number of threads start, a few of them are tried.
+    if problem.bound == Bound::Any && matches!(read.loaded.program.start, Start::Any(_)) {
+        problem.bound = Bound::Threads(3);
+    }
+    let engine = HuntFirst::new(&read.loaded.program, problem.bound, Box::new(nothing));
+    let job = Job::of(problem).read_from(read.loaded.source.clone()).settings(settings(args)).watch(console);
+    let found = job.check_by(&engine, limits)?;
+    if let Some(run) = found.trace() {
+        outcome.answer.verdicts.fill_with(behind);
+        put_first(read, outcome, run.clone(), Some("explicit"), false);
+    }
+    Ok(())
+}
