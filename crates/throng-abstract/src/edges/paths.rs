@@ -278,7 +278,7 @@ impl Builder<'_> {
             PointerUse::Moved(a, b) => {
                 let (a, b) = (self.value(from, path, a), self.value(from, path, b));
                 // Accesses are compared with the object that the address names.
-                if object_of(&a).is_some() {
+                if object_of(&a).is_some() && !matches!(b, Expr::Const(_)) {
                     return true;
                 }
                 self.same_object(path, a, b)
