@@ -134,19 +134,21 @@ impl Variables {
             }
         }
         for ((owner, a), ty) in cells {
-            let object = object_of(a);
-            let (bytes, base): (&[u16], i64) = match owner {
+            let (object, from, size) = (object_of(a), offset_of(a), i64::from(ty.size));
+            let (bytes, base, length): (&[u16], i64, i64) = match owner {
                 Some(_) => {
-                    let local = program.locals.get((object - PRIVATE) as usize);
-                    (&program.private, local.map_or(0, |l| i64::from(l.base)))
+                    let Some(l) = program.locals.get((object - PRIVATE) as usize) else { continue };
+                    (&program.private, l.base.into(), l.size.into())
                 }
-                None => (&program.objects[object as usize - 1].init, 0),
+                None => {
+                    let init = &program.objects[object as usize - 1].init;
+                    (init, 0, init.len() as i64)
+                }
             };
-            let offset = usize::try_from(base + offset_of(a)).unwrap_or(usize::MAX / 2);
-            let bytes = bytes.get(offset..offset + usize::from(ty.size));
-            if owner.is_none() && bytes.is_none() {
+            if from < 0 || from + size > length {
                 continue;
             }
+            let bytes = bytes.get((base + from) as usize..(base + from + size) as usize);
             let known = bytes.filter(|b| !b.contains(&OPEN));
             let initial = known.map(|b| ty.wrap(b.iter().rev().fold(0i64, |n, &b| n << 8 | i64::from(b))));
             let id = self.list.len() as u32;

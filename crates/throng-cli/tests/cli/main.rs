@@ -12,6 +12,7 @@ mod explain;
 mod honest;
 mod integers;
 mod lsp;
+mod memory;
 mod modelling;
 mod mutate;
 mod outputs;
