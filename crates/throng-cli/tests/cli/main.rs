@@ -5,6 +5,7 @@ mod bench;
 mod c;
 mod checkpoint;
 mod ci;
+mod combined;
 mod commands;
 mod docs;
 mod editors;
