@@ -23,8 +23,6 @@ import time
 
 COLUMNS = "path property expected threads verdict engine seconds replay reason".split()
 EXPECTED = {"safe": "SAFE", "unsafe": "UNSAFE"}
-# The manifest reads these two as their authors' tool does; by default they are UNSAFE (docs/c.md).
-READINGS = {"07_bakery.simple": "--whole-statements", "pthread_cond_wait1": "--no-spurious"}
 
 
 def check(args, row, folder):
@@ -34,7 +32,6 @@ def check(args, row, folder):
     for flag in row["flags"].split():
         command += [flag] if flag.startswith("-") else [os.path.join(os.path.dirname(path), flag)]
     command += ["--race"] if row["property"] == "no-data-race" else []
-    command += [option for name, option in READINGS.items() if name in path]
     command += ["--timeout", str(args.timeout), "--json"] + (["-v"] if args.logs else [])
     if args.replay:
         command += ["--replay", os.path.join(folder, "replay.c"), "--replay-run", "--force"]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::abstraction::Attempt;
-use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, settle};
+use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets, settle};
 use throng::engine::Answer;
 use throng_c::goto::Violation;
 use throng_c::{Concrete, Question};
@@ -160,16 +160,29 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
         answer.checking += found.checking;
         answer.statistics.configurations += found.statistics.configurations;
         answer.statistics.steps += found.statistics.steps;
-        for assumption in &outcome.assumptions {
-            if !merged.assumptions.contains(assumption) {
-                merged.assumptions.push(assumption.clone());
-            }
-        }
         merged.most_threads = merged.most_threads.max(outcome.most_threads);
     }
+    merged.assumptions = assumed(parts);
     answer.checked = parts.iter().all(|p| p.outcome.answer.checked);
     (merged.checked, merged.answer, merged.problem) = (answer.checked, answer, problem);
     merged
+}
+
+/// What all answers take for granted, without what one of them has shown.
+fn assumed(parts: &[Part]) -> Vec<String> {
+    let shows_memory = |p: &Part| p.read.loaded.question.memory_safety && p.outcome.is_safe();
+    let memory_safe = parts.iter().any(shows_memory);
+    let mut all: Vec<String> = Vec::new();
+    for assumption in parts.iter().flat_map(|p| &p.outcome.assumptions) {
+        if !(all.contains(assumption) || memory_safe && assumption == locksets::ASSUMED) {
+            all.push(assumption.clone());
+        }
+    }
+    // The longer of two sentences says why.
+    let stated = all.clone();
+    let follows = |a: &String| stated.iter().any(|b| b.len() > a.len() && b.starts_with(&format!("{a}, ")));
+    all.retain(|a| !follows(a));
+    all
 }
 
 /// The disjoint sum of models: a state of model `n` of `k` is `k` times its number plus `n`.
