@@ -143,6 +143,7 @@ pub struct Met {
 /// What one point of a function does.
 enum Do<'a> {
     Skip,
+    Print(&'a [Expr]),
     /// Not a point: control is already at the target.
     Jump(usize),
     Goto(&'a [Ident]),
@@ -316,7 +317,8 @@ impl<'a> Code<'a> {
         let what = match &s.kind {
             StmtKind::For { .. } => unreachable!("{PLAIN}"),
             StmtKind::Decl(_) => return,
-            StmtKind::Skip | StmtKind::Dead(_) | StmtKind::Print(_) => Do::Skip,
+            StmtKind::Skip | StmtKind::Dead(_) => Do::Skip,
+            StmtKind::Print(es) => Do::Print(es),
             StmtKind::Goto(labels) => Do::Goto(labels),
             StmtKind::Assume(e) | StmtKind::Enforce(e) => Do::Assume(e),
             StmtKind::Assert(e) => Do::Fail(e, false),
@@ -563,15 +565,13 @@ impl<'a> Naive<'a> {
                     })
                     .collect())
             }
-            ExprKind::Binary(op, a, b) => set(all(&[a, b])
-                .into_iter()
-                .map(|row| match op {
-                    BinaryOp::Equal | BinaryOp::Iff => row[0] == row[1],
-                    BinaryOp::Unequal => row[0] != row[1],
-                    BinaryOp::Implies => !row[0] || row[1],
-                    _ => unreachable!("{PLAIN}"),
-                })
-                .collect()),
+            ExprKind::Binary(op, a, b) => {
+                set(all(&[a, b]).into_iter().map(|row| joined(*op, row[0], row[1])).collect())
+            }
+            ExprKind::Series(first, rest) => rest.iter().fold(self.eval(first, view), |left, (op, e)| {
+                let rows = product(&[left, self.eval(e, view)]).into_iter();
+                set(rows.map(|row| joined(*op, row[0], row[1])).collect())
+            }),
             ExprKind::Conditional(c, a, b) => {
                 let branch = |v: bool| self.eval(if v { a } else { b }, view);
                 set(self.eval(c, view).into_iter().flat_map(branch).collect())
@@ -620,6 +620,10 @@ impl<'a> Naive<'a> {
             ExprKind::Name { name, primed } => found(name, *primed),
             ExprKind::Not(e) => Self::each_name(e, found),
             ExprKind::Chain(_, es) => es.iter().for_each(|e| Self::each_name(e, found)),
+            ExprKind::Series(first, rest) => {
+                Self::each_name(first, found);
+                rest.iter().for_each(|(_, e)| Self::each_name(e, found));
+            }
             ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
                 [a, b].into_iter().for_each(|e| Self::each_name(e, found));
             }
@@ -743,7 +747,7 @@ impl<'a> Naive<'a> {
         let view = View { shared, thread, after: None, other: None, primed: false };
         match &point.what {
             Do::Jump(_) => unreachable!("control never stays at a jump"),
-            Do::Skip => put(shared, with(next(thread), others), 0),
+            Do::Skip | Do::Print(_) => put(shared, with(next(thread), others), 0),
             Do::Goto(labels) => {
                 for label in *labels {
                     put(shared, with(self.at_label(thread, &label.name), others), 0);
@@ -1240,6 +1244,10 @@ impl<'a> Naive<'a> {
                 ExprKind::Const(_) | ExprKind::Any => {}
                 ExprKind::Not(e) => fill(e, names, shared),
                 ExprKind::Chain(_, es) => es.iter_mut().for_each(|e| fill(e, names, shared)),
+                ExprKind::Series(first, rest) => {
+                    fill(first, names, shared);
+                    rest.iter_mut().for_each(|(_, e)| fill(e, names, shared));
+                }
                 ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
                     fill(a, names, shared);
                     fill(b, names, shared);
@@ -1288,4 +1296,14 @@ struct Assignment<'s> {
     values: &'s [Expr],
     constrain: Option<&'s Expr>,
     enforced: &'s [&'s Expr],
+}
+
+/// The value of `a op b` for truth values.
+fn joined(op: BinaryOp, a: bool, b: bool) -> bool {
+    match op {
+        BinaryOp::Equal | BinaryOp::Iff => a == b,
+        BinaryOp::Unequal => a != b,
+        BinaryOp::Implies => !a || b,
+        _ => unreachable!("{PLAIN}"),
+    }
 }

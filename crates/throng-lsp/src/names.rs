@@ -314,6 +314,10 @@ impl Finder<'_> {
             }
             ExprKind::Not(a) => self.expr(a),
             ExprKind::Chain(_, es) => es.iter().for_each(|e| self.expr(e)),
+            ExprKind::Series(first, rest) => {
+                self.expr(first);
+                rest.iter().for_each(|(_, e)| self.expr(e));
+            }
             ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
                 self.expr(a);
                 self.expr(b);

@@ -124,7 +124,7 @@ pub fn check(
         (Some(old), Some(loaded)) => job.check_by(&Reuse::new(loaded, old, search), limits)?,
         _ => job.check_by(&*search, limits)?,
     };
-    let facts = facts(&outcome.problem, &outcome.answer.verdicts);
+    let facts = facts(&outcome);
     Ok(Found { outcome, facts, prepared: Some(prepared) })
 }
 

@@ -8,8 +8,8 @@ use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::render;
 use throng_model::verdict::Unknown;
 
-/// Why there is no outcome at all.
-#[derive(Clone, Debug)]
+/// Why there is no outcome at all. Prints what the command line prints: of a wrong input the position, and the text underlined.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// The input or the question is wrong.
@@ -34,6 +34,13 @@ impl fmt::Display for Error {
             Error::Flawed(why) | Error::Unsuitable(why) => f.write_str(why),
             Error::NotCertified(fault) => fault.fmt(f),
         }
+    }
+}
+
+/// The same: `main` and `unwrap` show errors in this form.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -62,5 +69,23 @@ impl From<Unknown> for Error {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Error {
         Error::NotCertified(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Input;
+    use throng_lang::load::Format;
+
+    #[test]
+    fn errors_show_where_and_what() {
+        let why = Input::from_text("void main() begin\n  x := 1;\nend\n", Format::Bp)
+            .err()
+            .expect("x is not declared");
+        let text = why.to_string();
+        assert!(text.starts_with("error[E201]: `x` is not declared"), "{text}");
+        assert!(text.contains(":2:3\n") && text.contains("2 |   x := 1;\n  |   ^"), "{text}");
+        assert_eq!(format!("{why:?}"), text);
     }
 }

@@ -401,8 +401,7 @@ impl<'a> Job<'a> {
             checking: answer.checking,
         };
         let subject = prepared.subject(self.question.vocabulary);
-        let vacuous =
-            vacuous(&problem, &answer.verdicts, subject.source.as_ref(), self.strict.then_some(limits));
+        let vacuous = vacuous(&problem, &answer.verdicts, subject.source.as_ref(), self.strict, limits);
         let mut warnings: Vec<SourceDiagnostic> = self.input.iter().flat_map(Input::warnings).collect();
         warnings.extend(prepared.warnings.iter().cloned());
         Ok(Outcome {
@@ -419,6 +418,7 @@ impl<'a> Job<'a> {
             most_threads: None,
             certificate: None,
             strict: self.strict,
+            limits: limits.clone(),
             problem,
             subject,
             shown: OnceLock::new(),

@@ -14,6 +14,7 @@ use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::concrete::concretise;
+use throng_model::limits::Limits;
 use throng_model::problem::{Asks, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub certificate: Option<Written>,
     /// Whether a vacuous proof counts as none, see [`crate::Job::strict`].
     pub(crate) strict: bool,
+    /// What describing the outcome may use: what the search and the check have left.
+    pub(crate) limits: Limits,
     pub(crate) subject: Subject,
     pub(crate) shown: OnceLock<Answer>,
 }
@@ -131,7 +134,7 @@ impl Outcome {
     }
 
     /// The answer for people: runs switch between threads as rarely as possible for what each thread does, and have a value for everything
-    /// that they left open.
+    /// that they left open. Once a limit is reached, runs stay in the order in which they were found.
     ///
     /// The result is for reading. What the checker accepts as evidence is [`Outcome::answer`].
     pub fn shown(&self) -> &Answer {
@@ -140,7 +143,7 @@ impl Outcome {
             let mut left = MOST_LOOKS;
             for (target, verdict) in self.problem.targets.iter().zip(&mut answer.verdicts) {
                 if let Verdict::Unsafe(trace) = verdict
-                    && let Some(readable) = readable(&self.problem, target, trace, &mut left)
+                    && let Some(readable) = readable(&self.problem, target, trace, &mut left, &self.limits)
                 {
                     *trace = readable;
                 }
@@ -181,18 +184,24 @@ impl Outcome {
     }
 }
 
-/// A run with few switches between threads, which the checker has replayed, and with concrete values.
-fn readable(problem: &Problem, target: &Target, trace: &Trace, left: &mut usize) -> Option<Trace> {
+/// A run with few switches between threads, which the checker has replayed, if the limits allow looking for it; and with concrete values.
+fn readable(
+    problem: &Problem,
+    target: &Target,
+    trace: &Trace,
+    left: &mut usize,
+    limits: &Limits,
+) -> Option<Trace> {
     let concrete = |trace: &Trace| concretise(&*problem.model, target, trace, problem.bound.threads());
     let valid = |trace: Trace| {
         let verdict = Verdict::Unsafe(trace);
-        rules::check(problem, target, &verdict).ok()?;
+        rules::check_within(problem, target, &verdict, limits).ok()?;
         match verdict {
             Verdict::Unsafe(trace) => Some(trace),
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         }
     };
-    let fewer = fewest_switches(problem, target, trace, left).and_then(valid);
+    let fewer = fewest_switches(problem, target, trace, left, limits).and_then(valid);
     fewer.and_then(|trace| concrete(&trace)).or_else(|| concrete(trace))
 }
 

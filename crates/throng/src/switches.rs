@@ -7,16 +7,24 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Problem, Target};
 use throng_model::thread_names::{Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bystanders, Config, Edge, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// Threads that a search looks at, in every moment those that may move, before it gives up, over all runs of an answer.
+/// How often a search may look at a thread, in every moment at those that may move, before it gives up, over all runs of an answer.
 pub(crate) const MOST_LOOKS: usize = 80_000;
+
+/// With so many threads, a look at one of them counts twice: what follows is copied for all.
+const THREADS_PER_LOOK: usize = 16;
+
+/// A look at a thread is about this many units of work.
+const TICKS_PER_LOOK: u32 = 64;
 
 /// What one thread does: statements in order, each with the thread that it creates.
 type Script = Vec<(Edge, Option<ThreadId>)>;
@@ -27,13 +35,15 @@ fn turns(actors: &[usize]) -> usize {
 }
 
 /// The run with the fewest switches among those in which each thread executes the same statements; `None` if that is this one, or
-/// if the search had to look at more than `left` threads, which it uses up.
+/// if the search had to look more than `left` times, which it uses up, or a limit was reached.
 pub(crate) fn fewest_switches(
     problem: &Problem,
     target: &Target,
     trace: &Trace,
     left: &mut usize,
+    limits: &Limits,
 ) -> Option<Trace> {
+    limits.check().ok()?;
     let (scripts, actors, start) = scripts(problem, trace)?;
     let now = turns(&actors);
     let least = scripts.iter().filter(|script| !script.is_empty()).count().saturating_sub(1);
@@ -42,7 +52,9 @@ pub(crate) fn fewest_switches(
     }
     // No more threads at a time than the run has: that is the number beside the verdict.
     let bound = problem.bound.threads().unwrap_or(u32::MAX).min(trace.threads());
-    let search = Search { problem, target, scripts, bound: Some(bound) };
+    let ticker = Ticker::new(limits);
+    let mut search =
+        Search { problem, target, scripts, bound: Some(bound), steps: FxHashMap::default(), ticker };
     search.run(trace, start, now, left)
 }
 
@@ -102,11 +114,14 @@ struct Search<'a> {
     target: &'a Target,
     scripts: Vec<Script>,
     bound: Option<u32>,
+    /// What the model says follows: asked once, as many moments have the same thread in the same shared state.
+    steps: FxHashMap<(Shared, Local), Rc<[Step]>>,
+    ticker: Ticker<'a>,
 }
 
 impl Search<'_> {
     fn run(
-        &self,
+        &mut self,
         trace: &Trace,
         places: Vec<Option<Local>>,
         worst: usize,
@@ -158,8 +173,19 @@ impl Search<'_> {
         now.last != Some(t) && (0..t).any(|u| now.last != Some(u) && same(u))
     }
 
+    /// The steps of a thread.
+    fn steps(&mut self, shared: Shared, l: Local) -> Rc<[Step]> {
+        let model = &*self.problem.model;
+        let listed = || {
+            let mut steps = Vec::new();
+            Incomplete::irrelevant(model.post(shared, l, &mut steps));
+            steps.into()
+        };
+        self.steps.entry((shared, l)).or_insert_with(listed).clone()
+    }
+
     /// What each thread's next statement can lead to; `None` if no more threads may be looked at.
-    fn next(&self, now: &Moment, left: &mut usize) -> Option<Vec<(Step, Moment)>> {
+    fn next(&mut self, now: &Moment, left: &mut usize) -> Option<Vec<(Step, Moment)>> {
         let model = &*self.problem.model;
         let config = now.config();
         let mut found = Vec::new();
@@ -170,10 +196,11 @@ impl Search<'_> {
             if self.has_twin(now, t) {
                 continue;
             }
-            *left = left.checked_sub(1)?;
-            let mut steps = Vec::new();
-            Incomplete::irrelevant(model.post(now.shared, l, &mut steps));
-            for step in steps.into_iter().filter(|s| s.edge == edge && s.from == now.shared) {
+            *left = left.checked_sub(1 + self.scripts.len() / THREADS_PER_LOOK)?;
+            self.ticker.ticks(TICKS_PER_LOOK).ok()?;
+            let steps = self.steps(now.shared, l);
+            for step in steps.iter().filter(|s| s.edge == edge && s.from == now.shared) {
+                let step = step.clone();
                 let Some(mut after) = self.moved(now, &config, t, child, &step) else { continue };
                 after.done[t] += 1;
                 after.last = Some(t);
@@ -285,9 +312,12 @@ mod tests {
         };
         // One thread after another. In each of 16 moments that is the thread that moved last, or one of those that wait.
         let mut left = 32;
-        let better =
-            fewest_switches(&problem, &target, &Trace { start, steps }, &mut left).expect("it is short");
+        let trace = Trace { start, steps };
+        let limits = Limits::none();
+        let better = fewest_switches(&problem, &target, &trace, &mut left, &limits).expect("it is short");
         let (_, actors, _) = scripts(&problem, &better).expect("threads have names");
         assert_eq!(turns(&actors), 7);
+        limits.stopper().stop();
+        assert!(fewest_switches(&problem, &target, &trace, &mut 1000, &limits).is_none());
     }
 }

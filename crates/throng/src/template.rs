@@ -79,7 +79,8 @@ pub trait Template: Send + Sync + 'static {
 
     /// What a thread at `local` can do in shared state `shared`; always the same, in the same order.
     ///
-    /// No move means that it cannot go on for now.
+    /// No move means that it cannot go on for now. It may panic where no thread ever comes; where one does, or where it cannot be ruled out, nothing is
+    /// proved, and the reason names the state.
     fn moves(&self, shared: &Self::Shared, local: &Self::Local) -> Vec<Move<Self::Shared, Self::Local>>;
 }
 
@@ -400,6 +401,44 @@ mod tests {
         }
         let tested = laws(model, &configs).unwrap();
         assert!(tested > 100, "{tested}");
+    }
+
+    /// A thread that is in turn; at another one's turn it says that this is impossible, which only knows who forgets nothing.
+    struct Turns {
+        last: u8,
+    }
+
+    impl Template for Turns {
+        type Shared = u8;
+        type Local = u8;
+
+        fn start(&self) -> Start<u8, u8> {
+            Start::exactly(0, [0])
+        }
+
+        fn moves(&self, &turn: &u8, &at: &u8) -> Vec<Move<u8, u8>> {
+            match (turn, at) {
+                (0, 0) => vec![Move::to(1, 1), Move::to(2, 2)],
+                (1, 1) | (2, 2) => vec![Move::to(0, self.last)],
+                (0, 3) => vec![Move::to(1, 4)],
+                (1, 4) => vec![],
+                (turn, at) => unreachable!("turn {turn} at {at}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_panics_where_no_thread_comes_does_no_harm() {
+        let asked = |last: u8| {
+            let system = System::new(Turns { last }).never("together", |&turn, &at| (turn, at) == (2, 4));
+            system.verify().unwrap()
+        };
+        let (fine, wrong) = (asked(3), asked(5));
+        assert!(fine.is_safe(), "{fine}");
+        assert!(!wrong.is_safe() && !wrong.is_unsafe(), "{wrong}");
+        let text = wrong.to_string();
+        assert!(text.contains("the moves of a thread at 5 with 0 panic: "), "{text}");
+        assert!(text.contains("turn 0 at 5"), "{text}");
     }
 
     /// Counts for ever.

@@ -13,18 +13,19 @@ use throng_lang::bp::program::program_of;
 use throng_lang::property::Together;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Severity, Source, Span};
-use throng_model::limits::Limits;
+use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem};
 use throng_model::stuck::STUCK;
-use throng_model::verdict::Verdict;
+use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Place, Shared};
 
-/// Warnings about what was proved of a program; `search` as in [`Covering::new`].
+/// Warnings about what was proved of a program, as far as the limits allow looking for them; `strict`: also by a search of its own.
 pub(crate) fn vacuous(
     problem: &Problem,
     verdicts: &[Verdict],
     source: Option<&Arc<Source>>,
-    search: Option<&Limits>,
+    strict: bool,
+    limits: &Limits,
 ) -> Vec<SourceDiagnostic> {
     let model = &*problem.model;
     let safe: Vec<&str> = problem
@@ -44,8 +45,9 @@ pub(crate) fn vacuous(
     if places.is_empty() {
         return Vec::new();
     }
+    let search = strict.then_some(limits);
     let Some(covering) = Covering::new(problem, verdicts, search) else { return Vec::new() };
-    let seen = Seen::of(model, &covering, &places);
+    let Ok(seen) = Seen::of(model, &covering, &places, limits) else { return Vec::new() };
     let bound = match problem.bound {
         Bound::Any => String::new(),
         Bound::Threads(n) | Bound::Tokens(n) => format!(" with at most {n} threads"),
@@ -88,8 +90,11 @@ fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     text.strip_prefix(keyword).filter(|rest| rest.starts_with(['(', ' ']))
 }
 
-/// `assume(0)` is how programs say that a thread stops.
+/// `assume(0)` is how programs say that a thread stops. Starting a thread never waits, whatever the new thread does.
 fn is_assumption(place: &Place) -> bool {
+    if argument(&place.text, "start_thread").is_some() {
+        return false;
+    }
     match argument(&place.text, "assume") {
         Some(condition) => !["0", "F", "false"].contains(&condition.trim_matches(['(', ')', ' '])),
         None => place.text.contains(" constrain "),
@@ -122,9 +127,18 @@ struct Seen {
 
 impl Seen {
     /// Looks only until there is nothing left to warn about.
-    fn of(model: &dyn Model, covering: &Covering, places: &[Place]) -> Seen {
+    fn of(
+        model: &dyn Model,
+        covering: &Covering,
+        places: &[Place],
+        limits: &Limits,
+    ) -> Result<Seen, Unknown> {
+        let mut ticker = Ticker::new(limits);
         let mut seen = Seen::default();
         let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
+        // The beginning and the end of a started statement may be at the same position as the statement.
+        let assumed: BTreeSet<At> =
+            places.iter().filter(|p| is_assumption(p)).map(|p| (p.line, p.column)).collect();
         let mut known: FxHashSet<(Shared, Local)> = FxHashSet::default();
         let mut assumptions: FxHashMap<Local, Option<At>> = FxHashMap::default();
         for (s, l) in covering.thread_states() {
@@ -135,9 +149,12 @@ impl Seen {
                 if is_assumption(&place) {
                     return Some(at);
                 }
-                open.remove(&at);
+                if !assumed.contains(&at) {
+                    open.remove(&at);
+                }
                 None
             });
+            ticker.tick()?;
             if open.is_empty() {
                 break;
             }
@@ -149,7 +166,7 @@ impl Seen {
                 open.remove(&at);
             }
         }
-        seen
+        Ok(seen)
     }
 }
 

@@ -203,6 +203,18 @@ fn statement(s: &Stmt, found: &mut Found) {
     found.insert(name);
 }
 
+fn operator(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Equal => "expression =",
+        BinaryOp::Unequal => "expression !=",
+        BinaryOp::Implies => "expression =>",
+        BinaryOp::Iff => "expression <=>",
+        BinaryOp::Less | BinaryOp::AtMost | BinaryOp::Greater | BinaryOp::AtLeast => "expression <",
+        BinaryOp::Plus | BinaryOp::Minus => "expression +",
+        BinaryOp::Times => "expression a * b",
+    }
+}
+
 fn expression(e: &Expr, found: &mut Found) {
     let name = match &e.kind {
         ExprKind::Const(_) => "expression constant",
@@ -230,18 +242,18 @@ fn expression(e: &Expr, found: &mut Found) {
                 ChainOp::Xor => "expression ^",
             }
         }
+        ExprKind::Series(first, rest) => {
+            expression(first, found);
+            for (op, e) in rest {
+                expression(e, found);
+                found.insert(operator(*op));
+            }
+            return;
+        }
         ExprKind::Binary(op, a, b) => {
             expression(a, found);
             expression(b, found);
-            match op {
-                BinaryOp::Equal => "expression =",
-                BinaryOp::Unequal => "expression !=",
-                BinaryOp::Implies => "expression =>",
-                BinaryOp::Iff => "expression <=>",
-                BinaryOp::Less | BinaryOp::AtMost | BinaryOp::Greater | BinaryOp::AtLeast => "expression <",
-                BinaryOp::Plus | BinaryOp::Minus => "expression +",
-                BinaryOp::Times => "expression a * b",
-            }
+            operator(*op)
         }
         ExprKind::Conditional(a, b, c) => {
             [a, b, c].into_iter().for_each(|e| expression(e, found));

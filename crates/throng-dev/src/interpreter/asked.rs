@@ -94,6 +94,7 @@ impl Naive<'_> {
                 let mut read = targets.iter().zip(*values).filter(|(t, _)| t.ident.name != "_");
                 (read.any(|(_, e)| reads(e)) || constrained, writes)
             }
+            Do::Print(es) => (es.iter().any(reads), false),
             Do::Call { arguments, .. } | Do::Become { arguments, .. } => (arguments.iter().any(reads), false),
             Do::Return(results) => {
                 let read = results.is_some_and(|es| es.iter().any(reads));

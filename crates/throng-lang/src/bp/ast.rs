@@ -194,6 +194,48 @@ pub struct Stmt {
     /// What must hold whenever it is executed, or else an assertion is violated: numbers stay in their ranges, and indices in their arrays. Never
     /// written; made by lowering.
     pub check: Option<Expr>,
+    /// The names that its text reads, for each of its conditions; lowering makes them where it may fold a read away. Never written.
+    pub reads: Vec<Vec<Read>>,
+}
+
+/// A Boolean variable that the text of a statement reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Read {
+    /// The spelling, with `$`.
+    pub name: String,
+    /// Whether a prime stands before it.
+    pub primed: bool,
+}
+
+impl Stmt {
+    /// What the text of the statement reads: one list for each condition of an `if`, else one list. What is assigned to `_` is not read.
+    pub fn reads(&self) -> Vec<Vec<Read>> {
+        if !self.reads.is_empty() {
+            return self.reads.clone();
+        }
+        let together = |es: &mut dyn Iterator<Item = &Expr>| {
+            let mut found = Vec::new();
+            es.for_each(|e| e.reads(&mut found));
+            vec![found]
+        };
+        match &self.kind {
+            StmtKind::Assume(e) | StmtKind::Assert(e) | StmtKind::Enforce(e) | StmtKind::Abortif(e) => {
+                together(&mut std::iter::once(e))
+            }
+            StmtKind::While(e, _) => together(&mut std::iter::once(e)),
+            StmtKind::Assign { targets, values, constrain } => {
+                let kept = targets.iter().zip(values).filter(|(t, _)| t.ident.name != "_").map(|(_, e)| e);
+                together(&mut kept.chain(constrain))
+            }
+            StmtKind::Call { arguments: es, .. } | StmtKind::Return(es) | StmtKind::Print(es) => {
+                together(&mut es.iter())
+            }
+            StmtKind::If { arms, .. } => {
+                arms.iter().flat_map(|arm| together(&mut std::iter::once(&arm.0))).collect()
+            }
+            _ => vec![Vec::new()],
+        }
+    }
 }
 
 /// Where a statement came from, according to a SATABS comment.
@@ -317,6 +359,31 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Adds the names in it.
+    fn reads(&self, found: &mut Vec<Read>) {
+        match &self.kind {
+            ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any => {}
+            ExprKind::Name { name, primed } => found.push(Read { name: name.clone(), primed: *primed }),
+            ExprKind::Index { name, primed, index } => {
+                found.push(Read { name: name.clone(), primed: *primed });
+                index.reads(found);
+            }
+            ExprKind::Not(a) => a.reads(found),
+            ExprKind::Chain(_, es) => es.iter().for_each(|e| e.reads(found)),
+            ExprKind::Series(first, rest) => {
+                first.reads(found);
+                rest.iter().for_each(|(_, e)| e.reads(found));
+            }
+            ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
+                a.reads(found);
+                b.reads(found);
+            }
+            ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().for_each(|e| e.reads(found)),
+        }
+    }
+}
+
 /// The expressions (reference 2.2).
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
@@ -347,7 +414,9 @@ pub enum ExprKind {
     /// A chain `a & b & c` of one associative operator (at least two operands), kept flat so that
     /// thousands of conjuncts do not nest.
     Chain(ChainOp, Vec<Expr>),
-    /// `a op b` for the other operators.
+    /// `a op b op c` for operators of one level that group to the left (at least two), kept flat for the same reason.
+    Series(Box<Expr>, Vec<(BinaryOp, Expr)>),
+    /// `a op b` for the other operators, and for two operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `c ? a : b`
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),

@@ -99,6 +99,10 @@ pub struct Node {
     pub origin: Option<String>,
     /// What must hold when it is executed, or else an assertion is violated.
     pub check: Option<Expr<Ref>>,
+    /// The shared variables whose old values its text reads, whether or not what it does depends on them.
+    pub reads: Vec<u32>,
+    /// If it is a call: the shared variables that the step which assigns its results reads besides, because of an `enforce`.
+    pub reads_at_return: Vec<u32>,
 }
 
 /// What a node does. `next` and the like are indices of nodes of the same function.

@@ -190,6 +190,7 @@ impl<'a> Inliner<'a> {
                 woken: None,
                 condition: 0,
                 assertion: None,
+                reads: Vec::new(),
             };
             self.program.points.push(point);
             next
@@ -268,6 +269,7 @@ impl<'a> Inliner<'a> {
             }
             Kind::EndThread => _ = self.edge(at, None, Effect::default(), EdgeKind::Plain),
         }
+        self.program.points[at as usize].reads.extend(&function.nodes[node].reads);
         if let Some(check) = &function.nodes[node].check {
             self.check(at, check.map(&mut |r| scope.var(r, &[], &[])));
         }
@@ -359,6 +361,7 @@ impl<'a> Inliner<'a> {
             assigns.push((outer_scope.place(*name), value));
         }
         let (mut effect, kind) = outer_scope.constrained(&names, assigns, Vec::new(), constraints);
+        self.program.points[at as usize].reads.extend(&outer.nodes[node].reads_at_return);
         // The frame is gone: its slots go back to 0.
         let base = self.program.instances[instance].base;
         let frame = base..base + function.variables.len();

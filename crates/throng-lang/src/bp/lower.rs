@@ -112,6 +112,8 @@ struct Lowering {
     assigned_any: HashSet<String>,
     /// Names of functions that get a `*` as an argument somewhere.
     called_with_any: HashSet<String>,
+    /// What the conditions of the current statement read, the last one's last ([`Stmt::reads`]).
+    reads: Vec<Vec<ast::Read>>,
     /// Statements made from `for` loops so far.
     made: usize,
     diagnostics: Vec<Diagnostic>,
@@ -402,9 +404,12 @@ impl Lowering {
             return self.repeated(stmt, variable, from, to, body);
         }
         let mut check = constant(true, stmt.span);
-        let kind = self.kind(stmt, &mut check)?;
+        let outer = std::mem::replace(&mut self.reads, vec![Vec::new()]);
+        let kind = self.kind(stmt, &mut check);
+        let reads = std::mem::replace(&mut self.reads, outer);
+        let kind = kind?;
         let check = if number::always_holds(&check) { None } else { Some(check) };
-        let lowered = Stmt { kind, check, ..stmt.clone_head() };
+        let lowered = Stmt { kind, check, reads, ..stmt.clone_head() };
         if let Some(check) = &lowered.check {
             self.can_check(check, stmt)?;
         }
@@ -556,7 +561,9 @@ impl Lowering {
             let place = |bit: &str| Target::from(Ident { name: bit.into(), span: ident.span });
             if ident.name == "_" {
                 places.push(place("_"));
+                let before = self.reads.last().map_or(0, Vec::len);
                 let value = if matches!(e.kind, ExprKind::Any) { None } else { Some(self.value(e, check)?) };
+                self.reads.last_mut().map(|reads| reads.truncate(before));
                 new.push(value.map_or(e.clone(), |v| v.into_bool().unwrap_or(constant(false, e.span))));
                 continue;
             }
@@ -694,12 +701,22 @@ impl Lowering {
         let mut done = Vec::new();
         for (i, (condition, body)) in arms.iter().enumerate() {
             let mut its = constant(true, condition.span);
+            if i > 0 {
+                self.reads.push(Vec::new());
+            }
             let condition = self.boolean(condition, &mut its)?;
             if i > 0 && !matches!(its.kind, ExprKind::Const(true)) {
                 let rest =
                     StmtKind::If { arms: arms[i..].to_vec(), otherwise: otherwise.map(<[Stmt]>::to_vec) };
                 let span = Span { end: stmt.span.end, ..arms[i].0.span };
-                let rest = Stmt { kind: rest, span, labels: Vec::new(), origin: None, check: None };
+                let rest = Stmt {
+                    kind: rest,
+                    span,
+                    labels: Vec::new(),
+                    origin: None,
+                    check: None,
+                    reads: Vec::new(),
+                };
                 let otherwise = Some(self.stmt(&rest)?);
                 return Ok(StmtKind::If { arms: done, otherwise });
             }
@@ -721,6 +738,7 @@ impl Stmt {
             span: self.span,
             origin: self.origin.clone(),
             check: None,
+            reads: Vec::new(),
         }
     }
 }

@@ -359,6 +359,15 @@ impl Printer {
                 self.expr(a, UNARY);
             }
             ExprKind::Chain(op, operands) => self.chain(*op, operands),
+            ExprKind::Series(first, rest) => {
+                let Some((op, _)) = rest.first() else { return self.expr(first, LOOSEST) };
+                self.expr(first, binary(*op).1);
+                for (op, e) in rest {
+                    let (sign, _, right) = binary(*op);
+                    self.out.push_str(sign);
+                    self.expr(e, right);
+                }
+            }
             ExprKind::Binary(op, a, b) => {
                 let (sign, left, right) = binary(*op);
                 self.expr(a, left);
@@ -403,7 +412,8 @@ fn level(kind: &ExprKind) -> u8 {
         ExprKind::Binary(BinaryOp::Iff, ..) => 1,
         ExprKind::Binary(BinaryOp::Implies, ..) => 2,
         ExprKind::Chain(op, _) => chain_level(*op),
-        ExprKind::Binary(op, ..) => binary(*op).1,
+        ExprKind::Binary(op, ..) => binary(*op).2 - 1,
+        ExprKind::Series(_, rest) => rest.first().map_or(UNARY, |(op, _)| binary(*op).2 - 1),
         ExprKind::Not(_) => UNARY,
         ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any | ExprKind::Schoose(..) => UNARY + 1,
         ExprKind::Name { .. } | ExprKind::Index { .. } => UNARY + 1,
@@ -418,20 +428,20 @@ fn chain_level(op: ChainOp) -> u8 {
     }
 }
 
-/// The sign of an operator and the least levels of its operands.
+/// The sign of an operator and the least levels of its operands; `a - b - c` without parentheses is a series.
 fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
     match op {
-        BinaryOp::Iff => (" <=> ", 1, 2),
+        BinaryOp::Iff => (" <=> ", 2, 2),
         BinaryOp::Implies => (" => ", 3, 2),
-        BinaryOp::Equal => (" = ", EQUALITY, EQUALITY + 1),
-        BinaryOp::Unequal => (" != ", EQUALITY, EQUALITY + 1),
-        BinaryOp::Less => (" < ", ORDER, ORDER + 1),
-        BinaryOp::AtMost => (" <= ", ORDER, ORDER + 1),
-        BinaryOp::Greater => (" > ", ORDER, ORDER + 1),
-        BinaryOp::AtLeast => (" >= ", ORDER, ORDER + 1),
-        BinaryOp::Plus => (" + ", SUM, SUM + 1),
-        BinaryOp::Minus => (" - ", SUM, SUM + 1),
-        BinaryOp::Times => (" * ", PRODUCT, PRODUCT + 1),
+        BinaryOp::Equal => (" = ", EQUALITY + 1, EQUALITY + 1),
+        BinaryOp::Unequal => (" != ", EQUALITY + 1, EQUALITY + 1),
+        BinaryOp::Less => (" < ", ORDER + 1, ORDER + 1),
+        BinaryOp::AtMost => (" <= ", ORDER + 1, ORDER + 1),
+        BinaryOp::Greater => (" > ", ORDER + 1, ORDER + 1),
+        BinaryOp::AtLeast => (" >= ", ORDER + 1, ORDER + 1),
+        BinaryOp::Plus => (" + ", SUM + 1, SUM + 1),
+        BinaryOp::Minus => (" - ", SUM + 1, SUM + 1),
+        BinaryOp::Times => (" * ", PRODUCT + 1, PRODUCT + 1),
     }
 }
 
@@ -439,6 +449,11 @@ fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
 fn least_in_chain(op: ChainOp, operand: &ExprKind) -> u8 {
     match (op, operand) {
         (_, ExprKind::Binary(BinaryOp::Equal | BinaryOp::Unequal, ..)) => UNARY,
+        (_, ExprKind::Series(_, rest))
+            if matches!(rest[..], [(BinaryOp::Equal | BinaryOp::Unequal, _), ..]) =>
+        {
+            UNARY
+        }
         (ChainOp::Or, ExprKind::Chain(ChainOp::Xor, _)) => UNARY,
         _ => chain_level(op) + 1,
     }

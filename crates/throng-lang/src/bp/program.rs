@@ -63,6 +63,8 @@ pub struct Point {
     pub condition: u32,
     /// If it is an `assert`: its condition; and what must hold besides, so that it stays within ranges and arrays.
     pub assertion: Option<Expr>,
+    /// The shared variables that the text of its statement reads, whether or not an edge depends on them.
+    pub reads: Vec<u32>,
 }
 
 /// A function in a call context.

@@ -254,6 +254,11 @@ pub(super) fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::
     }
 }
 
+/// Those of these shared variables that are not assigned.
+fn without(shared: &[u32], assigned: &[Name]) -> Vec<u32> {
+    shared.iter().copied().filter(|&x| !assigned.contains(&Name::Shared(x))).collect()
+}
+
 /// Where in an expression a name may be another thread's, or primed.
 #[derive(Clone, Copy)]
 struct Allow {
@@ -270,6 +275,8 @@ const CONSTRAINT: Allow = Allow { passive: true, primed: true };
 struct Context {
     /// Constraints of the `enforce`s whose scope this is.
     enforced: Rc<Vec<Expr<Ref>>>,
+    /// The shared variables that these read.
+    enforced_reads: Rc<Vec<u32>>,
     /// Enclosing `atomic { }` blocks, outermost first.
     blocks: Vec<usize>,
 }
@@ -304,7 +311,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     fn run(mut self, body: Vec<&'a ast::Stmt>) {
         self.check_labels();
-        let context = Context { enforced: Rc::default(), blocks: Vec::new() };
+        let context = Context { enforced: Rc::default(), enforced_reads: Rc::default(), blocks: Vec::new() };
         let end = self.add(Kind::Return { results: None }, self.tree.end, "end".into(), &context);
         let entry = self.block(&body, end, &context);
         self.patch_jumps();
@@ -349,7 +356,16 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 
     fn add(&mut self, kind: Kind, span: Span, text: String, context: &Context) -> usize {
-        self.nodes.push(Node { kind, span, text, labels: Vec::new(), origin: None, check: None });
+        self.nodes.push(Node {
+            kind,
+            span,
+            text,
+            labels: Vec::new(),
+            origin: None,
+            check: None,
+            reads: Vec::new(),
+            reads_at_return: Vec::new(),
+        });
         self.blocks.push(context.blocks.clone());
         self.nodes.len() - 1
     }
@@ -366,6 +382,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
                     let primed =
                         self.expr(e, GUARD).map(&mut |r: &Ref| Expr::Var(Ref { primed: true, ..*r }));
                     Rc::make_mut(&mut context.enforced).extend(primed.conjuncts());
+                    let reads = s.reads().concat();
+                    let shared = reads.iter().filter_map(|read| self.shared(&read.name));
+                    Rc::make_mut(&mut context.enforced_reads).extend(shared);
                 }
                 here
             })
@@ -413,6 +432,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
     fn statement(&mut self, stmt: &'a ast::Stmt, next: usize, context: &Context) -> usize {
         let at = self.unchecked(stmt, next, context);
         self.check(at, stmt);
+        self.note_reads(at, stmt, context);
         at
     }
 
@@ -420,6 +440,43 @@ impl<'r, 'a> Lowering<'r, 'a> {
     fn check(&mut self, at: usize, stmt: &ast::Stmt) {
         if let Some(check) = &stmt.check {
             self.nodes[at].check = Some(self.expr(check, PLAIN));
+        }
+    }
+
+    /// Gives a node what the text of its statement reads.
+    fn note_reads(&mut self, at: usize, stmt: &ast::Stmt, context: &Context) {
+        let assigned: Vec<Name> = match &self.nodes[at].kind {
+            Kind::Assign { assigns, .. } => assigns.iter().map(|a| a.0).collect(),
+            Kind::Call { targets, .. } => targets.iter().flatten().copied().collect(),
+            _ => Vec::new(),
+        };
+        let enforced = without(&context.enforced_reads, &assigned);
+        match &stmt.kind {
+            // Each condition is a node of its own.
+            StmtKind::If { .. } => return,
+            StmtKind::Assign { .. } => self.nodes[at].reads.extend(enforced),
+            StmtKind::Call { targets, .. } if !targets.is_empty() => {
+                self.nodes[at].reads_at_return = enforced;
+            }
+            _ => {}
+        }
+        let old = self.old(&stmt.reads().concat(), &assigned);
+        self.nodes[at].reads.extend(old);
+    }
+
+    /// The shared variables whose old values are read; `'x` is the new value if x is assigned.
+    fn old(&self, reads: &[ast::Read], assigned: &[Name]) -> Vec<u32> {
+        let shared = |read: &ast::Read| {
+            let x = self.shared(&read.name)?;
+            (!(read.primed && assigned.contains(&Name::Shared(x)))).then_some(x)
+        };
+        reads.iter().filter_map(shared).collect()
+    }
+
+    fn shared(&self, spelling: &str) -> Option<u32> {
+        match self.declared(spelling) {
+            Some(Name::Shared(x)) => Some(x),
+            _ => None,
         }
     }
 
@@ -590,6 +647,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         context: &Context,
     ) -> usize {
         let body = |body: &'a [ast::Stmt]| body.iter().collect::<Vec<_>>();
+        let reads = stmt.reads();
         let mut other = otherwise.map_or(next, |b| self.block(&body(b), next, context));
         for (i, (condition, then)) in arms.iter().enumerate().rev() {
             let then = self.block(&body(then), next, context);
@@ -598,6 +656,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
             let span = if i == 0 { Span { end: condition.span.end, ..stmt.span } } else { condition.span };
             let condition = self.expr(condition, GUARD);
             other = self.add(Kind::Branch { condition, then, otherwise: other }, span, text, context);
+            self.nodes[other].reads = self.old(&reads[i], &[]);
         }
         other
     }
@@ -648,7 +707,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         next: usize,
         context: &Context,
     ) -> usize {
-        let outside = Context { enforced: context.enforced.clone(), blocks: Vec::new() };
+        let outside = Context { blocks: Vec::new(), ..context.clone() };
         let text = self.text(stmt.span);
         let child = match &child.kind {
             StmtKind::Goto(labels) if let [label] = &labels[..] => {
@@ -664,6 +723,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 let kind = Kind::TailCall { callee: index, arguments };
                 let at = self.add(kind, child.span, self.text(child.span), &outside);
                 self.check(at, child);
+                self.note_reads(at, child, &outside);
                 at
             }
             StmtKind::Decl(_) => {
@@ -783,6 +843,16 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
                 ChainOp::And => Expr::And(es),
                 ChainOp::Or => Expr::Or(es),
                 ChainOp::Xor => Expr::Xor(es),
+            }
+        }
+        // Equalities of truth values: the parity of all operands, turned around as often as two are to be equal. Others have been lowered.
+        ExprKind::Series(first, rest) => {
+            let operands = std::iter::once(&**first).chain(rest.iter().map(|(_, e)| e));
+            let parity = Expr::Xor(operands.map(|e| lower_expr(e, name)).collect());
+            let equal = |op: &BinaryOp| matches!(op, BinaryOp::Equal | BinaryOp::Iff);
+            match rest.iter().filter(|(op, _)| equal(op)).count() % 2 {
+                0 => parity,
+                _ => Expr::negation(parity),
             }
         }
         ExprKind::Binary(op, a, b) => {

@@ -99,11 +99,16 @@ fn sites(function: &Function, seen: &[Seen]) -> Vec<usize> {
     let mut sites: Vec<usize> = (0..function.nodes.len()).collect();
     for n in 0..function.nodes.len() {
         let Kind::Call { callee, targets, constraints, next, .. } = &function.nodes[n].kind else { continue };
+        let reads = |n: usize| &function.nodes[n].reads_at_return;
         let alike = |&m: &usize| {
             let Kind::Call { targets: ts, constraints: cs, .. } = &function.nodes[m].kind else {
                 return false;
             };
-            matches!(seen[n], Seen::Always(_)) && seen[m] == seen[n] && ts == targets && cs == constraints
+            matches!(seen[n], Seen::Always(_))
+                && seen[m] == seen[n]
+                && ts == targets
+                && cs == constraints
+                && reads(m) == reads(n)
         };
         let firsts = known.entry((*callee, *next)).or_default();
         match firsts.iter().copied().find(alike) {

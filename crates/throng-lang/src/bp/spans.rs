@@ -117,6 +117,10 @@ fn expr(e: &mut Expr) {
         ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any | ExprKind::Name { .. } => {}
         ExprKind::Not(a) | ExprKind::Index { index: a, .. } => expr(a),
         ExprKind::Chain(_, operands) => operands.iter_mut().for_each(expr),
+        ExprKind::Series(first, rest) => {
+            expr(first);
+            rest.iter_mut().for_each(|(_, e)| expr(e));
+        }
         ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
             expr(a);
             expr(b);

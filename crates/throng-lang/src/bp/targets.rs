@@ -182,25 +182,11 @@ impl Jit {
 
     /// Whether the statement at a point writes one of these shared variables; without `only_writes`, whether it reads or writes one.
     fn accesses(&self, point: u32, bits: &[u32], only_writes: bool) -> bool {
-        let is_one = |v: &Var| matches!(v, Var::Shared(i) if bits.contains(i));
-        let edges = self.program.points[point as usize].edges.iter();
-        let mut effects = edges.map(|&id| &self.program.edges[id as usize].effect);
-        let assertion = &self.program.points[point as usize].assertion;
-        (!only_writes && assertion.as_ref().is_some_and(|e| e.mentions(&is_one)))
-            || effects.any(|effect| {
-                let guards = effect.guards.iter().map(|g| &g.0);
-                let mut read = guards.chain(effect.assigns.iter().map(|a| &a.1)).chain(&effect.constraints);
-                let others = effect.others.as_deref();
-                let of_others = others.map(|o| {
-                    let guards = o.guards.iter().map(|g| &g.0);
-                    guards
-                        .chain(o.assigns.iter().map(|a| &a.1))
-                        .chain(&o.constraints)
-                        .any(|e| e.mentions(&is_one))
-                });
-                effect.assigns.iter().any(|a| is_one(&a.0))
-                    || !only_writes && (of_others == Some(true) || read.any(|e| e.mentions(&is_one)))
-            })
+        let point = &self.program.points[point as usize];
+        let effects = point.edges.iter().map(|&id| &self.program.edges[id as usize].effect);
+        let mut written = effects.flat_map(|effect| &effect.assigns).map(|a| &a.0);
+        written.any(|v| matches!(v, Var::Shared(i) if bits.contains(i)))
+            || !only_writes && point.reads.iter().any(|i| bits.contains(i))
     }
 
     /// The points and values of threads that match a pattern.

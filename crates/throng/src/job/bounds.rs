@@ -1,8 +1,9 @@
 //! The largest value of a sum: not one target but a search over them. A run shows that a value is reached, a proof that the next one is not.
 
+use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::predicate::{Predicate, Sum, value};
-use throng_model::problem::{Asks, Formula, Problem, Target};
+use throng_model::problem::{Asks, Bound, Formula, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::engine::reachability::largest_allowed;
@@ -23,6 +24,9 @@ struct Asked {
     next: Verdict,
     open: bool,
 }
+
+/// Pairs of configurations of runs that are not longer than this are compared.
+const MOST_PAIRED: usize = 300;
 
 /// Work for the first round of questions, in ticks; it grows when a round brings nothing new.
 const FIRST_ROUND: u64 = 1 << 22;
@@ -66,6 +70,9 @@ pub(super) fn answer(
         for ((i, least), verdict) in asks.into_iter().zip(found.verdicts) {
             asked[i].learn(least, verdict);
         }
+        if is_monotone(problem) {
+            asked.iter_mut().for_each(Asked::notice_growth);
+        }
         asked.iter_mut().for_each(Asked::close);
         if asked.iter().zip(before).all(|(one, before)| one.reached == before) {
             work = work.saturating_mul(4);
@@ -99,6 +106,13 @@ pub(super) fn answer(
     Ok((Problem { targets, ..problem.clone() }, answer))
 }
 
+/// Whether what some tokens can do, more can.
+fn is_monotone(problem: &Problem) -> bool {
+    problem.bound == Bound::Any
+        && problem.model.traits().blocking.is_none()
+        && problem.model.transfers().is_none()
+}
+
 fn split(problem: &Problem) -> (Vec<Asked>, Vec<Target>) {
     let (mut asked, mut others) = (Vec::new(), Vec::new());
     for target in &problem.targets {
@@ -109,10 +123,7 @@ fn split(problem: &Problem) -> (Vec<Asked>, Vec<Target>) {
                 continue;
             }
         };
-        let start = problem
-            .initial
-            .first()
-            .map(|family| throng_model::Config::new(family.shared, family.threads.clone()));
+        let start = problem.initial.first().map(|family| Config::new(family.shared, family.threads.clone()));
         let Some(start) = start else { continue };
         asked.push(Asked {
             name: target.name.clone(),
@@ -171,6 +182,24 @@ impl Asked {
             Verdict::Safe(_) => self.most = Some(self.most.map_or(least - 1, |most| most.min(least - 1))),
             Verdict::Unknown(_) if least == self.reached + 1 => self.next = verdict,
             Verdict::Unknown(_) => {}
+        }
+    }
+
+    /// If a part of the run leads from one configuration to another that has everything the first one had, and a larger sum, then it can be repeated, and
+    /// the sum has no largest value.
+    fn notice_growth(&mut self) {
+        let configs: Vec<&Config> =
+            std::iter::once(&self.run.start).chain(self.run.steps.iter().map(|taken| &taken.after)).collect();
+        let sum = |config: &Config| value(&self.sum, &config.threads);
+        let grows = |from: &Config, to: &Config| {
+            from.shared == to.shared && to.threads.covers(&from.threads) && sum(to) > sum(from)
+        };
+        // In a long run, only what leads to its end is looked at.
+        let ends = configs.len().saturating_sub(if configs.len() <= MOST_PAIRED { configs.len() } else { 1 });
+        let repeats = |(j, to): (usize, &&Config)| configs[..j].iter().any(|from| grows(from, to));
+        if configs.iter().enumerate().skip(ends).any(repeats) {
+            let why = "it has no largest value: a part of the run that reaches this one can be repeated";
+            self.next = Verdict::Unknown(Unknown::Inconclusive(why.into()));
         }
     }
 

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use crate::covering::Covering;
-use throng_model::problem::Problem;
-use throng_model::verdict::Verdict;
+use crate::covering::{Covering, Member};
+use crate::outcome::Outcome;
+use throng_model::limits::{Limits, Ticker};
+use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Shared};
 
 /// What holds whenever a thread is at a line.
@@ -27,127 +28,262 @@ const MOST_VALUES: usize = 3;
 /// Certificates with more members than this are not gone through once more for the sake of facts.
 const MOST_MEMBERS: usize = 200_000;
 
-/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was proved, or the proof is very large.
-pub fn facts(problem: &Problem, verdicts: &[Verdict]) -> Vec<LineFacts> {
-    let model = &*problem.model;
+/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was proved, or the proof is very large, or the limits of the
+/// run do not allow looking for them.
+pub fn facts(report: &Outcome) -> Vec<LineFacts> {
+    let (model, verdicts) = (&*report.problem.model, &report.answer.verdicts);
     let size = |verdict: &Verdict| verdict.evidence().map_or(0, |evidence| evidence.1);
     if model.places().is_empty() || verdicts.iter().any(|verdict| size(verdict) > MOST_MEMBERS) {
         return Vec::new();
     }
-    let Some(covering) = Covering::new(problem, verdicts, None) else { return Vec::new() };
-    let seen = Seen::of(model, &covering);
-    let written = seen.values.keys().copied();
-    let lines: Vec<u32> = written.collect();
-    let facts = lines.iter().map(|&line| LineFacts { line, facts: seen.at(line, &lines) });
-    facts.filter(|at| !at.facts.is_empty()).collect()
+    let Some(covering) = Covering::new(&report.problem, verdicts, None) else { return Vec::new() };
+    let found = Seen::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
+    found.unwrap_or_default()
 }
 
-/// The values that variables have; none: any.
-type Values = BTreeMap<String, Option<BTreeSet<String>>>;
+/// The values that a variable has; none: any. One more than [`MOST_VALUES`] stands for many.
+type Values = Option<BTreeSet<u32>>;
+
+/// The values of variables.
+#[derive(Clone, Default)]
+struct Known(BTreeMap<u32, Values>);
+
+impl Known {
+    fn note(&mut self, now: &[(u32, Option<u32>)]) {
+        for (name, value) in now {
+            let known = self.0.entry(*name).or_insert_with(|| Some(BTreeSet::new()));
+            match (known, value) {
+                (known, None) => *known = None,
+                (Some(set), Some(value)) if set.len() <= MOST_VALUES => _ = set.insert(*value),
+                (Some(_) | None, Some(_)) => {}
+            }
+        }
+    }
+
+    /// The same where a variable may be missing: then there is nothing to say about it.
+    fn note_all(&mut self, now: &[(u32, Option<u32>)], is_first: bool) {
+        let before: Vec<u32> = self.0.keys().copied().collect();
+        self.note(now);
+        let has = |name: &u32| now.iter().any(|n| n.0 == *name);
+        for (name, values) in &mut self.0 {
+            if !has(name) || !is_first && before.binary_search(name).is_err() {
+                *values = None;
+            }
+        }
+    }
+}
+
+/// Texts and their numbers.
+#[derive(Default)]
+struct Texts {
+    numbers: HashMap<String, u32>,
+    texts: Vec<String>,
+}
+
+impl Texts {
+    fn number(&mut self, text: String) -> u32 {
+        let next = self.texts.len() as u32;
+        *self.numbers.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            next
+        })
+    }
+
+    /// Names and values by number; a value is missing if it may be any.
+    fn numbered(&mut self, values: Vec<(String, String)>) -> Vec<(u32, Option<u32>)> {
+        let numbered = |(name, value): (String, String)| {
+            let value = if value == "*" { None } else { Some(self.number(value)) };
+            (self.number(name), value)
+        };
+        values.into_iter().map(numbered).collect()
+    }
+}
+
+/// A set of lines: a bit for each, by its index.
+#[derive(Clone, Default)]
+struct Row(Vec<u64>);
+
+impl Row {
+    fn insert(&mut self, i: usize) {
+        if self.0.len() <= i / 64 {
+            self.0.resize(i / 64 + 1, 0);
+        }
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+
+    fn contains(&self, i: usize) -> bool {
+        self.0.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
+    }
+
+    fn extend(&mut self, other: &Row) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len() * 64).filter(|&i| self.contains(i))
+    }
+}
 
 #[derive(Default)]
 struct Seen {
-    /// At each line, the values of shared variables and of those of the thread.
-    values: BTreeMap<u32, Values>,
-    /// Variables and their values anywhere: what never changes says nothing about a line.
-    anywhere: Values,
-    /// Lines at which another thread may be.
-    together: BTreeMap<u32, BTreeSet<u32>>,
-}
-
-/// A thread state, as far as facts are concerned.
-struct Names<'m> {
-    model: &'m dyn Model,
-    lines: HashMap<Local, u32>,
-    shared: HashMap<Shared, Vec<(String, String)>>,
-}
-
-impl Names<'_> {
-    /// 0 if there is none.
-    fn line(&mut self, l: Local) -> u32 {
-        *self.lines.entry(l).or_insert_with(|| self.model.place(l).map_or(0, |p| p.line))
-    }
+    /// Every line with a statement, in order.
+    lines: Vec<u32>,
+    texts: Texts,
+    /// Whether a thread may be at each line; if so, the values of shared variables, and those of the thread, there.
+    shared: Vec<Option<Known>>,
+    own: Vec<Option<Known>>,
+    /// Shared variables and their values anywhere: what never changes says nothing about a line.
+    anywhere: Known,
+    /// The lines at which another thread may be, for each line.
+    together: Vec<Row>,
 }
 
 impl Seen {
-    fn of(model: &dyn Model, covering: &Covering) -> Seen {
-        let mut seen = Seen::default();
-        let mut names = Names { model, lines: HashMap::new(), shared: HashMap::new() };
-        let mut locals: BTreeSet<Local> = BTreeSet::new();
-        let mut known: BTreeSet<(Shared, u32)> = BTreeSet::new();
+    fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Seen, Unknown> {
+        let lines: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&line| line > 0).collect();
+        let lines: Vec<u32> = lines.into_iter().collect();
+        let count = lines.len();
+        let mut seen = Seen {
+            lines,
+            shared: vec![None; count],
+            own: vec![None; count],
+            together: vec![Row::default(); count],
+            ..Seen::default()
+        };
+        let mut ticker = Ticker::new(limits);
+        ticker.limits().check()?;
+        let mut at: HashMap<Local, Option<usize>> = HashMap::new();
+        let mut known: HashMap<Shared, Row> = HashMap::new();
         for member in covering.members() {
-            let mut sets: Vec<(BTreeSet<u32>, bool)> = Vec::new();
+            let mut rows: Vec<(Row, bool)> = Vec::new();
             for (states, several) in &member.threads {
-                locals.extend(states.iter().copied());
-                sets.push((
-                    states.iter().map(|&l| names.line(l)).filter(|&line| line > 0).collect(),
-                    *several,
-                ));
-            }
-            for (&s, &line) in
-                member.shared.iter().flat_map(|s| sets.iter().flat_map(|x| &x.0).map(move |line| (s, line)))
-            {
-                if known.insert((s, line)) {
-                    let values = names.shared.entry(s).or_insert_with(|| model.shared_values(s));
-                    note(seen.values.entry(line).or_default(), values);
-                    note(&mut seen.anywhere, values);
+                let mut row = Row::default();
+                for &l in states.iter() {
+                    ticker.tick()?;
+                    let line = *at.entry(l).or_insert_with(|| seen.meet(model, l));
+                    line.into_iter().for_each(|i| row.insert(i));
                 }
+                rows.push((row, *several));
             }
-            for (i, (a, several)) in sets.iter().enumerate() {
-                for (b, _) in sets.iter().enumerate().filter(|(j, _)| i != *j || *several).map(|(_, set)| set)
-                {
-                    a.iter().for_each(|&line| seen.together.entry(line).or_default().extend(b));
-                }
-            }
+            seen.note_shared(model, &member, &rows, &mut known, &mut ticker)?;
+            seen.note_together(&rows, &mut ticker)?;
         }
-        for l in locals {
-            let line = names.line(l);
-            if line > 0 {
-                note(seen.values.entry(line).or_default(), &model.local_values(l));
-            }
-        }
-        seen
+        Ok(seen)
     }
 
-    fn at(&self, line: u32, lines: &[u32]) -> Vec<String> {
-        let mut facts = Vec::new();
-        for (name, values) in &self.values[&line] {
-            let Some(values) = values else { continue };
-            // Of a variable of the thread, only one value is worth a sentence: how many it could have is not known here.
-            let says_more = match self.anywhere.get(name) {
-                Some(Some(anywhere)) => values.len() <= MOST_VALUES && values != anywhere,
-                Some(None) | None => values.len() == 1,
-            };
-            if says_more {
-                facts.push(is_one_of(name, values));
+    /// Takes note of a thread state, the first time that it is met; gives the index of its line.
+    fn meet(&mut self, model: &dyn Model, l: Local) -> Option<usize> {
+        let line = model.place(l)?.line;
+        let i = self.lines.binary_search(&line).ok()?;
+        let now = self.texts.numbered(model.local_values(l));
+        let is_first = self.own[i].is_none();
+        self.own[i].get_or_insert_default().note_all(&now, is_first);
+        Some(i)
+    }
+
+    fn note_shared(
+        &mut self,
+        model: &dyn Model,
+        member: &Member<'_>,
+        rows: &[(Row, bool)],
+        known: &mut HashMap<Shared, Row>,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<(), Unknown> {
+        let mut all = Row::default();
+        rows.iter().for_each(|(row, _)| all.extend(row));
+        for &s in member.shared.iter() {
+            let before = known.entry(s).or_default();
+            let new: Vec<usize> = all.iter().filter(|&i| !before.contains(i)).collect();
+            ticker.ticks(1 + self.lines.len() as u32 / 64)?;
+            if new.is_empty() {
+                continue;
+            }
+            before.extend(&all);
+            let values = self.texts.numbered(model.shared_values(s));
+            self.anywhere.note(&values);
+            for i in new {
+                ticker.ticks(values.len() as u32)?;
+                self.shared[i].get_or_insert_default().note(&values);
             }
         }
-        let none = BTreeSet::new();
-        let together = self.together.get(&line).unwrap_or(&none);
-        let apart: Vec<u32> = lines.iter().copied().filter(|other| !together.contains(other)).collect();
-        if apart.len() == lines.len() {
-            facts.push("there is no other thread".into());
-        } else if !apart.is_empty() {
-            facts.push(format!("no other thread is at {}", ranges(&apart, lines)));
-        }
-        facts
+        Ok(())
     }
-}
 
-fn note(values: &mut Values, now: &[(String, String)]) {
-    for (name, value) in now {
-        let known = values.entry(name.clone()).or_insert_with(|| Some(BTreeSet::new()));
-        match known {
-            Some(_) if value == "*" => *known = None,
-            Some(set) => _ = set.insert(value.clone()),
-            None => {}
+    fn note_together(&mut self, rows: &[(Row, bool)], ticker: &mut Ticker<'_>) -> Result<(), Unknown> {
+        for (i, (a, several)) in rows.iter().enumerate() {
+            for (b, _) in rows.iter().enumerate().filter(|(j, _)| i != *j || *several).map(|(_, row)| row) {
+                for line in a.iter() {
+                    ticker.ticks(1 + b.0.len() as u32 / 16)?;
+                    self.together[line].extend(b);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The facts, line by line.
+    fn facts(&self, limits: &Limits) -> Result<Vec<LineFacts>, Unknown> {
+        let mut ticker = Ticker::new(limits);
+        let reached: Vec<usize> = (0..self.lines.len()).filter(|&i| self.shared[i].is_some()).collect();
+        let mut found = Vec::new();
+        for &i in &reached {
+            ticker.ticks(1 + reached.len() as u32 / 16)?;
+            let mut facts = self.values(i);
+            facts.extend(self.apart(i, &reached));
+            if !facts.is_empty() {
+                found.push(LineFacts { line: self.lines[i], facts });
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is known about variables at a line.
+    fn values(&self, i: usize) -> Vec<String> {
+        let mut all: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        let mut open: BTreeSet<&str> = BTreeSet::new();
+        // A variable of the thread may have the name of a shared one: what is said is true of both.
+        for (name, values) in self.shared[i].iter().chain(&self.own[i]).flat_map(|known| &known.0) {
+            let name = self.texts.texts[*name as usize].as_str();
+            match values {
+                Some(values) => all.entry(name).or_default().extend(values),
+                None => _ = open.insert(name),
+            }
+        }
+        all.retain(|name, _| !open.contains(name));
+        let said = all.into_iter().filter(|(name, values)| self.says_more(name, values));
+        said.map(|(name, values)| {
+            let values = values.iter().map(|v| self.texts.texts[*v as usize].as_str()).collect();
+            is_one_of(name, &values)
+        })
+        .collect()
+    }
+
+    /// Of a variable of the thread, only one value is worth a sentence: how many it could have is not known here.
+    fn says_more(&self, name: &str, values: &BTreeSet<u32>) -> bool {
+        match self.texts.numbers.get(name).and_then(|name| self.anywhere.0.get(name)) {
+            Some(Some(anywhere)) => values.len() <= MOST_VALUES && values != anywhere,
+            Some(None) | None => values.len() == 1,
+        }
+    }
+
+    /// Where no other thread is while one is at a line.
+    fn apart(&self, i: usize, reached: &[usize]) -> Option<String> {
+        let apart: Vec<bool> = reached.iter().map(|&other| !self.together[i].contains(other)).collect();
+        let lines: Vec<u32> = reached.iter().map(|&i| self.lines[i]).collect();
+        match apart.iter().filter(|a| **a).count() {
+            0 => None,
+            n if n == lines.len() => Some("there is no other thread".into()),
+            _ => Some(format!("no other thread is at {}", ranges(&apart, &lines))),
         }
     }
 }
 
 /// `x = 1`, `x is 1 or 2`
-fn is_one_of(name: &str, values: &BTreeSet<String>) -> String {
-    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+fn is_one_of(name: &str, values: &BTreeSet<&str>) -> String {
+    let values: Vec<&str> = values.iter().copied().collect();
     match values[..] {
         [value] => format!("{name} = {value}"),
         _ => format!("{name} is {}", values.join(" or ")),
@@ -155,19 +291,17 @@ fn is_one_of(name: &str, values: &BTreeSet<String>) -> String {
 }
 
 /// `line 13`, `lines 13–16, 20`; lines between which there is no other statement are one range.
-fn ranges(chosen: &[u32], lines: &[u32]) -> String {
+fn ranges(chosen: &[bool], lines: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
-    let mut last = None;
-    for (i, line) in lines.iter().enumerate().filter(|(_, line)| chosen.contains(line)) {
+    for (i, line) in lines.iter().enumerate().filter(|(i, _)| chosen[*i]) {
         match parts.last_mut() {
-            Some(part) if last == Some(i.wrapping_sub(1)) => part.1 = *line,
+            Some(part) if i > 0 && chosen[i - 1] => part.1 = *line,
             _ => parts.push((*line, *line)),
         }
-        last = Some(i);
     }
+    let noun = if chosen.iter().filter(|c| **c).count() == 1 { "line" } else { "lines" };
     let parts: Vec<String> =
         parts.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}–{b}") }).collect();
-    let noun = if chosen.len() == 1 { "line" } else { "lines" };
     format!("{noun} {}", parts.join(", "))
 }
 
@@ -178,8 +312,9 @@ mod tests {
     #[test]
     fn neighbouring_lines_are_a_range() {
         let lines = [3, 4, 6, 7, 9];
-        assert_eq!(ranges(&[4, 6, 7], &lines), "lines 4–7");
-        assert_eq!(ranges(&[3, 9], &lines), "lines 3, 9");
-        assert_eq!(ranges(&[6], &lines), "line 6");
+        let of = |chosen: [u8; 5]| ranges(&chosen.map(|c| c == 1), &lines);
+        assert_eq!(of([0, 1, 1, 1, 0]), "lines 4–7");
+        assert_eq!(of([1, 0, 0, 0, 1]), "lines 3, 9");
+        assert_eq!(of([0, 0, 1, 0, 0]), "line 6");
     }
 }

@@ -158,7 +158,7 @@ pub fn write(report: &Outcome) -> String {
             peak_memory: report.peak_memory,
         },
         warnings: report.warnings.iter().chain(&report.vacuous).map(Warning::of).collect(),
-        facts: facts(&report.problem, &report.shown().verdicts),
+        facts: facts(report),
         attempts: &report.shown().attempts,
     };
     to_text(&document)

@@ -83,7 +83,7 @@ pub fn write(report: &Outcome) -> String {
         cut: shown.len() < text.len(),
         targets,
         proofs,
-        lines: line_facts(&report.problem, &report.shown().verdicts),
+        lines: line_facts(report),
         attempts: &report.shown().attempts,
         version: env!("CARGO_PKG_VERSION"),
     };

@@ -217,7 +217,7 @@ fn evidence(report: &Outcome) -> String {
 
 /// What the proofs say about each line.
 fn proved(report: &Outcome) -> String {
-    let facts = facts(&report.problem, &report.shown().verdicts);
+    let facts = facts(report);
     let head = if facts.is_empty() { "" } else { "\nWhenever a thread is about to run a line:\n" };
     let line = |at: &LineFacts| wrap(&format!("{:>5}  ", at.line), &at.facts.join(", "), 7);
     head.to_string() + &facts.iter().map(line).collect::<String>()

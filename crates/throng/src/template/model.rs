@@ -1,11 +1,13 @@
 //! A [`Template`] as a [`Model`]: values are numbered when they first occur.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{OnceLock, RwLock};
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::inverse::Inverse;
 use super::{Carry, Move, Start, Template};
@@ -26,6 +28,8 @@ pub struct TemplateModel<T: Template> {
     edges: RwLock<Edges<T::Local>>,
     initial: Initial,
     inverse: OnceLock<Result<Inverse, Unknown>>,
+    /// Thread states for which the template panicked, and how. Each is asked about once.
+    panics: RwLock<FxHashMap<(Shared, Local), Incomplete>>,
 }
 
 /// A move is known by the thread state it starts from and its place in the list.
@@ -58,6 +62,7 @@ impl<T: Template> TemplateModel<T> {
             edges: RwLock::default(),
             initial,
             inverse: OnceLock::new(),
+            panics: RwLock::default(),
         }
     }
 
@@ -114,6 +119,20 @@ impl<T: Template> TemplateModel<T> {
         found.as_ref().map_err(Unknown::clone)
     }
 
+    /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine concludes anything from the moves that are missing.
+    fn moves(&self, s: Shared, l: Local) -> Result<Vec<Move<T::Shared, T::Local>>, Incomplete> {
+        if let Some(why) = self.panics.read().expect("no panic while locked").get(&(s, l)) {
+            return Err(why.clone());
+        }
+        let (shared, local) = (self.decode_shared(s), self.decode_local(l));
+        catch_unwind(AssertUnwindSafe(|| self.template.moves(&shared, &local))).map_err(|panic| {
+            let why = format!("the moves of a thread at {local:?} with {shared:?} panic{}", said(&*panic));
+            let why = Incomplete(why);
+            self.panics.write().expect("no panic while locked").insert((s, l), why.clone());
+            why
+        })
+    }
+
     /// The step that a move is.
     fn step(&self, s: Shared, l: Local, i: usize, it: Move<T::Shared, T::Local>) -> Step {
         let bag = |values: &[T::Local]| -> Bag { values.iter().map(|v| self.encode_local(v)).collect() };
@@ -150,7 +169,7 @@ impl<T: Template> TemplateModel<T> {
 
 impl<T: Template> Model for TemplateModel<T> {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let moves = self.template.moves(&self.decode_shared(s), &self.decode_local(l));
+        let moves = self.moves(s, l)?;
         out.extend(moves.into_iter().enumerate().map(|(i, it)| self.step(s, l, i, it)));
         Ok(())
     }
@@ -172,7 +191,9 @@ impl<T: Template> Model for TemplateModel<T> {
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
-        (self.inverse().is_ok()).then_some(self as &dyn Predecessors)
+        // Moves that panic are not among those that are known from both ends.
+        let complete = || self.panics.read().expect("no panic while locked").is_empty();
+        (self.inverse().is_ok() && complete()).then_some(self as &dyn Predecessors)
     }
 }
 
@@ -253,8 +274,10 @@ impl<T: Template> Describe for TemplateModel<T> {
 struct Listing<'a, T: Template>(&'a TemplateModel<T>);
 
 impl<T: Template> Model for Listing<'_, T> {
+    /// What panics has no moves here: if a thread comes there, the model itself says so.
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.0.post(s, l, out)
+        Incomplete::irrelevant(self.0.post(s, l, out));
+        Ok(())
     }
 
     fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
@@ -290,6 +313,12 @@ impl<T: Template> Describe for Listing<'_, T> {
     fn edge_place(&self, edge: Edge) -> Place {
         self.0.edge_place(edge)
     }
+}
+
+/// What a panic says, if that is a text.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    text.map(|text| format!(": {text}")).unwrap_or_default()
 }
 
 /// Values in order of appearance.

@@ -1,6 +1,6 @@
 //! What certificates ask of programs, as configurations to cover.
 
-use super::{Interpreter, Slot, Source, To, Values, eval};
+use super::{Interpreter, Slot, To, Values, eval};
 use crate::certificate::Property;
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Variable};
@@ -272,19 +272,21 @@ impl Interpreter {
 
     /// Whether the statement at a place reads one of these shared variables, and whether it writes one.
     fn accesses(&self, spot: u32, bits: &[u32]) -> (bool, bool) {
-        let is_one = |n: Name| matches!(n, Name::Shared(i) if bits.contains(&i));
-        let (mut reads, mut writes) = (false, false);
-        for &id in &self.control.out[spot as usize] {
-            let plan = self.plan(&self.control.moves[id as usize]);
-            let old = |r: &Ref| is_one(r.name) && !(r.primed && plan.names.contains(&r.name));
-            let sources = plan.assigns.iter().filter_map(|a| match &a.1 {
-                Source::Expr(e) => Some(*e),
-                Source::Mask(_) => None,
-            });
-            let read = sources.chain(plan.guard.map(|g| g.0)).chain(plan.check).chain(plan.constraints);
-            reads |= read.chain(plan.theirs.iter().map(|t| t.1)).any(|e| e.mentions(old));
-            writes |= plan.assigns.iter().any(|a| matches!(a.0, To::Shared(i) if bits.contains(&(i as u32))));
+        let stack = &self.control.spots[spot as usize].stack;
+        let node = |&(f, n): &(usize, usize)| &self.program().functions[f].nodes[n];
+        let mut frames = stack.iter().rev().map(node);
+        let mut read: Vec<u32> = Vec::new();
+        if let Some(here) = frames.next() {
+            read.extend(&here.reads);
+            if let (Kind::Return { .. }, Some(call)) = (&here.kind, frames.next()) {
+                read.extend(&call.reads_at_return);
+            }
         }
-        (reads, writes)
+        let moves = self.control.out[spot as usize].iter().map(|&id| &self.control.moves[id as usize]);
+        let mut written = moves.flat_map(|m| self.plan(m).assigns).map(|a| a.0);
+        (
+            read.iter().any(|i| bits.contains(i)),
+            written.any(|to| matches!(to, To::Shared(i) if bits.contains(&(i as u32)))),
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Expressions: what type each part has, and its bits.
 
-use super::number::{Number, and, choose, constant, is_open, not, or};
+use super::number::{Number, and, choose, constant, is_open, not, or, size, xor};
 use super::{Declared, Lowering, MOST_DEPTH, MOST_NODES, Result, describe, element_bits, error, too_large};
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind, Ident};
 use crate::bp::types::Type;
@@ -100,18 +100,22 @@ impl Lowering {
     /// A truth value.
     pub(super) fn boolean(&mut self, e: &Expr, check: &mut Expr) -> Result<Expr> {
         let value = self.value(e, check)?;
+        self.as_boolean(value, e.span)
+    }
+
+    fn as_boolean(&self, value: Value, span: Span) -> Result<Expr> {
         let what = value.describe();
         if let Value::Number(n) = &value
             && let Some(n) = n.value().filter(|n| !(0..=1).contains(n))
         {
             let message = format!("a truth value is expected here, not the number {n}");
-            return Err(error("E113", e.span, message).label("not a Boolean constant"));
+            return Err(error("E113", span, message).label("not a Boolean constant"));
         }
         let bool = value.into_bool().ok_or_else(|| {
-            error("E220", e.span, format!("a truth value is expected here, not {what}"))
+            error("E220", span, format!("a truth value is expected here, not {what}"))
                 .hint("compare it, as in `n != 0`")
         })?;
-        Ok(Expr { span: e.span, ..bool })
+        Ok(Expr { span, ..bool })
     }
 
     /// A number; truth values are 0 and 1.
@@ -190,6 +194,7 @@ impl Lowering {
             ExprKind::Index { name, primed, index } => self.name(e, name, *primed, Some(index), check)?,
             ExprKind::Not(a) => Value::Bool(not(self.boolean(a, check)?)),
             ExprKind::Chain(op, es) => self.chain(*op, es, span, check)?,
+            ExprKind::Series(first, rest) => self.series(first, rest, check)?,
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, span, check)?,
             ExprKind::Conditional(c, a, b) => {
                 let c = self.boolean(c, check)?;
@@ -240,16 +245,25 @@ impl Lowering {
             {
                 return Err(unknown.hint(format!("`{name}` is one name; put blanks around `-` to subtract")));
             }
+            if index.is_some() {
+                return Err(unknown);
+            }
             // Boolean names are looked up later, which knows more about what was meant.
-            return if index.is_some() { Err(unknown) } else { Ok(Value::Bool(e.clone())) };
+            self.read(name, primed);
+            return Ok(Value::Bool(e.clone()));
         };
         if declared.ty == Type::Bool && declared.length.is_none() && index.is_none() {
+            self.read(name, primed);
             return Ok(Value::Bool(e.clone()));
         }
         let declared = declared.clone();
         let index = self.index(&Ident { name: name.into(), span }, index, &declared, check)?;
         let base = if passive { &name[..name.len() - 1] } else { name };
         let suffix = if passive { "$" } else { "" };
+        for k in elements(index.as_ref(), &declared) {
+            let bits = element_bits(base, k, &declared.ty).into_iter();
+            bits.for_each(|bit| self.read(&format!("{bit}{suffix}"), primed));
+        }
         let element = |k: Option<usize>| {
             let bits = element_bits(base, k, &declared.ty)
                 .into_iter()
@@ -279,6 +293,13 @@ impl Lowering {
         })
     }
 
+    /// Takes note that the current statement reads a Boolean variable, whatever becomes of its value.
+    fn read(&mut self, name: &str, primed: bool) {
+        if let Some(reads) = self.reads.last_mut() {
+            reads.push(crate::bp::ast::Read { name: name.into(), primed });
+        }
+    }
+
     /// Operands of `&` and `|` behind one that decides are not looked at.
     fn chain(&mut self, op: ChainOp, es: &[Expr], span: Span, check: &mut Expr) -> Result<Value> {
         let mut all: Option<Expr> = None;
@@ -295,7 +316,7 @@ impl Lowering {
                 (None, _) => operand,
                 (Some(so_far), ChainOp::And) => and(so_far, operand),
                 (Some(so_far), ChainOp::Or) => or(so_far, operand),
-                (Some(so_far), ChainOp::Xor) => super::number::xor(so_far, operand),
+                (Some(so_far), ChainOp::Xor) => xor(so_far, operand),
             });
         }
         Ok(Value::Bool(Expr { span, ..all.unwrap_or(constant(true, span)) }))
@@ -305,17 +326,47 @@ impl Lowering {
         let plain = |x: Expr, y: Expr| {
             Value::Bool(Expr { kind: ExprKind::Binary(op, Box::new(x), Box::new(y)), span })
         };
-        Ok(match op {
-            BinaryOp::Implies => {
-                let x = self.boolean(a, check)?;
-                let mut its = constant(true, span);
-                let y = self.boolean(b, &mut its)?;
-                *check = and(check.clone(), guarded(x.clone(), its));
-                plain(x, y)
+        if op == BinaryOp::Implies {
+            let x = self.boolean(a, check)?;
+            let mut its = constant(true, span);
+            let y = self.boolean(b, &mut its)?;
+            *check = and(check.clone(), guarded(x.clone(), its));
+            return Ok(plain(x, y));
+        }
+        let (x, y) = (self.value(a, check)?, self.value(b, check)?);
+        match (op, &x, &y) {
+            (BinaryOp::Equal | BinaryOp::Unequal, Value::Bool(x), Value::Bool(y)) => {
+                Ok(plain(x.clone(), y.clone()))
             }
-            BinaryOp::Iff => plain(self.boolean(a, check)?, self.boolean(b, check)?),
+            (BinaryOp::Iff, ..) => Ok(plain(self.as_boolean(x, a.span)?, self.as_boolean(y, b.span)?)),
+            _ => self.combined(op, (x, a.span), (y, b.span), span),
+        }
+    }
+
+    /// `a op b op c`, from the left. Equalities of truth values are one flat parity.
+    fn series(&mut self, first: &Expr, rest: &[(BinaryOp, Expr)], check: &mut Expr) -> Result<Value> {
+        let (mut so_far, mut span) = (self.value(first, check)?, first.span);
+        for (op, e) in rest {
+            let next = self.value(e, check)?;
+            let whole = span.to(e.span);
+            let both = matches!((&so_far, &next), (Value::Bool(_), Value::Bool(_)));
+            so_far = match op {
+                BinaryOp::Equal | BinaryOp::Unequal | BinaryOp::Iff if both || *op == BinaryOp::Iff => {
+                    let (x, y) = (self.as_boolean(so_far, span)?, self.as_boolean(next, e.span)?);
+                    Value::Bool(parity(x, y, *op != BinaryOp::Unequal))
+                }
+                _ => self.combined(*op, (so_far, span), (next, e.span), whole)?,
+            };
+            span = whole;
+        }
+        Ok(so_far)
+    }
+
+    /// `a op b` for operators that look at numbers.
+    fn combined(&self, op: BinaryOp, a: (Value, Span), b: (Value, Span), span: Span) -> Result<Value> {
+        Ok(match op {
             BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Times => {
-                let (x, y) = (self.number(a, check)?, self.number(b, check)?);
+                let (x, y) = (self.as_number(a.0, a.1)?, self.as_number(b.0, b.1)?);
                 let result = match op {
                     BinaryOp::Plus => Number::plus(&x, &y, span),
                     BinaryOp::Minus => Number::minus(&x, &y, span),
@@ -324,21 +375,20 @@ impl Lowering {
                 Value::Number(self.small(result, span)?)
             }
             _ => {
-                let (x, y) = (self.value(a, check)?, self.value(b, check)?);
-                if matches!(op, BinaryOp::Equal | BinaryOp::Unequal)
-                    && let (Value::Bool(x), Value::Bool(y)) = (&x, &y)
-                {
-                    return Ok(plain(x.clone(), y.clone()));
-                }
-                let (x, y) = self.comparable((x, a.span), (y, b.span))?;
-                Value::Bool(match op {
+                let (x, y) = self.comparable(a, b)?;
+                let result = match op {
                     BinaryOp::Equal => Number::equal(&x, &y, span),
                     BinaryOp::Unequal => not(Number::equal(&x, &y, span)),
                     BinaryOp::Less => Number::less(&x, &y, span),
                     BinaryOp::Greater => Number::less(&y, &x, span),
                     BinaryOp::AtMost => not(Number::less(&y, &x, span)),
                     _ => not(Number::less(&x, &y, span)),
-                })
+                };
+                let (nodes, depth) = size(&result);
+                if nodes > MOST_NODES || depth > MOST_DEPTH {
+                    return Err(too_large(span));
+                }
+                Value::Bool(result)
             }
         })
     }
@@ -378,6 +428,24 @@ impl Lowering {
         let nodes = if nodes > MOST_NODES { n.size().0 } else { nodes };
         if nodes > MOST_NODES || depth > 4 * MOST_DEPTH { Err(too_large(span)) } else { Ok(n) }
     }
+}
+
+/// `x = y`, or `x != y`, of truth values, such that a long series stays flat.
+fn parity(x: Expr, y: Expr, equal: bool) -> Expr {
+    let span = x.span;
+    let (x, turned) = match x.kind {
+        ExprKind::Not(inner) => (*inner, true),
+        kind => (Expr { kind, span }, false),
+    };
+    let differ = xor(x, y);
+    if turned == equal { differ } else { not(differ) }
+}
+
+/// The elements that an index can choose; `None` stands for a variable that is not an array.
+fn elements(index: Option<&Number>, declared: &Declared) -> Vec<Option<usize>> {
+    let Some(index) = index else { return vec![None] };
+    let last = declared.length.unwrap_or(1) as i64 - 1;
+    (index.low.max(0)..=index.high.min(last)).map(|k| Some(k as usize)).collect()
 }
 
 /// An expression without `*`: its value will be used several times.

@@ -335,6 +335,7 @@ pub fn is_open(e: &Expr) -> bool {
         ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Name { .. } => false,
         ExprKind::Not(a) | ExprKind::Index { index: a, .. } => is_open(a),
         ExprKind::Chain(_, es) => es.iter().any(is_open),
+        ExprKind::Series(first, rest) => is_open(first) || rest.iter().any(|(_, e)| is_open(e)),
         ExprKind::Binary(_, a, b) => is_open(a) || is_open(b),
         ExprKind::Conditional(c, a, b) => is_open(c) || is_open(a) || is_open(b),
     }
@@ -347,6 +348,10 @@ pub fn leaves(e: &Expr, found: &mut Vec<Expr>) {
         ExprKind::Name { .. } => found.push(e.clone()),
         ExprKind::Not(a) => leaves(a, found),
         ExprKind::Chain(_, es) => es.iter().for_each(|e| leaves(e, found)),
+        ExprKind::Series(first, rest) => {
+            leaves(first, found);
+            rest.iter().for_each(|(_, e)| leaves(e, found));
+        }
         ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => {
             [a, b].into_iter().for_each(|e| leaves(e, found));
         }
@@ -402,6 +407,9 @@ pub fn size(e: &Expr) -> (usize, usize) {
         ExprKind::Any | ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Name { .. } => (1, 1),
         ExprKind::Not(a) | ExprKind::Index { index: a, .. } => over(&mut [&**a].into_iter()),
         ExprKind::Chain(_, es) => over(&mut es.iter()),
+        ExprKind::Series(first, rest) => {
+            over(&mut std::iter::once(&**first).chain(rest.iter().map(|r| &r.1)))
+        }
         ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => over(&mut [&**a, &**b].into_iter()),
         ExprKind::Conditional(c, a, b) => over(&mut [&**c, &**a, &**b].into_iter()),
     }

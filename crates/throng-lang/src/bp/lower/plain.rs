@@ -107,7 +107,7 @@ impl Writer {
             StmtKind::Assign { constrain: None, .. } if !self.can_block => {
                 let (labels, origin) = (std::mem::take(&mut stmt.labels), stmt.origin.take());
                 let kind = StmtKind::Atomic(vec![bare(StmtKind::Assert(check), span), stmt], span);
-                vec![Stmt { labels, kind, span, origin, check: None }]
+                vec![Stmt { labels, kind, span, origin, check: None, reads: Vec::new() }]
             }
             StmtKind::While(e, mut body) => {
                 // The condition is evaluated, and so checked, in every round.
@@ -129,7 +129,7 @@ impl Writer {
 }
 
 fn bare(kind: StmtKind, span: Span) -> Stmt {
-    Stmt { labels: Vec::new(), kind, span, origin: None, check: None }
+    Stmt { labels: Vec::new(), kind, span, origin: None, check: None, reads: Vec::new() }
 }
 
 fn detour(check: Expr, span: Span) -> Stmt {

@@ -2,7 +2,7 @@
 //!
 //! Tightest first: `'`, `!` and the sign `-`, `*`, `+` and `-`, `<` `<=` `>` `>=`, `=` and `!=` (all left), `&`, `^`, `|`, `=>` (right), `<=>`
 //! (left), `? :` (right).
-//! Chains of `&`, `^` or `|` become one flat node, so that a conjunction of thousands of clauses is a shallow
+//! Chains of `&`, `^` or `|`, and series such as `a + b - c`, become one flat node, so that a conjunction of thousands of clauses is a shallow
 //! tree. Other tools order `=` and `^` differently; where that would change the meaning, a warning says so.
 
 use super::{Failed, MAX_NESTING, Parsed, Parser};
@@ -103,7 +103,7 @@ impl Parser<'_> {
         while let Some((level, operator)) = operator(self.tok()).filter(|(level, _)| *level >= loosest) {
             left = match operator {
                 Operator::Chain(op) => self.chain(op, level, left)?,
-                Operator::Left(op) => self.joined(op, left, level + 1)?,
+                Operator::Left(op) => self.series(op, level, left)?,
                 Operator::Right(op) => self.joined(op, left, level)?,
             };
         }
@@ -118,6 +118,26 @@ impl Parser<'_> {
         let span = left.expr.span.to(right.expr.span);
         let height = left.height.max(right.height);
         self.node(ExprKind::Binary(op, left.boxed(), right.boxed()), span, height)
+    }
+
+    /// The rest of `left + b - c`; the first operator is the current token.
+    fn series(&mut self, op: BinaryOp, level: u8, left: Operand) -> Parsed<Operand> {
+        let first = self.joined(op, left, level + 1)?;
+        let mut height = first.height;
+        let mut rest = Vec::new();
+        while let Some((_, Operator::Left(op))) = operator(self.tok()).filter(|found| found.0 == level) {
+            self.bump();
+            let operand = self.nested(|p| p.binary(level + 1))?;
+            height = height.max(operand.height + 1);
+            rest.push((op, operand.expr));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        let span = first.expr.span.to(self.previous.span);
+        let ExprKind::Binary(op, a, b) = first.expr.kind else { unreachable!("two were joined") };
+        rest.insert(0, (op, *b));
+        self.node(ExprKind::Series(a, rest), span, height - 1)
     }
 
     /// The rest of `left & b & c`; the operator is the current token.
@@ -317,6 +337,8 @@ fn doubtful(op: ChainOp, operand: &Operand) -> Option<Diagnostic> {
     let (code, inner) = match (&operand.expr.kind, op) {
         (ExprKind::Binary(BinaryOp::Equal, ..), _) => ("W101", "="),
         (ExprKind::Binary(BinaryOp::Unequal, ..), _) => ("W101", "!="),
+        (ExprKind::Series(_, rest), _) if rest[0].0 == BinaryOp::Equal => ("W101", "="),
+        (ExprKind::Series(_, rest), _) if rest[0].0 == BinaryOp::Unequal => ("W101", "!="),
         (ExprKind::Chain(ChainOp::Xor, _), ChainOp::Or) => ("W102", "^"),
         _ => return None,
     };

@@ -201,6 +201,7 @@ impl Parser<'_> {
             span: start.to(self.previous.span),
             origin: None,
             check: None,
+            reads: Vec::new(),
         })
     }
 

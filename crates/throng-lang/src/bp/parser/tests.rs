@@ -28,6 +28,22 @@ fn names(idents: &[Ident]) -> Vec<&str> {
     idents.iter().map(|i| i.name.as_str()).collect()
 }
 
+fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Equal => "=",
+        BinaryOp::Unequal => "!=",
+        BinaryOp::Implies => "=>",
+        BinaryOp::Iff => "<=>",
+        BinaryOp::Less => "<",
+        BinaryOp::AtMost => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::AtLeast => ">=",
+        BinaryOp::Plus => "+",
+        BinaryOp::Minus => "-",
+        BinaryOp::Times => "*",
+    }
+}
+
 /// All parentheses written out, chains with one pair.
 fn shape(e: &Expr) -> String {
     let join = |sign: &str, parts: Vec<String>| format!("({})", parts.join(sign));
@@ -46,22 +62,10 @@ fn shape(e: &Expr) -> String {
             };
             join(sign, operands.iter().map(shape).collect())
         }
-        ExprKind::Binary(op, a, b) => {
-            let sign = match op {
-                BinaryOp::Equal => "=",
-                BinaryOp::Unequal => "!=",
-                BinaryOp::Implies => "=>",
-                BinaryOp::Iff => "<=>",
-                BinaryOp::Less => "<",
-                BinaryOp::AtMost => "<=",
-                BinaryOp::Greater => ">",
-                BinaryOp::AtLeast => ">=",
-                BinaryOp::Plus => "+",
-                BinaryOp::Minus => "-",
-                BinaryOp::Times => "*",
-            };
-            join(sign, vec![shape(a), shape(b)])
+        ExprKind::Series(first, rest) => {
+            rest.iter().fold(shape(first), |left, (op, e)| join(sign(*op), vec![left, shape(e)]))
         }
+        ExprKind::Binary(op, a, b) => join(sign(*op), vec![shape(a), shape(b)]),
         ExprKind::Conditional(c, a, b) => format!("({}?{}:{})", shape(c), shape(a), shape(b)),
         ExprKind::Schoose(a, b) => format!("schoose[{},{}]", shape(a), shape(b)),
     }
@@ -465,9 +469,17 @@ fn a_function_returns_a_sensible_number_of_values() {
 #[test]
 fn deep_nesting_is_refused_without_overflow() {
     let many = 100_000;
-    for unit in
-        ["(", "!", "a => ", "a ? ", "a ? b : ", "a = ", "a <=> ", "schoose[", "(a <=> b => c | d ^ e & f = "]
-    {
+    for unit in [
+        "(",
+        "!",
+        "a => ",
+        "a ? ",
+        "a ? b : ",
+        "a = (",
+        "a <=> !",
+        "schoose[",
+        "(a <=> b => c | d ^ e & f = ",
+    ] {
         let text = format!("assume {}a;", unit.repeat(many));
         assert_eq!(body_error(&text).code, "E103", "{unit}");
     }
@@ -477,12 +489,19 @@ fn deep_nesting_is_refused_without_overflow() {
 }
 
 #[test]
-fn nested_left_associative_operators_do_not_add_up() {
-    let mut text = "a".to_string();
-    for _ in 0..150 {
-        text = format!("({text}{})", " = a".repeat(100));
+fn operators_that_group_to_the_left_do_not_nest() {
+    for sign in ["=", "!=", "<=>", "+", "-", "*", "<"] {
+        let text = format!("assume a{};", format!(" {sign} a").repeat(100_000));
+        assert!(
+            matches!(stmt(&text), Assume(e) if matches!(&e.kind, ExprKind::Series(_, o) if o.len() == 100_000)),
+            "{sign}"
+        );
     }
-    assert_eq!(body_error(&format!("assume {text};")).code, "E103");
+    let mut text = "a".to_string();
+    for _ in 0..250 {
+        text = format!("({text} = a = a)");
+    }
+    assert_eq!(body_error(&format!("assume {text};")).code, "E103", "parentheses nest");
 }
 
 #[test]

@@ -142,10 +142,13 @@ fn expr() -> impl Strategy<Value = Expr> {
         let chain = prop::sample::select(vec![ChainOp::And, ChainOp::Or, ChainOp::Xor]);
         let binary =
             prop::sample::select(vec![BinaryOp::Equal, BinaryOp::Unequal, BinaryOp::Implies, BinaryOp::Iff]);
+        let equality = prop::sample::select(vec![BinaryOp::Equal, BinaryOp::Unequal]);
         prop_oneof![
             boxed.clone().prop_map(ExprKind::Not),
-            (chain, prop::collection::vec(inner, 2..4)).prop_map(|(op, e)| ExprKind::Chain(op, e)),
+            (chain, prop::collection::vec(inner.clone(), 2..4)).prop_map(|(op, e)| ExprKind::Chain(op, e)),
             (binary, boxed.clone(), boxed.clone()).prop_map(|(op, a, b)| ExprKind::Binary(op, a, b)),
+            (boxed.clone(), prop::collection::vec((equality, inner.clone()), 2..4))
+                .prop_map(|(a, rest)| ExprKind::Series(a, rest)),
             (boxed.clone(), boxed.clone(), boxed.clone())
                 .prop_map(|(c, a, b)| ExprKind::Conditional(c, a, b)),
             (boxed.clone(), boxed).prop_map(|(a, b)| ExprKind::Schoose(a, b)),
@@ -216,6 +219,7 @@ fn labelled(kind: impl Strategy<Value = StmtKind>) -> impl Strategy<Value = Stmt
         span: Span::default(),
         origin,
         check: None,
+        reads: Vec::new(),
     })
 }
 
