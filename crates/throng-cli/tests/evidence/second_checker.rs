@@ -161,6 +161,31 @@ fn the_second_checker_reads_the_same_input() {
     }
 }
 
+/// Whatever the evidence and the question about a program are, the second checker says that it skips it.
+#[test]
+#[allow(clippy::print_stdout)] // what was skipped
+fn the_second_checker_skips_programs() {
+    let scratch = Scratch::new("second-skips");
+    let bp = "decl idle := 0, odd := 0; void main() begin L: odd := !odd; assert(!idle); end";
+    let c = "#include <assert.h>\nint main(void) { int x = 1; assert(x == 1); return 0; }\n";
+    let asked: [(&str, &str, &[&str], &[&str], &str); 3] = [
+        ("a.bp", bp, &["--engine", "localise"], &[], "\"localised\""),
+        ("b.bp", bp, &[], &["--stuck", "L"], "\"stuck\""),
+        ("c.c", c, &[], &[], "throng-c-certificate"),
+    ];
+    for (name, text, how, question, kind) in asked {
+        let (input, saved) = (scratch.file(name, text), scratch.0.join(format!("{name}.json")));
+        let (input, saved) = (input.to_str().expect("UTF-8"), saved.to_str().expect("UTF-8"));
+        let ran = run(&[&["check", input, "--certificate", saved], how, question].concat());
+        assert_eq!(ran.0, Some(0), "{ran:?}");
+        assert!(std::fs::read_to_string(saved).expect("a certificate").contains(kind), "{name}");
+        match second(&[question, &[input, saved]].concat()) {
+            None => println!("skipped: python3 cannot be run"),
+            Some(said) => assert!(said.contains("  SKIPPED "), "{name}: {said}"),
+        }
+    }
+}
+
 /// What `tools/certify.py` used to leave out, or to take for something else: both checkers accept what is right, and refuse a proof about less.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
