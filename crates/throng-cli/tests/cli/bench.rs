@@ -36,7 +36,7 @@ impl Folder {
     /// Exit status, standard output, standard error.
     fn bench(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = throng();
-        command.current_dir(&self.0.0).arg("bench").args(arguments).args(["--timeout", "60"]);
+        command.current_dir(&self.0.0).arg("bench").args(arguments).args(["--timeout", "600"]);
         let (status, out, err) = said(&command.output().unwrap());
         (status.unwrap_or(-1), out, err)
     }

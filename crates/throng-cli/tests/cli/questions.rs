@@ -62,7 +62,7 @@ end";
 
 fn check(name: &str, text: &str, options: &[&str]) -> (Option<i32>, String, String) {
     let file = test_file(&format!("questions-{name}.bp"), text);
-    run(&[&["check", file.to_str().unwrap(), "--timeout", "60"], options].concat())
+    run(&[&["check", file.to_str().unwrap(), "--timeout", "600"], options].concat())
 }
 
 /// Checks, writes a certificate, and certifies it with the same options and with none.
@@ -200,7 +200,7 @@ fn systems_have_deadlocks_too() {
         let certificate = test_file("questions-ntts.cert", "");
         let (file, cert) = (file.to_str().unwrap(), certificate.to_str().unwrap());
         let (status, out, err) =
-            run(&[&["check", file, "--certificate", cert, "--timeout", "60"], options].concat());
+            run(&[&["check", file, "--certificate", cert, "--timeout", "600"], options].concat());
         assert_eq!(status, Some(expected), "{out}{err}");
         let (status, out, _) = run(&[&["certify", file, cert], options].concat());
         assert_eq!(status, Some(0), "{out}");

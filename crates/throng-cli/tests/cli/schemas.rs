@@ -176,7 +176,7 @@ fn a_failed_assertion_points_into_the_c_file() {
 #[test]
 fn mutate_satisfies_its_schema() {
     let mutate = schema("docs/schemas/mutate.schema.json");
-    for (file, timeout) in [("spinlock.bp", "60"), ("spinlock-broken.bp", "60"), ("ticketlock.bp", "0")] {
+    for (file, timeout) in [("spinlock.bp", "600"), ("spinlock-broken.bp", "600"), ("ticketlock.bp", "0")] {
         let ran = in_root(&["mutate", "--json", &format!("examples/{file}"), "--timeout", timeout]);
         satisfies(&mutate, &serde_json::from_slice(&ran.stdout).unwrap(), file);
     }
