@@ -764,6 +764,10 @@ evidence = choice(
             "proof": lambda value, depth: evidence(value, depth),
         }
     ),
+    localised=record({"parts": listed(lambda value, depth: local_part(value, depth))}),
+)
+local_part = record(
+    {"kept": natural, "classes": listed(row(natural, listed(natural))), "at": listed(natural), "proof": evidence}
 )
 values = table(whole(0, 256))
 shared_values = record({"atomic": flag, "values": values}, default={"atomic": False})
@@ -777,6 +781,7 @@ property_shape = choice(
     at_most=text_of,
     never=text_of,
     race=text_of,
+    stuck=text_of,
     invariant=text_of,
     state=text_of,
     covers=listed(configuration),
@@ -841,6 +846,8 @@ def read_certificate(path):
     number = lambda digits: -0.0 if digits == "-0" else int(digits)
     with open(path, encoding="utf-8") as file:
         doc = json.load(file, object_pairs_hook=pairs, parse_int=number, parse_constant=no_part)
+    if type(doc) is dict and doc.get("format") == "throng-c-certificate":
+        raise Skipped("c")
     doc = certificate_shape(doc, 0)
     if doc["format"] != "throng-certificate" or doc["version"] not in (1, 2):
         raise Unreadable("no certificate of versions 1 and 2")
@@ -1531,8 +1538,8 @@ def read_question(system, path, options, kind, about_cutoff):
     """What `throng check` asks about this input with these options; None without them: whatever the certificate states."""
     if options.its_own_question:
         return None
-    programs = (options.error_label, options.mutex, options.at_most, options.never, options.race, options.invariant)
-    if any(programs):
+    programs = (options.error_label, options.mutex, options.at_most, options.never, options.race)
+    if any(programs) or options.stuck or options.invariant:
         raise Unreadable("labels and expressions are for programs")
     shared, local = system.shared, system.local
     initial, bound = system.initial, options.threads
@@ -1590,7 +1597,7 @@ def main(arguments):
     parser.add_argument("--from", dest="kind", choices=["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"])
     parser.add_argument("--initial")
     parser.add_argument("--threads", type=lambda n: int(n) if re.fullmatch("[0-9]+", n) else parser.error(n))
-    for option in ("--target", "--error-label", "--mutex", "--at-most", "--never", "--race", "--invariant"):
+    for option in ("--target", "--error-label", "--mutex", "--at-most", "--never", "--race", "--stuck", "--invariant"):
         parser.add_argument(option, action="append", default=[])
     parser.add_argument("--deadlock", action="store_true")
     parser.add_argument("--prop")

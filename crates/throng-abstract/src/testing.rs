@@ -26,5 +26,5 @@ pub(crate) fn load(text: &str) -> Loaded {
 
 /// A minute.
 pub(crate) fn limits() -> Limits {
-    Limits::none().timeout(Duration::from_secs(60))
+    Limits::none().timeout(Duration::from_secs(600))
 }

@@ -146,9 +146,14 @@ impl Random {
     }
 }
 
+/// Work is counted, so that as much is found out on every machine. The time is for what is not counted.
+fn effort() -> Limits {
+    Limits::none().work(1 << 20).timeout(Duration::from_secs(60))
+}
+
 /// Whether every violation is ruled out for any number of threads, with facts or by predicates alone; the proof is checked.
 fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
-    let limits = Limits::none().timeout(Duration::from_millis(1500));
+    let limits = effort();
     let program = &loaded.program;
     let ended = if with_facts {
         attempt(program, &[], &limits, &mut |_| {})
@@ -160,7 +165,7 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
     };
     let Ok((graph, Ended::Proved(proof))) = ended else { return false };
     let document = certificate::document(loaded, &graph, &proof);
-    let limits = Limits::none().timeout(Duration::from_secs(60));
+    let limits = Limits::none().timeout(Duration::from_secs(600));
     certificate::check(loaded, &document, &limits)
         .unwrap_or_else(|why| panic!("its proof is refused: {why}"));
     true
@@ -170,7 +175,7 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
 fn is_violated(loaded: &Loaded, threads: u32) -> bool {
     let mut problem = loaded.problem();
     problem.bound = Bound::Threads(threads);
-    let limits = Limits::none().timeout(Duration::from_millis(1500)).memory(1 << 30);
+    let limits = effort();
     Job::of(problem).check(Engine::Explicit, &limits).is_ok_and(|outcome| outcome.status() == Status::Unsafe)
 }
 

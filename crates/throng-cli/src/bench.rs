@@ -12,6 +12,7 @@ pub mod child;
 pub mod compare;
 #[cfg(feature = "cluster")]
 pub mod elsewhere;
+mod group;
 pub mod instances;
 pub mod page;
 pub mod plot;

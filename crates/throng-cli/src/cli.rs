@@ -20,6 +20,7 @@ mod mutate;
 mod reach;
 mod serve;
 mod setup;
+mod several;
 mod simulate;
 mod store;
 mod translate;

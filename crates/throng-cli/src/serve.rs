@@ -7,8 +7,9 @@ mod explore;
 mod folder;
 mod graph;
 pub mod http;
+mod strangers;
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,11 +23,12 @@ use serde_json::{Value, json};
 
 use self::folder::Folder;
 use self::http::{Refusal, Request, Site};
+use self::strangers::Strangers;
 use throng::{Engine, Format, Input, Job, Limits, Outcome, Progress, Question, TextOptions};
 use throng_lang::load::Reading;
 use throng_lang::source::Source;
 
-/// The most requests that are served at the same time.
+/// The most requests with the token that are served at the same time.
 const MOST_AT_ONCE: usize = 16;
 
 /// The most searches that run at the same time.
@@ -57,6 +59,7 @@ struct Shared {
     site: Site,
     folder: Folder,
     limited: Limited,
+    strangers: Strangers,
     requests: AtomicUsize,
     searches: AtomicUsize,
     outcomes: AtomicUsize,
@@ -117,6 +120,7 @@ impl Server {
             site,
             folder,
             limited,
+            strangers: Strangers::default(),
             requests: AtomicUsize::new(0),
             searches: AtomicUsize::new(0),
             outcomes: AtomicUsize::new(0),
@@ -134,19 +138,37 @@ impl Server {
     pub fn run(&self) -> io::Result<()> {
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else { continue };
-            let Some(guard) = Guard::enter(&self.shared, |s| &s.requests, MOST_AT_ONCE) else {
+            let (shared, stream) = (self.shared.clone(), Arc::new(stream));
+            shared.strangers.admit(&stream);
+            let newcomer = stream.clone();
+            let meeting = thread::Builder::new().spawn(move || meet(&shared, newcomer));
+            if meeting.is_err() {
+                self.shared.strangers.leave(&stream);
                 let _ = http::refuse(&stream, &Refusal::busy());
-                continue;
-            };
-            let shared = self.shared.clone();
-            let work = move || {
-                let _guard = guard;
-                // A client that is gone needs no answer.
-                let _ = serve(&shared, &stream);
-            };
-            thread::Builder::new().stack_size(STACK).spawn(work)?;
+            }
         }
         Ok(())
+    }
+}
+
+/// Reads a request, and answers it on a larger stack if it may be answered. A client that is gone needs no answer.
+fn meet(shared: &Arc<Shared>, stream: Arc<TcpStream>) {
+    let known = || {
+        shared.strangers.leave(&stream);
+        Guard::enter(shared, |s| &s.requests, MOST_AT_ONCE).ok_or_else(Refusal::busy)
+    };
+    let read = http::read(&stream, &shared.site, known);
+    shared.strangers.leave(&stream);
+    let begun = read.and_then(|(request, guard)| {
+        let (shared, stream) = (shared.clone(), stream.clone());
+        let work = move || {
+            let _guard = guard;
+            let _ = serve(&shared, &request, &stream);
+        };
+        thread::Builder::new().stack_size(STACK).spawn(work).map_err(|_| Refusal::busy())
+    });
+    if let Err(refusal) = begun {
+        let _ = http::refuse(&stream, &refusal);
     }
 }
 
@@ -169,12 +191,8 @@ impl Drop for Guard {
     }
 }
 
-fn serve(shared: &Arc<Shared>, stream: &TcpStream) -> io::Result<()> {
-    let request = match http::read(stream, &shared.site) {
-        Ok(request) => request,
-        Err(refusal) => return http::refuse(stream, &refusal),
-    };
-    match answer(shared, &request, stream) {
+fn serve(shared: &Arc<Shared>, request: &Request, stream: &TcpStream) -> io::Result<()> {
+    match answer(shared, request, stream) {
         Ok(()) => Ok(()),
         Err(Failed::Refused(refusal)) => http::refuse(stream, &refusal),
         Err(Failed::Gone(why)) => Err(why),
@@ -281,10 +299,7 @@ fn check(shared: &Shared, asked: Asked, stream: &TcpStream) -> Result<(), Failed
     let limits = shared.limits();
     let stopper = limits.stopper();
     http::begin(stream, "application/x-ndjson")?;
-    let line = |value: Value| -> io::Result<()> {
-        let mut stream = stream;
-        stream.write_all(format!("{value}\n").as_bytes())
-    };
+    let line = |value: Value| http::go_on(stream, format!("{value}\n").as_bytes());
     let last = Mutex::new(Instant::now());
     let watch = |now: &Progress| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);

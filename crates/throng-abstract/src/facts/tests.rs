@@ -10,7 +10,7 @@ use crate::testing::{limits, load};
 use throng_c::Loaded;
 
 fn proved(loaded: &Loaded) -> Option<Document> {
-    match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(20)), &mut |_| {}) {
+    match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(600)), &mut |_| {}) {
         Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof)),
         Ok((_, Ended::Found(..))) | Err(_) => None,
     }

@@ -261,7 +261,7 @@ fn changed_ones(good: &Document) -> Vec<(Document, Option<usize>)> {
 /// Each changed certificate, or so many of them, is rejected; or every fact in it holds, as trying steps confirms, and the proof needs no more. How many were rejected, and
 /// how many were tried.
 fn rejected_or_true(loaded: &Loaded, most: usize) -> Option<(usize, usize)> {
-    let limits = Limits::none().timeout(Duration::from_secs(30));
+    let limits = Limits::none().timeout(Duration::from_secs(600));
     let Ok((graph, Ended::Proved(proof))) = attempt(&loaded.program, &[], &limits, &mut |_| {}) else {
         return None;
     };

@@ -47,7 +47,7 @@ fn compile_and_run(folder: &Path, text: &str) -> Ended {
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
-            None if begun.elapsed() > Duration::from_secs(20) => {
+            None if begun.elapsed() > Duration::from_secs(200) => {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 return Ended::Hangs;

@@ -7,12 +7,14 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use wait4::Wait4;
+
+use super::group::Group;
 
 /// What a process may use.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +71,8 @@ pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> 
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    own_group(&mut command);
+    let group = Group::new()?;
+    group.admit(&mut command);
     let began = Instant::now();
     let mut child = command.spawn()?;
     let (out, err) = (drain(child.stdout.take()), drain(child.stderr.take()));
@@ -87,15 +90,16 @@ pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> 
             exceeded = if stop() { Some(Exceeded::Stopped) } else { over(child.id(), began, allowance) };
             if exceeded.is_some() {
                 deadline = Some(now + GRACE);
-                ask_to_stop(&mut child);
+                group.ask_to_stop(&mut child);
             }
         }
         if deadline.is_some_and(|d| now >= d) {
-            end(&mut child);
+            group.end(&mut child);
         }
     };
     let wall = began.elapsed();
-    end_rest(child.id());
+    // What the process has left running would keep its pipes open.
+    drop(group);
     Ok(Measured {
         cpu: used.rusage.utime + used.rusage.stime,
         wall,
@@ -181,42 +185,6 @@ fn usage(id: u32) -> (Duration, u64) {
         status.lines().find_map(|l| l.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse::<u64>().ok());
     // Linux shows hundredths of seconds to programs, whatever the kernel counts in.
     (Duration::from_millis(ticks * 10), resident.unwrap_or(0) * 1024)
-}
-
-/// Puts a process and its descendants into a group, so that all can be stopped, and Ctrl-C on the terminal reaches only us.
-fn own_group(command: &mut Command) {
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
-    #[cfg(not(unix))]
-    let _ = command;
-}
-
-#[cfg(unix)]
-fn signal(id: u32, signal: nix::sys::signal::Signal) {
-    let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id as i32), signal);
-}
-
-/// As Ctrl-C does: this program then prints what it has established.
-fn ask_to_stop(child: &mut Child) {
-    #[cfg(unix)]
-    signal(child.id(), nix::sys::signal::Signal::SIGINT);
-    #[cfg(not(unix))]
-    let _ = child.kill();
-}
-
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    signal(child.id(), nix::sys::signal::Signal::SIGKILL);
-    #[cfg(not(unix))]
-    let _ = child.kill();
-}
-
-/// Ends what a process that is gone has left running; its pipes would stay open.
-fn end_rest(id: u32) {
-    #[cfg(unix)]
-    signal(id, nix::sys::signal::Signal::SIGKILL);
-    #[cfg(not(unix))]
-    let _ = id;
 }
 
 #[cfg(all(test, target_os = "linux"))]

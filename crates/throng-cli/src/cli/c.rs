@@ -27,6 +27,7 @@ use super::{CertifyArgs, CheckArgs, InputArgs, Language, QuestionArgs, Translate
 use throng::report::text;
 use throng::{Engine, Job, Outcome};
 use throng_c::goto::Start;
+use throng_c::model::Remarks;
 use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -210,7 +211,7 @@ pub(super) fn check(
     let mut outcome = parts::merge(&parts);
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
     let misused = parts.iter().filter(|p| !p.read.loaded.question.locks);
-    if let Some(misuse) = misused.filter_map(|p| p.read.model.remarks().misuse).next() {
+    if let Some(misuse) = misused.filter_map(|p| p.remarks().misuse).next() {
         console.note(&format!("warning: {misuse}"));
     }
     let options = text::Options {
@@ -244,14 +245,16 @@ fn decide(
     limits: &Limits,
 ) -> Result<(Outcome, Arc<abstraction::Attempt>), Failure> {
     let mut engine = args.search.engine.build(&settings(args));
-    if args.search.engine == Engine::Auto && matches!(read.loaded.program.start, Start::One(_)) {
-        engine = Box::new(hunt::HuntFirst::new(&read.loaded.program, read.problem.bound, engine));
-    }
-    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
-    if args.search.engine == Engine::Auto && abstraction.applies() {
-        engine = Box::new(abstraction::WithAbstraction::new(engine, abstraction.clone()));
-    }
     let auto = args.search.engine == Engine::Auto;
+    let starts = auto && matches!(read.loaded.program.start, Start::One(_));
+    let hunt = starts.then(|| hunt::Hunt::new(&read.loaded.program, read.problem.bound));
+    let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
+    if auto && abstraction.applies() {
+        let (model, attempt) = (read.model.clone(), abstraction.clone());
+        engine = Box::new(abstraction::WithAbstraction { hunt, then: engine, attempt, model });
+    } else if let Some(hunt) = hunt {
+        engine = Box::new(hunt::HuntFirst { hunt, then: engine });
+    }
     match deadlock::ordered(&read.loaded).filter(|_| auto) {
         Some(order) => {
             deadlock::ask(&mut read.problem);
@@ -275,7 +278,8 @@ fn decide(
         job = job.unchecked();
     }
     let mut outcome = job.check_by(&*engine, limits)?;
-    outcome.assumptions = assumptions(read, &outcome);
+    let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| read.model.remarks());
+    outcome.assumptions = assumptions(read, &remarks, &outcome);
     if locksets.is_some() {
         locksets::report(&mut outcome);
     }
@@ -302,8 +306,8 @@ fn settle(read: &Read, outcome: &mut Outcome) {
 }
 
 /// What the verdicts take for granted.
-fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
-    let mut found = read.loaded.assumptions(&read.model.remarks());
+fn assumptions(read: &Read, remarks: &Remarks, outcome: &Outcome) -> Vec<String> {
+    let mut found = read.loaded.assumptions(remarks);
     let race_free = read.loaded.question.race && outcome.is_safe() && !read.loaded.program.weak_orders;
     if race_free && let Some(first) = found.first_mut() {
         *first = "sequential consistency, which C guarantees to programs without data races".into();

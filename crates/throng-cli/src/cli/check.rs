@@ -31,67 +31,11 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         return super::cluster::check(args, hosts, console);
     }
     if !args.more.is_empty() && !super::c::is_one_program(args) {
-        return several(args, console);
+        return super::several::run(args, console);
     }
     let limits = args.search.limits()?;
     console.begin(&limits, last_words(args));
     check(args, console, &limits, true, &mut |text| console.print(text))
-}
-
-/// Checks one input after the other. The first line is about all of them, so reports are printed at the end.
-fn several(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
-    let outputs = [
-        &args.html,
-        &args.sarif,
-        &args.certificate,
-        &args.checkpoint,
-        &args.reuse,
-        &args.replay,
-        &args.witness,
-    ];
-    if outputs.iter().any(|output| output.is_some()) {
-        let why = "--html, --sarif, --certificate, --checkpoint, --reuse, --replay and --witness are about one input: check it alone";
-        return Err(Failure::Other(why.into()));
-    }
-    let all = args.search.unlimited()?;
-    console.stoppable(&all);
-    let (mut reports, mut statuses): (Vec<String>, Vec<u8>) = (Vec::new(), Vec::new());
-    for file in std::iter::once(&args.input.file).chain(&args.more) {
-        let mut one = CheckArgs { more: Vec::new(), ..args.clone() };
-        one.input.file = file.clone();
-        let limits = super::within(all.part(), args.search.timeout, args.search.memory);
-        let done = check(&one, console, &limits, false, &mut |text| {
-            // A report begins with its file; verdicts alone do not.
-            reports.push(match args.output.quiet && !args.json {
-                true => text.lines().map(|line| format!("{}: {line}\n", file.display())).collect(),
-                false => text.to_string(),
-            });
-            Ok(())
-        });
-        statuses.push(done.unwrap_or_else(|failure| {
-            console.fail(&failure);
-            2
-        }));
-    }
-    let count = |status: u8| statuses.iter().filter(|&&s| s == status).count();
-    let named = [(count(10), "unsafe"), (count(1), "unknown"), (count(0), "safe"), (count(2), "not checked")];
-    let named: Vec<String> =
-        named.iter().filter(|n| n.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    let worst = [2, 10, 1, 0].into_iter().find(|status| statuses.contains(status)).unwrap_or(0);
-    let word = match worst {
-        _ if statuses.contains(&10) => "UNSAFE",
-        0 => "SAFE",
-        _ => "UNKNOWN",
-    };
-    let text = if args.json {
-        format!("[{}]\n", reports.join(",").trim_end())
-    } else {
-        let gap = if args.output.quiet { "" } else { "\n" };
-        let first = format!("{word}  {} files: {}\n", statuses.len(), named.join(", "));
-        reports.iter().fold(first, |text, report| text + gap + report)
-    };
-    console.print(&text)?;
-    Ok(worst)
 }
 
 /// Checks one input; after the `last` one the process ends.

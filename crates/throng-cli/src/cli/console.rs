@@ -1,5 +1,6 @@
 //! Standard output, standard error, and the thread that the work runs on.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::Path;
@@ -101,6 +102,19 @@ impl Failure {
             Ok(done) => Ok((done, None)),
             Err(why @ Failure::Unwritten(_)) => Ok((T::default(), Some(why))),
             Err(why) => Err(why),
+        }
+    }
+}
+
+/// As text without colours, for documents.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Wrong(diagnostics) => {
+                let shown = |c: &SourceDiagnostic| render(&c.diagnostic, &c.source, false);
+                f.write_str(diagnostics.iter().map(shown).collect::<String>().trim_end())
+            }
+            Failure::Other(message) | Failure::Unwritten(message) => f.write_str(message),
         }
     }
 }

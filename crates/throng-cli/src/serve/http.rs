@@ -2,10 +2,13 @@
 //!
 //! Who may ask: the address holds a token of 128 random bits; the `Host` must be this server's, so that no name that was made to point to
 //! 127.0.0.1 works; and an `Origin`, which browsers send with requests of other pages, must be this server's own.
+//!
+//! Time is limited for the whole of a request and of an answer, not for each byte; and most of it is for those that have shown the token, which is in
+//! the first line.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest head of a request.
 const LONGEST_HEAD: u64 = 16 << 10;
@@ -13,8 +16,46 @@ const LONGEST_HEAD: u64 = 16 << 10;
 /// The longest body of a request.
 const LONGEST_BODY: u64 = 4 << 20;
 
-/// How long a client may take to send its request, or to take some of the answer.
+/// How long a client may take to show the token.
+const INTRODUCTION: Duration = Duration::from_secs(5);
+
+/// How long a client that has shown the token may take to send the rest of its request, or to take an answer, or a line of one that comes in lines.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection until some moment, after which nothing is read or written.
+struct Until<'s> {
+    stream: &'s TcpStream,
+    deadline: Instant,
+}
+
+impl<'s> Until<'s> {
+    fn new(stream: &'s TcpStream, patience: Duration) -> Until<'s> {
+        Until { stream, deadline: Instant::now() + patience }
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+        left.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
 
 /// Where the page is, and the secret that one must know to see it.
 #[derive(Debug)]
@@ -83,18 +124,24 @@ impl Refusal {
     }
 }
 
-/// Reads a request and decides whether it may be answered.
-pub fn read(stream: &TcpStream, site: &Site) -> Result<Request, Refusal> {
-    let malformed = |_| Refusal::new("400 Bad Request", "this is no request");
-    stream.set_read_timeout(Some(PATIENCE)).map_err(malformed)?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(malformed)?;
-    let mut input = BufReader::new(stream);
-    let head = head(&mut input).map_err(malformed)?;
-    let mut lines = head.lines();
-    let mut words = lines.next().unwrap_or_default().split(' ');
+/// Reads a request and decides whether it may be answered. `known` is called as soon as the token was shown, and may refuse what follows.
+pub fn read<T>(
+    stream: &TcpStream,
+    site: &Site,
+    known: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<(Request, T), Refusal> {
+    let malformed = |_| Refusal::new("400 Bad Request", "this is not a request");
+    let mut input = BufReader::new(Until::new(stream, INTRODUCTION));
+    let first = line(&mut input, LONGEST_HEAD).map_err(malformed)?;
+    let mut words = first.trim_end().split(' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path =
+        site.inside(path).ok_or_else(|| Refusal::new("403 Forbidden", "the address lacks the token"))?;
+    let place = known()?;
+    input.get_mut().deadline = Instant::now() + PATIENCE;
+    let head = head(&mut input).map_err(malformed)?;
     let field = |name: &str| {
-        let mut fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        let mut fields = head.lines().filter_map(|line| line.split_once(':'));
         fields.find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     };
     if !field("Host").is_some_and(|host| site.is_host(host)) {
@@ -103,8 +150,6 @@ pub fn read(stream: &TcpStream, site: &Site) -> Result<Request, Refusal> {
     if !field("Origin").is_none_or(|origin| site.is_own_origin(origin)) {
         return Err(Refusal::new("403 Forbidden", "pages of other origins may not ask"));
     }
-    let path =
-        site.inside(path).ok_or_else(|| Refusal::new("403 Forbidden", "the address lacks the token"))?;
     let length = match field("Content-Length").map(str::parse::<u64>) {
         None => 0,
         Some(Ok(length)) if length <= LONGEST_BODY => length,
@@ -116,22 +161,26 @@ pub fn read(stream: &TcpStream, site: &Site) -> Result<Request, Refusal> {
     if (body.len() as u64) < length {
         return Err(Refusal::new("400 Bad Request", "the request ends early"));
     }
-    Ok(Request { method: method.into(), path: path.into(), body })
+    Ok((Request { method: method.into(), path: path.into(), body }, place))
 }
 
-/// Everything before the body.
+/// What is between the first line and the body.
 fn head(input: &mut impl BufRead) -> io::Result<String> {
-    let mut head = Vec::new();
-    let mut input = input.take(LONGEST_HEAD);
+    let mut head = String::new();
     loop {
-        let before = head.len();
-        input.read_until(b'\n', &mut head)?;
-        match &head[before..] {
-            b"\r\n" | b"\n" => return String::from_utf8(head).map_err(io::Error::other),
-            line if line.ends_with(b"\n") => {}
-            _ => return Err(io::ErrorKind::UnexpectedEof.into()),
+        let line = line(input, LONGEST_HEAD - head.len() as u64)?;
+        if line.trim_end_matches(['\r', '\n']).is_empty() {
+            return Ok(head);
         }
+        head += &line;
     }
+}
+
+/// A line with its end, which comes within so many bytes.
+fn line(input: &mut impl BufRead, longest: u64) -> io::Result<String> {
+    let mut line = String::new();
+    input.take(longest).read_line(&mut line)?;
+    if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// What the page itself may do: its own scripts and styles, and requests to this server.
@@ -161,18 +210,23 @@ pub fn refuse(stream: &TcpStream, refusal: &Refusal) -> io::Result<()> {
     send(stream, refusal.status, "text/plain", POLICY, refusal.why.as_bytes())
 }
 
-fn send(mut stream: &TcpStream, status: &str, kind: &str, policy: &str, body: &[u8]) -> io::Result<()> {
-    send_head(stream, status, kind, policy, &format!("Content-Length: {}\r\n", body.len()))?;
-    stream.write_all(body)
+/// Sends a part of an answer that was begun.
+pub fn go_on(stream: &TcpStream, part: &[u8]) -> io::Result<()> {
+    Until::new(stream, PATIENCE).write_all(part)
 }
 
-fn send_head(mut stream: &TcpStream, status: &str, kind: &str, policy: &str, more: &str) -> io::Result<()> {
+fn send(stream: &TcpStream, status: &str, kind: &str, policy: &str, body: &[u8]) -> io::Result<()> {
+    send_head(stream, status, kind, policy, &format!("Content-Length: {}\r\n", body.len()))?;
+    go_on(stream, body)
+}
+
+fn send_head(stream: &TcpStream, status: &str, kind: &str, policy: &str, more: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nConnection: close\r\nCache-Control: no-store\r\n\
          X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\
          Content-Security-Policy: {policy}\r\n{more}\r\n"
     );
-    stream.write_all(head.as_bytes())
+    go_on(stream, head.as_bytes())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn a_proof_has_a_certificate_that_is_checked() {
     let scratch = Scratch::new("c-certificate");
     let path = scratch.0.join("counter.cert");
     let certificate = path.to_str().unwrap();
-    let (status, said, noted) = run(&["check", COUNTER, "--timeout", "60", "--certificate", certificate]);
+    let (status, said, noted) = run(&["check", COUNTER, "--timeout", "600", "--certificate", certificate]);
     assert_eq!(status, Some(0), "{said}{noted}");
     assert!(said.starts_with("SAFE  assertions  for any number of threads"), "{said}");
     assert!(noted.contains("proved by predicate abstraction"), "{noted}");
@@ -53,7 +53,7 @@ fn the_abstract_program_is_a_boolean_program_that_is_safe() {
     assert_eq!(status, Some(0), "{noted}");
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("before < value"), "{text}");
-    let (status, said, noted) = run(&["check", program, "--timeout", "60"]);
+    let (status, said, noted) = run(&["check", program, "--timeout", "600"]);
     assert_eq!(status, Some(0), "{said}{noted}");
 }
 
@@ -88,7 +88,7 @@ fn the_file_may_offer_predicates() {
     let sum = scratch.0.join("sum.c");
     fs::write(&sum, SUM).unwrap();
     for entry in [&[][..], &["--entry", "add"]] {
-        let mut args = vec!["check", sum.to_str().unwrap(), "--timeout", "100", "-v", "--jobs", "1"];
+        let mut args = vec!["check", sum.to_str().unwrap(), "--timeout", "600", "-v", "--jobs", "1"];
         args.extend(entry);
         let (status, said, noted) = run(&args);
         assert_eq!(status, Some(0), "{said}{noted}");

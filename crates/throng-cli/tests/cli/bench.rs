@@ -4,7 +4,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use throng_dev::harness::{Scratch, program, said, throng};
 
@@ -34,7 +36,7 @@ impl Folder {
     /// Exit status, standard output, standard error.
     fn bench(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = throng();
-        command.current_dir(&self.0.0).arg("bench").args(arguments).args(["--timeout", "60"]);
+        command.current_dir(&self.0.0).arg("bench").args(arguments).args(["--timeout", "600"]);
         let (status, out, err) = said(&command.output().unwrap());
         (status.unwrap_or(-1), out, err)
     }
@@ -139,6 +141,34 @@ fn another_tool_runs_beside_ours() {
     let cutoffs = folder.lines("throng-bench").into_iter().filter(|r| r["value"].is_number()).count();
     assert_eq!(cutoffs, 2);
     assert!(folder.read("throng-bench/values-cutoff.svg").contains("<svg"));
+}
+
+/// Whoever kills the benchmark need not look for what it had started: neither a run nor what that had started goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_benchmark_that_is_killed_leaves_nothing_running() {
+    let folder = Folder::new("killed");
+    folder.file("slow.sh", "sleep 1000 & echo $$ $! > pids; mv pids started; wait");
+    folder.file("tools.toml", "[[tool]]\nname = 'slow'\ncommand = ['sh', 'slow.sh']\nsafe = 0\n");
+    let mut command = throng();
+    command.current_dir(&folder.0.0).args(["bench", "in", "--tools", "tools.toml", "--only", "broken"]);
+    let mut bench = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(|| !folder.read("started").is_empty());
+    bench.kill().unwrap();
+    bench.wait().unwrap();
+    for process in folder.read("started").split_whitespace() {
+        let status = || fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        // One that has ended may stay in the table until somebody asks how.
+        wait_until(|| status().is_empty() || status().contains("State:\tZ"));
+    }
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(began.elapsed() < Duration::from_secs(200), "it does not happen");
+        sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn locks_through_pointers_of_any_type() {
             ),
         )
         .unwrap();
-        let ran = run(&[&["check", path.to_str().unwrap(), "--timeout", "60"], options].concat());
+        let ran = run(&[&["check", path.to_str().unwrap(), "--timeout", "600"], options].concat());
         assert_eq!(ran.status.code(), Some(10), "{name}: {}{}", out(&ran), err(&ran));
     }
     let path = scratch.0.join("c11.c");
@@ -103,7 +103,7 @@ void *w(void *p) { if (x >= 1) return 0; __VERIFIER_atomic_begin(); x = x + 1; _
 int main(void) { unsigned char i; for (i = 0;; i++) { if (i < 100) pthread_create(&th, 0, w, 0); assert(x <= i + 1); } }
 ";
     fs::write(&path, text).unwrap();
-    let ran = run(&["check", path.to_str().unwrap(), "--timeout", "30"]);
+    let ran = run(&["check", path.to_str().unwrap(), "--timeout", "600"]);
     // A run takes hundreds of steps; without an answer in time, it is UNKNOWN. What must not be is a run that does not stand.
     assert!(matches!(ran.status.code(), Some(10 | 1)), "{}{}", out(&ran), err(&ran));
     assert!(!err(&ran).contains("internal error"), "{}", err(&ran));
@@ -119,7 +119,7 @@ fn examples_answer_as_their_first_lines_say() {
     let mut broken = 0;
     for (command, verdict) in examples() {
         let mut args: Vec<&str> = command.iter().map(String::as_str).collect();
-        args.extend(["--timeout", "60", "--replay", replay.to_str().unwrap(), "--replay-run"]);
+        args.extend(["--timeout", "600", "--replay", replay.to_str().unwrap(), "--replay-run"]);
         let ran = run(&args);
         let (said, noted) = (out(&ran), err(&ran));
         assert_eq!(said.split_whitespace().next(), Some(&*verdict), "{command:?}\n{said}{noted}");
@@ -146,7 +146,7 @@ fn properties_other_than_assertions() {
     let name = file.to_str().unwrap();
     let check = |text: &str, more: &[&str]| {
         fs::write(&file, text).unwrap();
-        let ran = run(&[&["check", name, "--timeout", "30"], more].concat());
+        let ran = run(&[&["check", name, "--timeout", "600"], more].concat());
         (out(&ran).lines().next().unwrap_or_default().to_string(), err(&ran))
     };
     let two = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }";
@@ -286,7 +286,7 @@ fn every_kind_of_failure_is_replayed() {
             replay.to_str().unwrap(),
             "--replay-run",
             "--timeout",
-            "60",
+            "600",
         ]);
         let noted = err(&ran);
         assert_eq!(ran.status.code(), Some(10), "{text}\n{}{noted}", out(&ran));
@@ -349,7 +349,7 @@ fn long_runs_with_many_threads_are_found() {
                 for (int i = 0; i < 12; i++) pthread_join(t[i], 0);\n  for (int i = 0; i < 12; i++) sum += a[i];\n  assert(sum == 12);\n  return 0;\n}\n";
     let scratch = Scratch::new("c-long");
     let file = scratch.file_argument("a.c", text);
-    let ran = run(&["check", &file, "--timeout", "100", "--json"]);
+    let ran = run(&["check", &file, "--timeout", "600", "--json"]);
     assert_eq!(ran.status.code(), Some(10), "{}", err(&ran));
     let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let trace = &document["targets"][0]["trace"];
@@ -379,7 +379,7 @@ fn other_commands_take_c() {
     let example = "examples/c/refcount-broken.c";
     let ran = run(&["simulate", example, "--seed", "3", "--steps", "30"]);
     assert!(ran.status.success() && out(&ran).contains("atomic_fetch_sub"), "{}{}", out(&ran), err(&ran));
-    let ran = run(&["reach", example, "--threads", "2", "--timeout", "60"]);
+    let ran = run(&["reach", example, "--threads", "2", "--timeout", "600"]);
     assert!(ran.status.success() && out(&ran).contains("freed"), "{}{}", out(&ran), err(&ran));
     let ran = run(&["translate", example, "--to", "dot"]);
     assert!(out(&ran).starts_with("digraph program {") && out(&ran).contains("atomic_load"), "{}", err(&ran));
@@ -408,12 +408,12 @@ fn what_is_not_defined_makes_no_run_and_may_be_in_another_file() {
     let program =
         "#include <assert.h>\nint limit(void);\nint main(void) { assert(limit() < 3); return 0; }\n";
     let main = scratch.file_argument("main.c", program);
-    let alone = run(&["check", &main, "--timeout", "20"]);
+    let alone = run(&["check", &main, "--timeout", "600"]);
     assert_eq!(alone.status.code(), Some(1), "{}{}", out(&alone), err(&alone));
     assert!(out(&alone).contains("limit") && out(&alone).contains("not defined"), "{}", out(&alone));
     for (value, status) in [("2", 0), ("3", 10)] {
         scratch.file("limit.c", format!("int limit(void) {{ return {value}; }}\n"));
-        let both = run(&["check", &main, "limit.c", "--timeout", "20"]);
+        let both = run(&["check", &main, "limit.c", "--timeout", "600"]);
         assert_eq!(both.status.code(), Some(status), "{}{}", out(&both), err(&both));
     }
 }
@@ -424,7 +424,7 @@ fn deadlocks_beside_assertions_are_each_answered() {
         return;
     }
     let ran =
-        run(&["check", "examples/c/refcount-broken.c", "--deadlock", "--assertions", "--timeout", "60"]);
+        run(&["check", "examples/c/refcount-broken.c", "--deadlock", "--assertions", "--timeout", "600"]);
     assert_eq!(ran.status.code(), Some(10), "{}{}", out(&ran), err(&ran));
     assert!(out(&ran).contains("UNSAFE  assertions"), "{}", out(&ran));
     assert!(out(&ran).contains("SAFE    deadlock"), "{}", out(&ran));

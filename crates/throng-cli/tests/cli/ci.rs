@@ -30,7 +30,7 @@ fn many_files_are_checked_once_and_the_worst_status_counts() {
     fs::write(folder.join("models/safe one.bp"), SAFE).unwrap();
     fs::write(folder.join("models/unsafe.bp"), UNSAFE).unwrap();
     let run = |args: &[&str]| script("tools/ci/check-files", folder, args).expect("bash");
-    let all = ["--cache", "cache", "--", "--timeout", "20", "--", "models/*.bp"];
+    let all = ["--cache", "cache", "--", "--timeout", "600", "--", "models/*.bp"];
     let first = run(&all);
     assert_eq!(first.status.code(), Some(10), "{}", said(&first));
     let lines = said(&first);

@@ -230,7 +230,7 @@ fn files_that_are_no_input_are_refused() {
         let junk = dir.file(&format!("junk.{extension}"), junk);
         run(&["check", name(&junk)]).refuses(&["E706", "binary"]);
         let open = dir.file(&format!("open.{extension}"), "(".repeat(5 << 20));
-        let ran = run(&["check", name(&open), "--timeout", "20"]);
+        let ran = run(&["check", name(&open), "--timeout", "600"]);
         assert_eq!((ran.status, ran.out.as_str()), (2, ""));
         assert!(ran.err.len() < 20_000 && !ran.err.contains("internal"), "{extension}: {}", ran.err);
     }
@@ -397,10 +397,10 @@ fn a_statement_with_too_many_cases_proves_nothing() {
     let text = format!("decl {list};\nvoid main() begin\n  assume({xor});\n  assert(x0 | !x0);\nend\n");
     let file = dir.file("xor.bp", &text);
     for more in [&[][..], &["--no-check"]] {
-        let ran = run(&[&["check", name(&file), "--engine", "views", "--timeout", "20"], more].concat());
+        let ran = run(&[&["check", name(&file), "--engine", "views", "--timeout", "600"], more].concat());
         ran.says(1, "UNKNOWN").shows(&["line 3", "too many cases"]);
     }
-    let ran = run(&["translate", name(&file), "--to", "tts", "--timeout", "20"]);
+    let ran = run(&["translate", name(&file), "--to", "tts", "--timeout", "600"]);
     assert_ne!(ran.status, 0, "nothing incomplete is written");
     assert_eq!(ran.out, "");
 }
@@ -501,10 +501,13 @@ fn a_closed_pipe_is_no_reason_to_panic() {
 fn progress_is_for_terminals_unless_asked_for() {
     let dir = Scratch::new("cli");
     let file = dir.file("lock.tts", LOCK);
-    let args = ["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--timeout", "2.5"];
-    let silent = run(&args);
+    let args = ["check", name(&file), "--target", "1|1,1", "--engine", "explicit", "--timeout"];
+    let silent = run(&[&args[..], &["1.5"]].concat());
     assert_eq!(silent.err, "");
-    let shown = run(&[&args[..], &["--progress", "always"]].concat());
+    // A slow machine gets more time until there is something to show.
+    let show = |seconds| run(&[&args[..], &[seconds, "--progress", "always"]].concat());
+    let mut shown = ["2.5", "25", "100"].into_iter().map(show);
+    let shown = shown.find(|ran| ran.err.contains("explicit")).expect("progress");
     let line = shown.err.lines().next().unwrap_or_default();
     for part in [
         "progress: ",
@@ -523,7 +526,7 @@ fn progress_is_for_terminals_unless_asked_for() {
         shown.err
     );
     shown.says(1, "UNKNOWN");
-    let never = run(&[&args[..], &["--progress", "never", "-v"]].concat());
+    let never = run(&[&args[..], &["1.5", "--progress", "never", "-v"]].concat());
     assert!(!never.err.contains("progress: "), "{}", never.err);
 }
 
@@ -546,7 +549,7 @@ fn every_report_fits_80_columns_with_and_without_colour() {
     for path in inputs {
         for more in [&[][..], &["-v"], &["--engine", "explicit", "--max-threads", "1"]] {
             let run = |colour| {
-                let args = ["check", name(&path), "--jobs", "1", "--timeout", "20", "--color", colour];
+                let args = ["check", name(&path), "--jobs", "1", "--timeout", "600", "--color", colour];
                 run(&[&args[..], more].concat()).out
             };
             let (plain, coloured) = (run("never"), run("always"));

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use throng::{Engine, Format, Input, Job, Limits, Reading, Settings, Status};
 use throng_dev::harness::{said, test_file, throng};
+use throng_lang::source::Source;
 
 fn file(name: &str, text: &str) -> PathBuf {
     test_file(&format!("honest-{name}"), text)
@@ -37,7 +39,7 @@ fn a_model_that_gave_up_rules_nothing_out() {
         &["--engine", "explicit", "--max-threads", "2"],
         &["--threads", "2"],
     ] {
-        let (status, out, _) = ask("check", &path, &[options, &["--json", "--timeout", "20"]].concat());
+        let (status, out, _) = ask("check", &path, &[options, &["--json", "--timeout", "600"]].concat());
         let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(status, Some(1), "{options:?}: {out}");
         assert!(out.contains("too many cases") && !out.contains("no violation"), "{options:?}: {out}");
@@ -278,18 +280,21 @@ fn the_table_of_an_unknown_adds_up() {
         bits.join(" & "),
         "g := !g; ".repeat(40)
     );
-    let path = file("adds.bp", &crowd);
-    let page = path.with_extension("html");
-    let options = ["--jobs", "1", "--timeout", "3", "--json", "--html", page.to_str().expect("a name")];
-    let (status, out, err) = ask("check", &path, &options);
-    assert_eq!(status, Some(1), "{out}{err}");
-    let document: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let source = Source::new("adds.bp", crowd);
+    let input = Input::from_source(source, Format::Bp, Reading::default()).expect("a program");
+    // Work is counted, not time: every engine gets as far on every machine.
+    let limits = Limits::none().work(1 << 22);
+    let mut settings = Settings::default();
+    settings.jobs = 1;
+    let outcome = Job::new(&input).settings(settings).check(Engine::Auto, &limits).expect("an outcome");
+    assert_eq!(outcome.status(), Status::Unknown, "{}", outcome.json());
+    let document: serde_json::Value = serde_json::from_str(&outcome.json()).expect("JSON");
     let attempts = document["attempts"].as_array().expect("a list");
     let mut names: Vec<&str> = attempts.iter().filter_map(|a| a["engine"].as_str()).collect();
     let seconds: f64 = attempts.iter().filter_map(|a| a["seconds"].as_f64()).sum();
     let searching = document["statistics"]["phases"]["searching"].as_f64().expect("a number");
     assert!(
-        seconds > 0.8 * searching && seconds < 1.1 * searching,
+        seconds > 0.5 * searching && seconds < 1.1 * searching,
         "{seconds} of {searching}: {attempts:#?}"
     );
     // Nothing was decided, so all of it was in vain.
@@ -304,6 +309,5 @@ fn the_table_of_an_unknown_adds_up() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), all, "{names:?}");
-    let text = std::fs::read_to_string(page).expect("written");
-    assert_eq!(text.matches("\"engine\":\"views\"").count(), 1);
+    assert_eq!(outcome.html().matches("\"engine\":\"views\"").count(), 1);
 }

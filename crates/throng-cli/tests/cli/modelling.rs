@@ -21,7 +21,7 @@ fn each_is_answered_as_its_first_line_says() {
         let first = text.lines().next().unwrap();
         let mut expected = first.strip_prefix("// expect: ").expect(first).split(", ");
         let name = path.to_str().unwrap();
-        let (status, out, err) = run(&["check", name, "--json", "--strict", "--timeout", "100"]);
+        let (status, out, err) = run(&["check", name, "--json", "--strict", "--timeout", "600"]);
         let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{name}: {out}{err}"));
         let verdict = expected.next().unwrap();
         assert_eq!(report["verdict"], verdict, "{name}");

@@ -40,7 +40,7 @@ fn the_proof_of_a_counter_depends_on_its_lock_and_its_assertion() {
     let scratch = Scratch::new("mutate-counter");
     let folder = scratch.0.join("replays");
     let args =
-        ["examples/c/counter.c", "--timeout", "60", "--replay", folder.to_str().unwrap(), "--replay-run"];
+        ["examples/c/counter.c", "--timeout", "600", "--replay", folder.to_str().unwrap(), "--replay-run"];
     let (document, status) = document(&args);
     assert_eq!(status, Some(0), "{document:#}");
     assert_eq!(document["original"]["verdict"], "SAFE");
@@ -60,7 +60,7 @@ fn atomic_operations_are_split_and_locks_that_do_nothing_are_named() {
     if !has_compiler() {
         return;
     }
-    let (document, status) = document(&["examples/c/spinlock.c", "--entry", "worker", "--timeout", "60"]);
+    let (document, status) = document(&["examples/c/spinlock.c", "--entry", "worker", "--timeout", "600"]);
     let split: Vec<_> = rows(&document).into_iter().filter(|r| r.0 == "atomic operation split").collect();
     assert!(split.len() == 1 && split[0].2 == "UNSAFE", "{document:#}");
     assert_eq!(status, Some(0));
@@ -70,7 +70,7 @@ fn atomic_operations_are_split_and_locks_that_do_nothing_are_named() {
                 pthread_mutex_lock(&m);\n  x++;\n  assert(x == 1);\n  x--;\n  pthread_mutex_unlock(&m);\n  pthread_mutex_unlock(&n);\n  return 0;\n}\n\
                 int main(void) {\n  pthread_t s, t;\n  pthread_create(&s, 0, f, 0);\n  pthread_create(&t, 0, f, 0);\n  return 0;\n}\n";
     fs::write(&file, text).unwrap();
-    let ran = run(&["mutate", file.to_str().unwrap(), "--timeout", "60"]);
+    let ran = run(&["mutate", file.to_str().unwrap(), "--timeout", "600"]);
     let said = out(&ran);
     assert_eq!(ran.status.code(), Some(1), "{said}");
     assert!(said.starts_with("1 of 3 changes make it UNSAFE\n"), "{said}");
@@ -86,7 +86,7 @@ fn an_assertion_function_asserts_where_it_is_called() {
                 void never(void) { check(0); }\n\
                 int main(void) {\n  check(x == 0);\n  x = 1;\n  check(x == 1);\n  if (x == 2) goto bad;\n  return 0;\nbad: reach_error();\n  return 1;\n}\n";
     fs::write(&file, text).unwrap();
-    let (document, status) = document(&[file.to_str().unwrap(), "--timeout", "60"]);
+    let (document, status) = document(&[file.to_str().unwrap(), "--timeout", "600"]);
     let found: Vec<(Vec<u64>, String)> = rows(&document).into_iter().map(|r| (r.1, r.2)).collect();
     let expected = [vec![8], vec![10], vec![11]].map(|lines| (lines, "UNSAFE".to_string()));
     assert_eq!(found, expected, "{document:#}");
@@ -95,13 +95,13 @@ fn an_assertion_function_asserts_where_it_is_called() {
 
 #[test]
 fn boolean_programs_have_mutants_too() {
-    let (document, status) = document(&["examples/spinlock.bp", "--timeout", "60"]);
+    let (document, status) = document(&["examples/spinlock.bp", "--timeout", "600"]);
     let found: Vec<(String, String)> = rows(&document).into_iter().map(|r| (r.0, r.2)).collect();
     let expected = ["condition dropped", "assertion negated"].map(|c| (c.to_string(), "UNSAFE".to_string()));
     assert_eq!(found, expected, "{document:#}");
     assert_eq!((status, &document["depends_on_all"]), (Some(0), &Value::Bool(true)));
     // A program that is UNSAFE itself has no proof that could depend on anything.
-    let ran = run(&["mutate", "examples/spinlock-broken.bp", "--timeout", "60"]);
+    let ran = run(&["mutate", "examples/spinlock-broken.bp", "--timeout", "600"]);
     assert_eq!(ran.status.code(), Some(1));
     assert!(out(&ran).starts_with("nothing was changed: the program itself is UNSAFE\n"), "{}", out(&ran));
     // Nothing can be decided in no time.

@@ -104,7 +104,7 @@ fn nobody_listening_changes_nothing() {
         (&["cutoff", &lock], 0),
         (&["certify", &lock, &certificate], 0),
         (&["translate", &lock, "--to", "tts"], 0),
-        (&["bench", &inputs, "--engine", "views", "--timeout", "20", "--out", &out], 0),
+        (&["bench", &inputs, "--engine", "views", "--timeout", "600", "--out", &out], 0),
         (&["simulate", &race, "--steps", "1000"], 0),
         (&["explain"], 0),
         (&["man"], 0),
@@ -146,7 +146,7 @@ fn where_nothing_can_be_written_it_is_said_before_the_search() {
                 "--engine",
                 "explicit",
                 "--timeout",
-                "60",
+                "600",
                 option,
                 place,
             ];

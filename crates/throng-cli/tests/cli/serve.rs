@@ -1,8 +1,9 @@
 //! `throng serve`, asked directly: who gets an answer, and which. The page itself is tested in a browser (`tests/browser/serve.mjs`).
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use throng_dev::harness::{Scratch, example, throng};
@@ -150,6 +151,41 @@ fn requests_are_limited() {
     assert_eq!(status, 200);
     let last: Value = serde_json::from_str(body.lines().last().expect("a line")).expect("JSON");
     assert_eq!(last["status"], "UNKNOWN", "{last}");
+}
+
+#[test]
+fn connections_without_the_token_keep_nobody_out() {
+    let served = serve(&examples(), &[]);
+    let connect = |_| TcpStream::connect(("127.0.0.1", served.port)).expect("connected");
+    let mut slow: Vec<TcpStream> = (0..200).map(connect).collect();
+    slow.iter_mut().for_each(|stream| _ = stream.write_all(b"GET /"));
+    let (host, token) = (served.host(), &served.token);
+    for _ in 0..20 {
+        assert_eq!(served.get(&format!("/{token}/files"), &host).0, 200);
+    }
+    // Those that go on, byte by byte, are not waited for: the server closes them, and their reader finds the end.
+    let mut last = slow.pop().expect("a connection");
+    last.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
+    let began = Instant::now();
+    let waits = |why: std::io::Error| matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+    while last.read(&mut [0; 1]).is_err_and(waits) {
+        let _ = last.write_all(b"x");
+        assert!(began.elapsed() < Duration::from_secs(200), "it is not closed");
+    }
+}
+
+#[test]
+fn a_request_with_the_token_has_a_deadline() {
+    let served = serve(&examples(), &[]);
+    let mut slow = TcpStream::connect(("127.0.0.1", served.port)).expect("connected");
+    let head =
+        format!("POST /{}/file HTTP/1.1\r\n{}Content-Length: 99999\r\n\r\n", served.token, served.host());
+    slow.write_all(head.as_bytes()).expect("sent");
+    slow.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
+    let began = Instant::now();
+    while slow.write_all(b"x").is_ok() && slow.read(&mut [0; 1]).is_err() {
+        assert!(began.elapsed() < Duration::from_secs(200), "it is not closed");
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn property_files_say_what_is_asked() {
         [("unreach-call", "assertions"), ("no-data-race", "race"), ("no-overflow", "overflow")]
     {
         let (said, status) =
-            folder.said(&["check", "a.i", "--timeout", "30", "--property", &format!("{file}.prp")]);
+            folder.said(&["check", "a.i", "--timeout", "600", "--property", &format!("{file}.prp")]);
         assert!(said.starts_with(&format!("UNSAFE  {word}  ")), "{file}: {said}");
         assert_eq!(status, Some(10));
     }
@@ -88,9 +88,9 @@ fn property_files_say_what_is_asked() {
     assert!(status == Some(2) && said.contains("cannot be used with"), "{said}");
     // Only the function that is named counts.
     folder.write("b.i", "void __assert_fail(void); void reach_error(void) { } int main(void) { __assert_fail(); reach_error(); return 0; }");
-    assert_eq!(folder.said(&["check", "b.i", "--timeout", "30"]).1, Some(10));
+    assert_eq!(folder.said(&["check", "b.i", "--timeout", "600"]).1, Some(10));
     assert_eq!(
-        folder.said(&["check", "b.i", "--timeout", "30", "--property", "unreach-call.prp"]).1,
+        folder.said(&["check", "b.i", "--timeout", "600", "--property", "unreach-call.prp"]).1,
         Some(0)
     );
 }
@@ -105,18 +105,18 @@ fn long_has_four_or_eight_bytes() {
   return 0;
 }";
     folder.write("a.i", program);
-    assert_eq!(folder.said(&["check", "a.i", "--timeout", "30", "--lp64"]).1, Some(10));
-    let (said, status) = folder.said(&["check", "a.i", "--timeout", "30", "--ilp32"]);
+    assert_eq!(folder.said(&["check", "a.i", "--timeout", "600", "--lp64"]).1, Some(10));
+    let (said, status) = folder.said(&["check", "a.i", "--timeout", "600", "--ilp32"]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("pointers take 8 bytes"), "{said}");
     // An address is no number of 32 bits; a number that was made a pointer is.
     let escape = "int x; void reach_error(void) { } int main(void) { long n = (long)&x; if (n == 0) reach_error(); return 0; }";
     folder.write("b.i", escape);
-    let (said, status) = folder.said(&["check", "b.i", "--timeout", "30", "--ilp32"]);
+    let (said, status) = folder.said(&["check", "b.i", "--timeout", "600", "--ilp32"]);
     assert!(status == Some(1) && said.contains("an address becomes an integer of 32 bits"), "{said}");
     let number = escape.replace("(long)&x", "(long)(void *)7");
     folder.write("c.i", &number);
-    assert_eq!(folder.said(&["check", "c.i", "--timeout", "30", "--ilp32"]).1, Some(0));
+    assert_eq!(folder.said(&["check", "c.i", "--timeout", "600", "--ilp32"]).1, Some(0));
     assert_eq!(folder.said(&["check", "c.i", "--ilp32", "--lp64"]).1, Some(2));
 }
 
@@ -126,7 +126,7 @@ fn violation_witnesses_lead_to_the_violation() {
     folder.write("a.i", PROGRAM);
     for property in ["unreach-call.prp", "no-data-race.prp", "no-overflow.prp"] {
         let ask = ["--property", property];
-        let check = [&["check", "a.i", "--timeout", "30", "--witness", "w.yml"], &ask[..]].concat();
+        let check = [&["check", "a.i", "--timeout", "600", "--witness", "w.yml"], &ask[..]].concat();
         assert_eq!(folder.said(&check).1, Some(10));
         let text = fs::read_to_string(folder.0.0.join("w.yml")).unwrap();
         let certify = [&["certify", "a.i", "w.yml"], &ask[..]].concat();
@@ -160,7 +160,7 @@ fn violation_witnesses_lead_to_the_violation() {
 fn correctness_witnesses_are_written() {
     let folder = Folder::new("svcomp-correct");
     folder.write("a.i", "void reach_error(void) { } int main(void) { return 0; }");
-    let args = ["check", "a.i", "--timeout", "30", "--witness", "w.yml", "--property", "unreach-call.prp"];
+    let args = ["check", "a.i", "--timeout", "600", "--witness", "w.yml", "--property", "unreach-call.prp"];
     assert_eq!(folder.said(&args).1, Some(0));
     let text = fs::read_to_string(folder.0.0.join("w.yml")).unwrap();
     assert!(text.starts_with("- entry_type: invariant_set\n") && text.ends_with("  content: []\n"), "{text}");

@@ -67,7 +67,7 @@ fn coverable(system: &System) -> Option<bool> {
 
 /// The problem as a table of steps; `Err` says why there is none.
 fn as_system(loaded: &Loaded, problem: &Problem) -> Result<System, String> {
-    oracles::as_system(loaded, problem, &Limits::none().timeout(Duration::from_secs(60)))
+    oracles::as_system(loaded, problem, &Limits::none().timeout(Duration::from_secs(600)))
 }
 
 /// Reads what was written and poses what it asks.
@@ -124,8 +124,8 @@ impl Tally {
             Some(_) => self.exact += 1,
             None => {}
         }
-        let patience = Duration::from_millis(if thorough() { 300 } else { 40 });
-        if let Ok(found) = hunt(&problem, known.most, patience) {
+        let work = if thorough() { 1 << 19 } else { 1 << 16 };
+        if let Ok(found) = hunt(&problem, known.most, work) {
             let found = found.iter().any(Option::is_some);
             if found && !known.violated {
                 complain("a violation is found");
@@ -165,10 +165,10 @@ fn every_example_keeps_its_verdict_through_every_pair_of_formats() {
                 continue;
             }
         };
-        let Ok(found) = hunt(&problem, 5, Duration::from_secs(8)) else {
-            assert_eq!(name, "rockall.bp", "only this one is too large to hunt through with five threads");
-            continue;
-        };
+        if name == "rockall.bp" {
+            continue; // too large to hunt through with five threads
+        }
+        let found = hunt(&problem, 5, 1 << 26).expect("work enough");
         let seen = found.iter().any(Option::is_some);
         let violated = coverable(&system).unwrap_or(seen);
         assert_eq!(violated, seen, "{name}");
@@ -197,7 +197,7 @@ fn programs_print_as_themselves() {
             notes: Vec::new(),
         };
         let (_, again) = reread(&printed, Format::Bp);
-        let hunted = |p: &Problem| hunt(p, 3, Duration::from_secs(20)).expect("time enough");
+        let hunted = |p: &Problem| hunt(p, 3, 1 << 26).expect("work enough");
         let threads = |p: &Problem| -> Vec<_> {
             hunted(p).iter().map(|t| t.as_ref().map(|t| (t.threads(), t.steps.len()))).collect()
         };
@@ -226,7 +226,7 @@ fn random_tables_keep_their_verdict() {
         };
         let Some(violated) = coverable(&system) else { continue };
         violations += u32::from(violated);
-        let seen = hunt(&system.problem(Bound::Any), 4, Duration::from_millis(300));
+        let seen = hunt(&system.problem(Bound::Any), 4, 1 << 19);
         let seen = seen.is_ok_and(|found| found.iter().any(Option::is_some));
         assert!(violated || !seen, "round {round}");
         let name = format!("round {round}");
@@ -264,7 +264,7 @@ fn random_programs_keep_their_verdict() {
         if system.table.steps().len() > if thorough() { 400 } else { 120 } {
             continue;
         }
-        let seen = hunt(&posed.problem, 3, Duration::from_millis(300));
+        let seen = hunt(&posed.problem, 3, 1 << 19);
         let seen = seen.is_ok_and(|found| found.iter().any(Option::is_some));
         let Some(violated) = coverable(&system) else { continue };
         assert!(violated || !seen, "seed {seed}: written out, the program is safe\n{text}");
@@ -308,7 +308,7 @@ fn the_command_translates_and_refuses() {
             assert_eq!(status, 0, "{name} to {to}: {err}");
             let said = err.lines().find_map(|l| l.split_once("--initial '")).map(|(_, rest)| rest);
             let initial = said.and_then(|rest| rest.split('\'').next()).map(str::to_string);
-            let mut args = vec!["check", out, "--max-threads", "4", "--timeout", "20"];
+            let mut args = vec!["check", out, "--max-threads", "4", "--timeout", "600"];
             args.extend(initial.iter().flat_map(|i| ["--initial", i]));
             let (status, err) = translates(&args);
             // Safe, or given up after four threads.

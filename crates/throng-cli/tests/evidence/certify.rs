@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use common::certificates::{PATIENCE, answers, engines, examples, judge, number, problem, second, written};
+use common::certificates::{answers, effort, engines, examples, judge, number, problem, second, written};
 use common::{Scratch, run};
 use throng::engine::Silent;
 use throng::engine::backward::Backward;
@@ -49,7 +49,7 @@ fn all_engines(
 ) -> usize {
     let mut count = 0;
     for engine in engines(problem) {
-        let verdicts = answers(&*engine, problem, PATIENCE);
+        let verdicts = answers(&*engine, problem);
         if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
             continue;
         }
@@ -273,8 +273,8 @@ fn random_programs_have_certificates() {
         let own = interpreted(&posed.problem, &text, reading.keep_ended);
         if own.bound == Bound::Threads(2) {
             let explicit = throng::engine::explicit::Explicit { por: false, ..Default::default() };
-            let truth = answers(&explicit, &posed.problem, PATIENCE);
-            let said = answers(&explicit, &own, PATIENCE);
+            let truth = answers(&explicit, &posed.problem);
+            let said = answers(&explicit, &own);
             for (a, b) in truth.iter().zip(&said) {
                 use Verdict::{Safe, Unsafe};
                 let differ = matches!((a, b), (Safe(_), Unsafe(_)) | (Unsafe(_), Safe(_)));
@@ -321,7 +321,7 @@ fn random_systems_have_certificates() {
         let bound = if rng.chance(50) { Bound::Threads(3) } else { Bound::Any };
         let asked = random_problem(&mut rng, &knobs, system.table.clone(), bound);
         for engine in engines(&asked) {
-            let verdicts = answers(&*engine, &asked, PATIENCE);
+            let verdicts = answers(&*engine, &asked);
             let bytes = written(&loaded, &Reading::default(), &asked, &verdicts);
             fits(&schema, &bytes, engine.name());
             let document = read(&bytes).unwrap_or_else(|f| panic!("{f}"));
@@ -348,7 +348,7 @@ fn a_certificate_of_something_else_is_invalid() {
     };
     let (safe, broken) = (load("spinlock.bp"), load("spinlock-broken.bp"));
     let problem = problem(&safe, Path::new(""), &Question::default());
-    let verdicts = answers(&throng::engine::views::Views::default(), &problem, PATIENCE);
+    let verdicts = answers(&throng::engine::views::Views::default(), &problem);
     let bytes = written(&safe, &Reading::default(), &problem, &verdicts);
     let certified = judge(&safe, &bytes).unwrap_or_else(|f| panic!("{f}"));
     assert!(certified.notes.is_empty());
@@ -572,7 +572,7 @@ fn an_answer_to_another_question_is_invalid() {
     let many: String = (1..20_000).map(|i| format!("0|0,{i}\n")).collect();
     let many = path("many.tts", &format!("1 20000\n{many}"));
     run(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
-    assert_eq!(run(&["certify", &many, certificate, "--timeout", "10"]).0, Some(0));
+    assert_eq!(run(&["certify", &many, certificate, "--timeout", "600"]).0, Some(0));
     // Without a bound, nothing depends on who has ended; and a wrong question is no question.
     run(&["check", &program, "-q", "--certificate", certificate]);
     assert_eq!(run(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
@@ -730,7 +730,7 @@ fn absurd_certificates_are_invalid_and_not_too_much_work() {
         let input = scratch.file(name, &input);
         let (input, certificate) = (input.to_str().expect("UTF-8"), certificate.to_str().expect("UTF-8"));
         let (status, out, err) =
-            run(&["certify", "--its-own-question", input, certificate, "--timeout", "10"]);
+            run(&["certify", "--its-own-question", input, certificate, "--timeout", "600"]);
         assert_eq!(
             (status, out.split_whitespace().next()),
             (Some(10), Some("INVALID")),
@@ -798,7 +798,7 @@ fn cutoffs_have_certificates() {
 /// Both ways to find a cutoff; whether it was found, and then its certificate stands.
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
     let karp_miller = throng::engine::karp_miller::KarpMiller::default();
-    let limits = Limits::none().timeout(PATIENCE);
+    let limits = effort();
     let store = throng::engine::facts::FactStore::default();
     let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
@@ -918,7 +918,7 @@ fn evidence_shrinks_and_still_stands() {
             .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let question = Question { targets: vec![target.into()], ..Question::default() };
         let asked = problem(&loaded, Path::new(""), &question);
-        let verdicts = answers(&throng::engine::views::Views::default(), &asked, PATIENCE);
+        let verdicts = answers(&throng::engine::views::Views::default(), &asked);
         let smaller = throng_check::certificate::shrink(&asked, &verdicts, &Limits::none());
         let [Verdict::Safe(throng_model::verdict::Certificate::Views(views))] = &smaller[..] else {
             panic!("{smaller:?}");

@@ -72,7 +72,7 @@ fn formulas_and_bounds_are_answered_and_certified() {
             let properties = scratch.file_argument("f.xml", &text);
             let question = [net.as_str(), "--prop", &properties];
             let options =
-                ["--json", "--engine", engine, "--timeout", "60", "--certificate", certificate, "--force"];
+                ["--json", "--engine", engine, "--timeout", "600", "--certificate", certificate, "--force"];
             let (status, out, err) = run(&[&["check"], &question[..], &options[..]].concat());
             assert!(matches!(status, Some(0 | 10)), "{i}: {out}{err}");
             let told: Value = serde_json::from_str(&out).expect("JSON");

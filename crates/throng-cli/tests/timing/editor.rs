@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use throng_dev::harness::editor::Editor;
 
-use crate::alone;
+use crate::{BUSY, alone};
 
 const URI: &str = "file:///nowhere/long.bp";
 
@@ -24,7 +24,7 @@ fn program(lines: usize, wrong: bool) -> String {
 
 #[test]
 #[allow(clippy::print_stdout)]
-fn diagnostics_of_a_thousand_lines_take_less_than_50_milliseconds() {
+fn diagnostics_of_a_thousand_lines_come_at_once() {
     let _alone = alone();
     assert!(program(1000, false).lines().count() >= 990);
     let mut editor = Editor::start();
@@ -46,6 +46,6 @@ fn diagnostics_of_a_thousand_lines_take_less_than_50_milliseconds() {
         times[times.len() / 2],
         times[times.len() - 1]
     );
-    // Half of the keystrokes, so that what else the machine does is not measured.
-    assert!(times[times.len() / 2] < Duration::from_millis(50), "{times:?}");
+    // 50 milliseconds for half of the keystrokes.
+    assert!(times[times.len() / 2] < Duration::from_millis(50) * BUSY, "{times:?}");
 }

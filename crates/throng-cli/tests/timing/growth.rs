@@ -7,7 +7,7 @@ use throng_lang::source::Diagnostic;
 use throng_lang::system::System;
 use throng_lang::{ntts, spec, tts};
 
-use crate::alone;
+use crate::{BUSY, alone};
 
 /// A chain of places along which one token goes.
 fn chain(places: usize, targets: usize) -> String {
@@ -41,18 +41,18 @@ fn huge_inputs_are_read_or_refused() {
     let dir = Scratch::new("huge");
     // Two hundred thousand places, ten megabytes of edges, a million statements, 300 thousand brackets.
     let net = dir.file_argument("net.spec", chain(200_000, 1));
-    let (status, _, err) = within(120, &["check", &net, "--timeout", "10", "--quiet"]);
+    let (status, _, err) = within(600, &["check", &net, "--timeout", "10", "--quiet"]);
     assert!(matches!(status, Some(0 | 1)), "{}", err);
     let edges: String = (0..600_000)
         .map(|i| format!("{} {} -> {} {}\n", i % 1000, i % 997, i * 7 % 1000, i * 13 % 1000))
         .collect();
     let system = dir.file_argument("edges.tts", format!("1000 1000\n{edges}"));
     let (status, _, err) =
-        within(120, &["check", &system, "--target", "5|5,5", "--timeout", "10", "--quiet"]);
+        within(600, &["check", &system, "--target", "5|5,5", "--timeout", "10", "--quiet"]);
     assert!(matches!(status, Some(0 | 1 | 10)), "{}", err);
     let program = format!("decl g := 0; void main() begin {} assert(g); end", "g := !g;\n".repeat(1_100_000));
     let (status, ..) =
-        within(120, &["check", &dir.file_argument("long.bp", &program), "--timeout", "10", "--quiet"]);
+        within(600, &["check", &dir.file_argument("long.bp", &program), "--timeout", "500", "--quiet"]);
     assert_eq!(status, Some(2), "more than a million statements");
     let n = 300_000;
     let deep = [
@@ -63,11 +63,11 @@ fn huge_inputs_are_read_or_refused() {
     ];
     for (i, text) in deep.iter().enumerate() {
         let (status, _, err) =
-            within(60, &["check", &dir.file_argument(&format!("deep{i}.bp"), text), "--quiet"]);
+            within(600, &["check", &dir.file_argument(&format!("deep{i}.bp"), text), "--quiet"]);
         assert_eq!(status, Some(2), "{}", err);
     }
     let xml = format!("{}{}", "<net>".repeat(n), "</net>".repeat(n));
-    let (status, ..) = within(60, &["check", &dir.file_argument("deep.pnml", &xml), "--quiet"]);
+    let (status, ..) = within(600, &["check", &dir.file_argument("deep.pnml", &xml), "--quiet"]);
     assert_eq!(status, Some(2));
 }
 
@@ -94,17 +94,17 @@ fn thousands_of_targets_are_not_quadratic() {
             began.elapsed()
         };
         let (few, many) = (time(500), time(5000));
-        // Half a second each for starting, on a busy machine.
-        assert!(many < few * 40 + Duration::from_secs(3), "{engine}: {few:?}, {many:?}");
+        // Some for starting.
+        assert!(many < few * 40 + Duration::from_millis(100) * BUSY, "{engine}: {few:?}, {many:?}");
     }
     let net = dir.file_argument("net.spec", chain(500, 5000));
-    let (status, _, err) = within(60, &["check", &net, "--timeout", "30", "--quiet"]);
+    let (status, _, err) = within(600, &["check", &net, "--timeout", "500", "--quiet"]);
     assert_eq!(status, Some(0), "{}", err);
     // Given one by one.
     let targets: Vec<String> = (0..5000).map(|i| format!("1|{},{}", i % 100, i / 100)).collect();
     let mut args = vec!["check", &system, "--quiet"];
     targets.iter().for_each(|t| args.extend(["--target", t]));
-    assert_eq!(within(60, &args).0, Some(0));
+    assert_eq!(within(600, &args).0, Some(0));
 }
 
 /// Seconds that reading `text` takes, the fastest of five.
@@ -157,6 +157,6 @@ fn reading_time_grows_linearly() {
         ("wide rule", seconds(&wide_rule(2_000), spec), seconds(&wide_rule(32_000), spec)),
     ] {
         // Sixteen times the size: a quadratic reader would take 256 times as long. Tiny times are noise.
-        assert!(large < 100.0 * small.max(0.003), "{name}: {small} s, then {large} s");
+        assert!(large < 100.0 * small.max(0.003 * f64::from(BUSY)), "{name}: {small} s, then {large} s");
     }
 }

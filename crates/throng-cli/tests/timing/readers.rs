@@ -10,7 +10,7 @@ use throng_lang::load::Format;
 use crate::alone;
 
 /// Long enough for a busy machine and code without optimisation.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs on a stack like the command's, which is made for nested input.
 fn on_a_large_stack(work: impl FnOnce() + Send + 'static) {

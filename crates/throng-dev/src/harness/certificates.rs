@@ -22,8 +22,10 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 
-/// How long an engine may search.
-pub const PATIENCE: Duration = Duration::from_secs(2);
+/// How much an engine may search: the same on every machine. The time is for what is not counted.
+pub fn effort() -> Limits {
+    Limits::none().work(1 << 22).timeout(Duration::from_secs(600))
+}
 
 /// All engines, without partial orders, so that certificates can be written.
 pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
@@ -45,9 +47,9 @@ pub fn engines(problem: &Problem) -> Vec<Box<dyn Algorithm>> {
     all
 }
 
-/// The answers of an engine that is given this long.
-pub fn answers(engine: &dyn Algorithm, problem: &Problem, patience: Duration) -> Vec<Verdict> {
-    engine.run(problem, &Limits::none().timeout(patience), &Silent).verdicts
+/// The answers of an engine, within some effort.
+pub fn answers(engine: &dyn Algorithm, problem: &Problem) -> Vec<Verdict> {
+    engine.run(problem, &effort(), &Silent).verdicts
 }
 
 /// The certificate as bytes.
@@ -68,7 +70,7 @@ pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
         &reading(&document, Some(loaded.format)),
     );
     let loaded = again.map_err(|r| Fault::Unreadable(format!("{:?}", r.diagnostics)))?;
-    certify(&Asked::Own(&loaded), &document, &Limits::none().timeout(Duration::from_secs(60)))
+    certify(&Asked::Own(&loaded), &document, &Limits::none().timeout(Duration::from_secs(600)))
 }
 
 /// The problem of an input.

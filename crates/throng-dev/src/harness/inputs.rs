@@ -59,9 +59,9 @@ pub fn pose(path: &Path, threads: Option<u32>) -> Problem {
 }
 
 /// What explicit search says about each target with up to `most` threads: a run, or `None`. Evidence is checked. `Err` if time is up.
-pub fn hunt(problem: &Problem, most: u32, patience: Duration) -> Result<Vec<Option<Trace>>, String> {
+pub fn hunt(problem: &Problem, most: u32, work: u64) -> Result<Vec<Option<Trace>>, String> {
     let engine = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let answer = engine.run(problem, &Limits::none().timeout(patience), &Silent);
+    let answer = engine.run(problem, &Limits::none().work(work), &Silent);
     let mut found = Vec::new();
     for (target, verdict) in problem.targets.iter().zip(answer.verdicts) {
         check(problem, target, &verdict).unwrap_or_else(|flaw| panic!("{}: {flaw}", target.name));

@@ -38,11 +38,11 @@ use Expect::{Safe, Unsafe};
 /// Beyond this many threads (or tokens), bounded search does not look.
 const MOST: u32 = 4;
 
-/// What `backward` and bounded search say, evidence checked; each has this long.
-fn both(problem: &Problem, most: u32, time: Duration) -> (Outcome, Outcome) {
+/// What `backward` and bounded search say, evidence checked; each may do so much.
+fn both(problem: &Problem, most: u32, work: u64) -> (Outcome, Outcome) {
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
     let ask = |engine: &dyn Algorithm| {
-        let limits = Limits::none().timeout(time);
+        let limits = Limits::none().work(work);
         let outcome = Job::of(problem.clone()).check_by(engine, &limits);
         outcome.unwrap_or_else(|e| panic!("{}: {e}", engine.name()))
     };
@@ -60,7 +60,7 @@ fn problem_of(text: &str, format: Format, question: Question) -> Problem {
 /// Asks `text` and expects `expected` of every target, in order.
 fn expect(format: Format, text: &str, question: Question, expected: &[Expect]) {
     let problem = problem_of(text, format, question);
-    let (backward, explicit) = both(&problem, MOST, Duration::from_secs(60));
+    let (backward, explicit) = both(&problem, MOST, 1 << 26);
     for (i, expected) in expected.iter().enumerate() {
         let found = &explicit.answer.verdicts[i];
         match (expected, &backward.answer.verdicts[i]) {
@@ -506,8 +506,8 @@ struct Tally {
 /// If bounded search finds a bug, backward must; if backward says SAFE, bounded search must find nothing; if backward says UNSAFE with
 /// n threads, bounded search must find it with n.
 fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
-    let time = Duration::from_millis(500);
-    let (backward, explicit) = both(problem, most, time);
+    let work = 1 << 20;
+    let (backward, explicit) = both(problem, most, work);
     for (i, verdict) in backward.answer.verdicts.iter().enumerate() {
         let found = &explicit.answer.verdicts[i];
         match verdict {
@@ -518,27 +518,27 @@ fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
             Verdict::Unsafe(run) => {
                 let fewest = match found {
                     Verdict::Unsafe(run) => run.threads(),
-                    _ => fewest_threads(problem, i, run.threads(), time),
+                    _ => fewest_threads(problem, i, run.threads(), work),
                 };
                 assert!(fewest <= run.threads(), "target {i}: {backward}\n{explicit}");
                 tally.unsafe_ += 1;
             }
-            // No time to find an answer, or to check it.
-            Verdict::Unknown(Unknown::Time(_) | Unknown::Inconclusive(_)) => tally.open += 1,
+            // Too much work to find an answer, or to check it.
+            Verdict::Unknown(Unknown::Work | Unknown::Inconclusive(_)) => tally.open += 1,
             Verdict::Unknown(why) => panic!("target {i}: {why}"),
         }
     }
 }
 
-/// The fewest threads with which bounded search reaches target `i`, looking no further than `most`; 0 if there is no time for that.
-fn fewest_threads(problem: &Problem, i: usize, most: u32, time: Duration) -> u32 {
+/// The fewest threads with which bounded search reaches target `i`, looking no further than `most`; 0 if that is too much work.
+fn fewest_threads(problem: &Problem, i: usize, most: u32, work: u64) -> u32 {
     let one = Problem { targets: vec![problem.targets[i].clone()], ..problem.clone() };
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };
-    let limits = Limits::none().timeout(time);
+    let limits = Limits::none().work(work);
     let outcome = Job::of(one).check_by(&hunt, &limits).expect("evidence stands");
     match (outcome.trace(), outcome.unknown()) {
         (Some(run), _) => run.threads(),
-        (None, Some(Unknown::Time(_) | Unknown::Inconclusive(_))) => 0,
+        (None, Some(Unknown::Work | Unknown::Inconclusive(_))) => 0,
         _ => u32::MAX,
     }
 }

@@ -5,7 +5,7 @@
 use throng_dev::harness::{inputs, public_corpus};
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use inputs::{examples, extension, files, hunt, pose};
 use throng_dev::programs::{self, Knobs};
@@ -83,8 +83,8 @@ fn flaw(problem: &Problem, target: &Target, run: &Trace, chosen: &Trace) -> Opti
 }
 
 /// Chooses values for every run that a short hunt finds; how many there were.
-fn choose(problem: &Problem, most: u32, patience: Duration, name: &str) -> usize {
-    let Ok(found) = hunt(problem, most, patience) else { return 0 };
+fn choose(problem: &Problem, most: u32, work: u64, name: &str) -> usize {
+    let Ok(found) = hunt(problem, most, work) else { return 0 };
     let mut runs = 0;
     for (target, run) in problem.targets.iter().zip(&found) {
         let Some(run) = run else { continue };
@@ -102,8 +102,8 @@ fn choose(problem: &Problem, most: u32, patience: Duration, name: &str) -> usize
 fn runs_of_the_examples_can_be_chosen() {
     let mut runs = 0;
     for path in examples().iter().filter(|p| extension(p) == "bp") {
-        runs += choose(&pose(path, None), 5, Duration::from_secs(5), &path.display().to_string());
-        runs += choose(&pose(path, Some(3)), 3, Duration::from_secs(5), &path.display().to_string());
+        runs += choose(&pose(path, None), 5, 1 << 24, &path.display().to_string());
+        runs += choose(&pose(path, Some(3)), 3, 1 << 24, &path.display().to_string());
     }
     assert!(runs >= 10, "{runs}");
 }
@@ -131,7 +131,7 @@ fn runs_of_random_programs_can_be_chosen() {
                 targets,
                 bound,
             };
-            runs += choose(&problem, 3, Duration::from_millis(200), &format!("seed {seed}\n{text}"));
+            runs += choose(&problem, 3, 1 << 19, &format!("seed {seed}\n{text}"));
         }
     }
     eprintln!("{runs} runs");
@@ -151,7 +151,7 @@ fn runs_of_the_corpus_can_be_chosen() {
         let Ok(loaded) = load(path, &Reading::default()) else { continue };
         let question = Question { initial: Some("any".into()), ..Question::default() };
         let Ok(posed) = question.pose(&loaded, path) else { continue };
-        runs += choose(&posed.problem, 3, Duration::from_millis(300), &path.display().to_string());
+        runs += choose(&posed.problem, 3, 1 << 19, &path.display().to_string());
     }
     eprintln!("{runs} runs of {} programs in {:?}", all.len().div_ceil(share), start.elapsed());
     assert!(runs > 0);

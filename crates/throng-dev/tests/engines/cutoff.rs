@@ -64,7 +64,7 @@ fn random_systems_have_the_cutoff_that_a_naive_search_finds() {
         };
         let table = Arc::new(random_table(&mut rng, &knobs));
         let problem = random_problem(&mut rng, &knobs, table, Bound::Any);
-        let found = match both(&problem, &limits(2)) {
+        let found = match both(&problem, &Limits::none().work(1 << 22)) {
             Ok(found) => found,
             // Where tokens are weighed by the dozen, levels become large.
             Err(Unknown::Time(_)) => continue,
@@ -118,13 +118,13 @@ fn program(text: &str) -> Problem {
 fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
     for c in 1..=6 {
         let problem = counting(c);
-        let found = both(&problem, &limits(60)).unwrap();
+        let found = both(&problem, &limits(600)).unwrap();
         assert_eq!(found.threads, c + 1);
         let last = found.levels.last().unwrap();
         assert_eq!(last.new, 1, "c is seen by a thread that has not begun");
         let least = (1..).find(|&n| {
             let bounded = Problem { bound: Bound::Threads(n), ..problem.clone() };
-            let states = explore(&bounded, 1, &limits(60), &Silent).unwrap().thread_states();
+            let states = explore(&bounded, 1, &limits(600), &Silent).unwrap().thread_states();
             states
                 .iter()
                 .any(|&(s, l)| problem.targets[0].is_hit(&Config::new(s, Bag::one(l)), &*problem.model))
@@ -136,7 +136,7 @@ fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
 #[test]
 fn the_shipped_example_has_the_cutoff_it_says() {
     let problem = program(include_str!("../../../../examples/cutoff.bp"));
-    assert_eq!(both(&problem, &limits(60)).unwrap().threads, 4);
+    assert_eq!(both(&problem, &limits(600)).unwrap().threads, 4);
 }
 
 /// `a=*` is nothing new where `a=0` and `a=1` are known.
@@ -154,12 +154,12 @@ fn what_is_new_is_counted_in_states_not_in_words() {
           X: skip;
         end",
     );
-    let found = both(&problem, &limits(60)).unwrap();
+    let found = both(&problem, &limits(600)).unwrap();
     assert_eq!((found.threads, found.states(&*problem.model)), (2, 44), "with 1, 2, 3 threads: 28, 44, 44");
     assert_eq!(found.levels.iter().map(|l| l.new).collect::<Vec<_>>(), [28, 16]);
-    let proof = runs::proof(&problem, &found, &limits(60)).unwrap();
+    let proof = runs::proof(&problem, &found, &limits(600)).unwrap();
     assert!(proof.needed.is_some(), "that fewer threads do not suffice is shown");
-    check_cutoff(&problem, &proof, &limits(60)).unwrap();
+    check_cutoff(&problem, &proof, &limits(600)).unwrap();
 }
 
 /// What happens inside an atomic section is not among the thread states, so it needs no threads.
@@ -172,7 +172,7 @@ fn moments_inside_atomic_sections_do_not_count() {
           skip;
         end",
     );
-    let found = both(&problem, &limits(60)).unwrap();
+    let found = both(&problem, &limits(600)).unwrap();
     assert!(found.reachable.iter().all(|&(s, _)| !problem.model.inside_atomic(s)));
 }
 

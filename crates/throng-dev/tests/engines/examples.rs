@@ -15,7 +15,7 @@ use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
 use throng_model::verdict::Verdict;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// With how many threads a violation is expected, if one is; `None` if the file does not say.
 fn expectation(path: &Path) -> Option<Option<u32>> {
@@ -31,7 +31,7 @@ fn expectation(path: &Path) -> Option<Option<u32>> {
 /// A shortest run with the fewest threads exists, and values can be chosen for it.
 fn is_unsafe(path: &Path, threads: u32) {
     let problem = pose(path, None);
-    let found = hunt(&problem, threads + 1, PATIENCE).expect("time enough");
+    let found = hunt(&problem, threads + 1, 1 << 26).expect("work enough");
     let runs = problem.targets.iter().zip(&found).filter_map(|(target, run)| Some((target, run.as_ref()?)));
     let fewest = runs.clone().map(|(_, run)| run.threads()).min();
     assert_eq!(fewest, Some(threads), "{}", path.display());
@@ -87,6 +87,6 @@ fn every_example_is_as_its_comment_says() {
 fn a_winner_and_a_loser_can_happen_and_two_winners_cannot() {
     let path = examples().into_iter().find(|p| p.ends_with("winner.tts")).expect("it is there");
     let problem = pose(&path, None);
-    let found = hunt(&problem, 5, PATIENCE).expect("time enough");
+    let found = hunt(&problem, 5, 1 << 26).expect("work enough");
     assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false]);
 }

@@ -3,14 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use throng::engine::explicit::{Explicit, explore, reachable};
 use throng::engine::{Algorithm, Answer, Progress, Silent, Watch};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
 use throng_model::cubes::{Cube, Cubes, ONE};
-use throng_model::limits::Limits;
+use throng_model::limits::{Limits, Stopper};
 use throng_model::packed::Packed;
 use throng_model::packed::pack::Packer;
 use throng_model::packed::shards::Shards;
@@ -532,27 +532,36 @@ fn time_and_a_stop_end_the_search() {
     let timeout = Duration::from_millis(150);
     let answer = ends(Limits::none().timeout(timeout));
     assert_eq!(answer.verdicts, [Verdict::Unknown(Unknown::Time(timeout))]);
+    let answer = ends(Limits::none().work(1 << 20));
+    assert_eq!(answer.verdicts, [Verdict::Unknown(Unknown::Work)]);
     assert!(answer.statistics.complete_up_to.is_some_and(|k| k >= 2), "{:?}", answer.statistics);
     let stopped = Limits::none();
     stopped.stopper().stop();
     assert_eq!(ends(stopped).verdicts, [Verdict::Unknown(Unknown::Cancelled)]);
 }
 
-struct Listening(Mutex<Vec<Progress>>);
+/// Keeps what it hears, and stops the search when it has heard enough.
+struct Listening(Mutex<Vec<Progress>>, Stopper);
 
 impl Watch for Listening {
     fn progress(&self, now: &Progress) {
-        self.0.lock().unwrap().push(now.clone());
+        let mut heard = self.0.lock().unwrap();
+        heard.push(now.clone());
+        if heard.len() >= 3 {
+            self.1.stop();
+        }
     }
 }
 
 #[test]
 fn a_watcher_hears_a_few_times_a_second() {
     let problem = walkers(14, Bound::Any, vec![target(1, &[7, 7])]);
-    let listening = Listening(Mutex::default());
-    Explicit::default().run(&problem, &Limits::none().timeout(Duration::from_millis(900)), &listening);
+    let (limits, began) = (Limits::none(), Instant::now());
+    let listening = Listening(Mutex::default(), limits.stopper());
+    Explicit::default().run(&problem, &limits, &listening);
+    // However busy the machine is, it hears something, and not more than a few times a second.
+    assert!(began.elapsed() >= Duration::from_millis(600), "{:?}", began.elapsed());
     let heard = listening.0.into_inner().unwrap();
-    assert!((1..=4).contains(&heard.len()), "{heard:?}");
     assert!(heard.iter().all(|p| p.engine == "explicit" && p.phase.ends_with("threads")));
 }
 

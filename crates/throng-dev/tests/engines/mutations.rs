@@ -12,9 +12,8 @@ use throng_dev::harness as common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use common::certificates::{answers, engines, judge, problem, proved, written};
+use common::certificates::{answers, effort, engines, judge, problem, proved, written};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use throng::engine::Silent;
@@ -35,7 +34,6 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 
-const PATIENCE: Duration = Duration::from_secs(1);
 /// Threads that the naive search may use.
 const FEW: u32 = 3;
 
@@ -101,7 +99,7 @@ fn conditions(folder: &Path) -> Vec<Case> {
         );
         std::fs::write(&path, text).expect("written");
         let asked = problem(&load(), Path::new(""), &Question { prop: Some(path), ..Question::default() });
-        let verdicts = answers(&Reachability::default(), &asked, PATIENCE);
+        let verdicts = answers(&Reachability::default(), &asked);
         assert!(verdicts.iter().all(|v| v.evidence().is_some()), "{formula}: {verdicts:?}");
         let bytes = written(&load(), &Reading::default(), &asked, &verdicts);
         // Nothing that this one is about is lost if those that have finished are not counted; the proof may say so itself.
@@ -128,7 +126,7 @@ fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let exact = Method::Exact(&karp_miller);
     let store = throng::engine::facts::FactStore::default();
     let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &store) } else { exact };
-    cutoff(asked, &method, 1, &Limits::none().timeout(PATIENCE), &Silent).ok()
+    cutoff(asked, &method, 1, &effort(), &Silent).ok()
 }
 
 /// Cutoffs of examples and random systems.
@@ -178,7 +176,7 @@ fn cases(scratch: &Path) -> Vec<Case> {
                 continue;
             }
             let input = loaded();
-            let verdicts = answers(&*engine, &asked, PATIENCE);
+            let verdicts = answers(&*engine, &asked);
             if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
                 continue;
             }
@@ -665,7 +663,7 @@ proptest! {
         let loaded = input("program", "decl g := 0; void main() begin g := 1 constrain !g; assert g; end", Format::Bp);
         let asked = problem(&loaded, Path::new(""), &Question { threads: Some(2), ..Question::default() });
         let explicit = throng::engine::explicit::Explicit { por: false, ..Default::default() };
-        let mut bytes = written(&loaded, &Reading::default(), &asked, &answers(&explicit, &asked, PATIENCE));
+        let mut bytes = written(&loaded, &Reading::default(), &asked, &answers(&explicit, &asked));
         for (index, byte, how) in edits {
             let i = index.index(bytes.len());
             match how {

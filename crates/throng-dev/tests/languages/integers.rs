@@ -21,7 +21,7 @@ fn answer(text: &str, threads: Option<u32>, engine: Engine) -> (Status, Option<u
         Some(n) => job.start(Start::Threads(n)).threads(Bound::Threads(n)),
         None => job.start(Start::AnyNumber),
     };
-    let limits = Limits::none().timeout(Duration::from_secs(20));
+    let limits = Limits::none().timeout(Duration::from_secs(600));
     let outcome = job.check(engine, &limits).unwrap_or_else(|why| panic!("{why}\n{text}"));
     (outcome.status(), outcome.trace().map(|trace| trace.threads()))
 }

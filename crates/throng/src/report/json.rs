@@ -211,7 +211,8 @@ fn seconds(phases: Phases) -> BTreeMap<&'static str, f64> {
 }
 
 /// A document, pretty-printed.
-pub(super) fn to_text(document: &impl Serialize) -> String {
+/// A document as it is printed.
+pub fn to_text(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document)
         .unwrap_or_else(|why| format!("{{\"schema\": {SCHEMA}, \"error\": {:?}}}", why.to_string()));
     text.push('\n');

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::hunt::Hunt;
 use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
@@ -14,6 +15,7 @@ use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
 use throng_c::Program;
 use throng_c::goto::{BinOp, Expr, Instr};
+use throng_c::model::{Concrete, Remarks};
 use throng_check::certify::Fault;
 use throng_lang::load::Rejected;
 use throng_model::limits::Limits;
@@ -63,6 +65,8 @@ struct Found {
     /// How long checking the proof took.
     checking: Duration,
     flaw: Option<String>,
+    /// What the hunts came across that always take place.
+    remarks: Remarks,
 }
 
 impl Attempt {
@@ -178,6 +182,12 @@ impl Attempt {
         found.document.as_ref().is_some_and(|d| d.trusts_bounds)
     }
 
+    /// What to say beside a proof by abstraction: what the hunts came across, and not what the engine beside it may have met before it was stopped.
+    pub(super) fn remarks(&self, outcome: &Outcome) -> Option<Remarks> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        (found.document.is_some() && outcome.is_safe()).then(|| found.remarks.clone())
+    }
+
     /// Writes the certificate, if there is one.
     pub(super) fn write(&self, path: &Path, console: &Console) -> Result<(), Failure> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -287,15 +297,20 @@ fn words(predicates: &[String], facts: &[String]) -> String {
     )
 }
 
-/// Abstraction beside another engine, or before it.
+/// Abstraction beside short hunts and another engine, or before them. The hunts come to their end also if there is a proof, so that what is
+/// said beside it does not depend on who was faster.
 pub(super) struct WithAbstraction {
-    then: Box<dyn Algorithm + Send>,
-    attempt: Arc<Attempt>,
+    pub(super) hunt: Option<Hunt>,
+    pub(super) then: Box<dyn Algorithm + Send>,
+    pub(super) attempt: Arc<Attempt>,
+    pub(super) model: Arc<Concrete>,
 }
 
 impl WithAbstraction {
-    pub(super) fn new(then: Box<dyn Algorithm + Send>, attempt: Arc<Attempt>) -> WithAbstraction {
-        WithAbstraction { then, attempt }
+    fn hunt(&self, problem: &Problem, limits: &Limits) -> Option<Answer> {
+        let met = self.hunt.as_ref().and_then(|hunt| hunt.run(problem, limits));
+        self.attempt.note(|found| found.remarks = self.model.remarks());
+        met
     }
 
     fn proved(&self, problem: &Problem) -> Answer {
@@ -338,9 +353,11 @@ impl Algorithm for WithAbstraction {
         let (mine, theirs) = (limits.part(), limits.part());
         let mut answer = if self.attempt.first {
             let share = limits.time_left().map_or(ALONE, |left| left / 2);
-            match self.attempt.run(&mine.timeout(share)) {
-                true => self.proved(problem),
-                false => self.then.run(problem, &theirs, watch),
+            let proved = self.attempt.run(&mine.timeout(share));
+            match self.hunt(problem, limits) {
+                Some(answer) => answer,
+                None if proved => self.proved(problem),
+                None => self.then.run(problem, &theirs, watch),
             }
         } else {
             let (stop_mine, stop_theirs) = (mine.stopper(), theirs.stopper());
@@ -352,7 +369,8 @@ impl Algorithm for WithAbstraction {
                     }
                     proved
                 });
-                let answer = self.then.run(problem, &theirs, watch);
+                let answer = self.hunt(problem, limits);
+                let answer = answer.unwrap_or_else(|| self.then.run(problem, &theirs, watch));
                 if answer.verdicts.iter().all(|v| !matches!(v, Verdict::Unknown(_))) {
                     stop_mine.stop();
                 }

@@ -17,9 +17,8 @@ const MOST: (usize, usize, usize) = (60_000, 10_000, 150_000);
 /// So many bytes of shared memory may be kept.
 const ROOM: usize = 100 << 20;
 
-/// Short hunts first, then another engine.
-pub(super) struct HuntFirst {
-    then: Box<dyn Algorithm + Send>,
+/// Short hunts, bounded by the number of configurations: unless time is short, they see the same in every call.
+pub(super) struct Hunt {
     bound: u32,
     /// How many configurations to look at in the order of steps, and with few interruptions.
     most: (usize, usize),
@@ -27,8 +26,8 @@ pub(super) struct HuntFirst {
     threads: Vec<u32>,
 }
 
-impl HuntFirst {
-    pub(super) fn new(program: &Program, bound: Bound, then: Box<dyn Algorithm + Send>) -> HuntFirst {
+impl Hunt {
+    pub(super) fn new(program: &Program, bound: Bound) -> Hunt {
         let loops = program.creates_without_bound();
         let threads = match bound.threads().or(program.most_threads()) {
             Some(n) => vec![n],
@@ -37,7 +36,16 @@ impl HuntFirst {
         let bound = bound.threads().unwrap_or(u32::MAX);
         let room = ROOM / (2 * program.shared_size()).max(1);
         let most = if loops { MOST.0 } else { MOST.1 };
-        HuntFirst { then, bound, most: (most.min(room), MOST.2.min(room)), threads }
+        Hunt { bound, most: (most.min(room), MOST.2.min(room)), threads }
+    }
+
+    /// The answer, if a run into the violation is met.
+    pub(super) fn run(&self, problem: &Problem, limits: &Limits) -> Option<Answer> {
+        let mut statistics = Statistics::default();
+        let trace = self.hunt(problem, limits, &mut statistics)?;
+        let mut answer = Answer::new(vec![Verdict::Unsafe(trace)], statistics);
+        answer.by = vec![Some("explicit")];
+        Some(answer)
     }
 
     fn hunt(&self, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Option<Trace> {
@@ -60,20 +68,18 @@ impl HuntFirst {
     }
 }
 
+/// Short hunts first, then another engine.
+pub(super) struct HuntFirst {
+    pub(super) hunt: Hunt,
+    pub(super) then: Box<dyn Algorithm + Send>,
+}
+
 impl Algorithm for HuntFirst {
     fn name(&self) -> &'static str {
         self.then.name()
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut statistics = Statistics::default();
-        match self.hunt(problem, limits, &mut statistics) {
-            Some(trace) => {
-                let mut answer = Answer::new(vec![Verdict::Unsafe(trace)], statistics);
-                answer.by = vec![Some("explicit")];
-                answer
-            }
-            None => self.then.run(problem, limits, watch),
-        }
+        self.hunt.run(problem, limits).unwrap_or_else(|| self.then.run(problem, limits, watch))
     }
 }

@@ -1,6 +1,6 @@
 //! Memory errors that a search meets: they are violations of a property of their own, whatever was asked.
 
-use super::hunt::HuntFirst;
+use super::hunt::{Hunt, HuntFirst};
 use super::{CheckArgs, Console, Failure, Outcome, Read, settings};
 use throng::Job;
 use throng::engine::exhaust::GaveUp;
@@ -61,7 +61,8 @@ pub(super) fn refute(
     if problem.bound == Bound::Any && matches!(read.loaded.program.start, Start::Any(_)) {
         problem.bound = Bound::Threads(3);
     }
-    let engine = HuntFirst::new(&read.loaded.program, problem.bound, Box::new(nothing));
+    let hunt = Hunt::new(&read.loaded.program, problem.bound);
+    let engine = HuntFirst { hunt, then: Box::new(nothing) };
     let job = Job::of(problem).read_from(read.loaded.source.clone()).settings(settings(args)).watch(console);
     let found = job.check_by(&engine, limits)?;
     if let Some(run) = found.trace() {

@@ -8,6 +8,7 @@ use super::abstraction::Attempt;
 use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets, settle};
 use throng::engine::Answer;
 use throng_c::goto::Violation;
+use throng_c::model::Remarks;
 use throng_c::{Concrete, Question};
 use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem, Target};
@@ -22,6 +23,13 @@ pub(super) struct Part {
     pub(super) read: Read,
     pub(super) outcome: Outcome,
     abstraction: Arc<Attempt>,
+}
+
+impl Part {
+    /// What to say beside the answer.
+    pub(super) fn remarks(&self) -> Remarks {
+        self.abstraction.remarks(&self.outcome).unwrap_or_else(|| self.read.model.remarks())
+    }
 }
 
 /// Answers each thing that is asked.
