@@ -6,6 +6,8 @@
 mod analysis;
 mod print;
 
+use std::collections::HashMap;
+
 use analysis::{interesting, live, representatives};
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
@@ -438,6 +440,10 @@ pub struct Program {
     pub weak_orders: bool,
     /// Whether there are condition variables.
     pub waits: bool,
+    /// Whether mutexes may be recursive or check for errors, so that they know their owner.
+    pub recursive_locks: bool,
+    /// The passages that copy a structure part by part, and its parts: offset and size.
+    pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
 }
 
 impl Program {

@@ -197,6 +197,7 @@ pub fn lower(
         l.unit(unit);
     }
     l.recursive_locks = l.has_recursive_locks();
+    l.program.recursive_locks = l.recursive_locks;
     l.make_keys();
     if l.problems.is_empty() {
         l.exclusive_places();

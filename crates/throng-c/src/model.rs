@@ -147,14 +147,9 @@ impl Concrete {
         Ok(waits)
     }
 
-    /// Where the thread is, in its template, that was seen to be about to write in this shared state.
-    pub fn is_probe(&self, s: Shared) -> Option<u32> {
-        self.memory(s).and_then(|state| state.1.map(|touch| touch.at))
-    }
-
-    /// Where the thread is that a step shows to race with another one.
-    pub fn race_at(&self, step: &Step) -> Option<u32> {
-        self.is_probe(step.from).map(|_| self.at(step.edge).1 as u32)
+    /// The write that a thread was seen to be about to make in this shared state.
+    pub fn about(&self, s: Shared) -> Option<Touch> {
+        self.memory(s).and_then(|state| state.1)
     }
 
     /// A thread by its number.
@@ -365,7 +360,7 @@ impl Describe for Concrete {
     fn accesses(&self, step: &Step) -> Vec<Accessed> {
         let mover = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0));
         let (Some(state), Some(thread)) = (self.memory(step.from), mover) else { return Vec::new() };
-        if state.1.is_some() || self.is_probe(step.to).is_some() {
+        if state.1.is_some() || self.about(step.to).is_some() {
             // Only about to.
             return Vec::new();
         }
