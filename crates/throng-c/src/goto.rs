@@ -4,6 +4,8 @@
 //! matters is bytes in memory. An address is a number: the object in the upper half, the offset in the lower.
 
 mod analysis;
+mod created;
+mod names;
 mod print;
 
 use std::collections::HashMap;
@@ -344,6 +346,8 @@ pub struct Template {
     pub registers: Vec<Int>,
     /// What the registers are called in C, if they are variables there.
     pub names: Vec<Option<String>>,
+    /// The functions that the registers are variables of; empty for others.
+    pub owners: Vec<String>,
     /// How many arguments there are.
     pub arguments: usize,
     /// Bytes of private memory.
@@ -450,27 +454,6 @@ impl Program {
     /// The number of bytes of shared memory with a fixed place.
     pub fn shared_size(&self) -> usize {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
-    }
-
-    /// How many threads there are at most at a time, if none is created in a loop.
-    pub fn most_threads(&self) -> Option<u32> {
-        let Start::One(first) = self.start else { return None };
-        if self.creates_without_bound() {
-            return None;
-        }
-        let (mut count, mut work) = (0u32, vec![first]);
-        while let Some(t) = work.pop() {
-            count += 1;
-            // A function that creates threads in itself has no end.
-            if count > 1000 {
-                return None;
-            }
-            work.extend(self.templates[t].code.iter().filter_map(|i| match i {
-                Instr::Spawn(t, ..) => Some(*t),
-                _ => None,
-            }));
-        }
-        Some(count)
     }
 
     /// Whether a thread that the program starts with can create threads in a loop.
@@ -616,24 +599,6 @@ impl Program {
         for (o, found) in self.objects.iter_mut().zip(found) {
             o.library = found || o.parts.iter().any(|p| p.2.contains(".__"));
         }
-    }
-
-    /// What an address is called.
-    pub fn name_of(&self, a: i64) -> Option<String> {
-        let (object, offset) = (a >> 32, a & 0xffff_ffff);
-        if object >= PRIVATE {
-            return Some(format!("frame[{offset}]"));
-        }
-        if object >= FUNCTION {
-            return self.functions.get((object - FUNCTION) as usize).cloned();
-        }
-        let o = self.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
-        let part = o.parts.iter().find(|p| i64::from(p.0) == offset);
-        Some(match part {
-            Some(p) => format!("{}{}", o.name, p.2),
-            None if offset == 0 => o.name.clone(),
-            None => format!("{}+{offset}", o.name),
-        })
     }
 }
 

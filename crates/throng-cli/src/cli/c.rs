@@ -224,7 +224,7 @@ pub(super) fn check(
     let ordered = deadlock::ordered(&read.loaded).filter(|_| outcome.is_safe());
     let certificate = args.certificate.as_ref().map(|path| match &ordered {
         Some(order) => deadlock::write(path, &read.loaded, order),
-        None => abstraction.write(path, console),
+        None => abstraction.write(path, &outcome, console),
     });
     let witness = args.witness.as_ref().map(|path| witness::write(path, args, &read, &outcome, console));
     [Some(printed), html, sarif, replay, certificate, witness]
@@ -298,7 +298,11 @@ fn settle(read: &Read, outcome: &mut Outcome) {
 /// What the verdicts take for granted.
 fn assumptions(read: &Read, outcome: &Outcome) -> Vec<String> {
     let mut found = read.loaded.assumptions(&read.model.remarks());
-    let race_free = read.loaded.question.race && outcome.is_safe() && !read.loaded.program.weak_orders;
+    // Of programs that were proved to have none, whatever the number of their threads.
+    let race_free = read.loaded.question.race
+        && outcome.is_safe()
+        && read.problem.bound == Bound::Any
+        && !read.loaded.program.weak_orders;
     if race_free && let Some(first) = found.first_mut() {
         *first = "sequential consistency, which C guarantees to programs without data races".into();
     }

@@ -173,15 +173,30 @@ impl Attempt {
     }
 
     /// Writes the certificate, if there is one.
-    pub(super) fn write(&self, path: &Path, console: &Console) -> Result<(), Failure> {
+    pub(super) fn write(&self, path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(document) = &found.document else {
-            console.note("note: no certificate was written: only proofs by abstraction have one");
+        let Some(document) = found.document.as_ref().filter(|_| outcome.is_safe()) else {
+            console.note(&format!("note: no certificate was written: {}", no_certificate(outcome)));
             return Ok(());
         };
         let text = serde_json::to_string(document).map_err(|why| Failure::Other(why.to_string()))?;
         files::replace(path, &(text + "\n"))
     }
+}
+
+/// Why there is no certificate.
+fn no_certificate(outcome: &Outcome) -> String {
+    if outcome.is_unsafe() {
+        return "there is a run into a violation, which --replay and --witness write".into();
+    }
+    if !outcome.is_safe() {
+        return "not everything was proved".into();
+    }
+    let by = match outcome.answered_by() {
+        by if by == "locksets" => "by locksets".to_string(),
+        by => format!("by a search ({by})"),
+    };
+    format!("the proof is {by}; of C programs, proofs by abstraction and by the order of locks have one")
 }
 
 /// The predicates that a file offers.

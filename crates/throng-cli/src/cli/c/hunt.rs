@@ -30,7 +30,7 @@ pub(super) struct HuntFirst {
 impl HuntFirst {
     pub(super) fn new(program: &Program, bound: Bound, then: Box<dyn Algorithm + Send>) -> HuntFirst {
         let loops = program.creates_without_bound();
-        let threads = match bound.threads().or(program.most_threads()) {
+        let threads = match bound.threads().or(program.most_threads().filter(|_| !loops)) {
             Some(n) => vec![n],
             None => vec![3, 5, 60],
         };
