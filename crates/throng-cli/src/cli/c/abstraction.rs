@@ -83,6 +83,14 @@ impl Attempt {
         act(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Why it ended; a share of the time is nothing that anybody asked for.
+    fn why(&self, why: &Unknown) -> String {
+        match why {
+            Unknown::Time(_) if self.first => "its share of the time is used up".into(),
+            why => why.to_string(),
+        }
+    }
+
     /// Whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
         let program = &*self.loaded.program;
@@ -108,7 +116,9 @@ impl Attempt {
                     && let Err(fault) = certificate::check(&self.loaded, &document, limits)
                 {
                     self.note(|f| match fault {
-                        Fault::Limit(why) => f.said = Some(format!("predicate abstraction: {why}")),
+                        Fault::Limit(why) => {
+                            f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
+                        }
                         fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
                     });
                     return false;
@@ -144,7 +154,7 @@ impl Attempt {
             Err(why) => {
                 self.note(|f| {
                     let stuck = f.last.as_ref().map_or(String::new(), where_stuck);
-                    f.said = Some(format!("predicate abstraction: {why}{stuck}"));
+                    f.said = Some(format!("predicate abstraction: {}{stuck}", self.why(&why)));
                 });
                 false
             }
