@@ -4,7 +4,11 @@
 //! matters is bytes in memory. An address is a number: the object in the upper half, the offset in the lower.
 
 mod analysis;
+mod created;
+mod names;
 mod print;
+
+use std::collections::HashMap;
 
 use analysis::{addresses, interesting, live, representatives};
 
@@ -391,6 +395,8 @@ pub struct Template {
     pub registers: Vec<Int>,
     /// What the registers are called in C, if they are variables there.
     pub names: Vec<Option<String>>,
+    /// The functions that the registers are variables of; empty for others.
+    pub owners: Vec<String>,
     /// How many arguments there are.
     pub arguments: usize,
     /// Bytes of private memory.
@@ -509,33 +515,16 @@ pub struct Program {
     pub weak_orders: bool,
     /// Whether there are condition variables.
     pub waits: bool,
+    /// Whether mutexes may be recursive or check for errors, so that they know their owner.
+    pub recursive_locks: bool,
+    /// The passages that copy a structure part by part, and its parts: offset and size.
+    pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
 }
 
 impl Program {
     /// The number of bytes of shared memory with a fixed place.
     pub fn shared_size(&self) -> usize {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
-    }
-
-    /// How many threads there are at most at a time, if none is created in a loop.
-    pub fn most_threads(&self) -> Option<u32> {
-        let Start::One(first) = self.start else { return None };
-        if self.creates_without_bound() {
-            return None;
-        }
-        let (mut count, mut work) = (0u32, vec![first]);
-        while let Some(t) = work.pop() {
-            count += 1;
-            // A function that creates threads in itself has no end.
-            if count > 1000 {
-                return None;
-            }
-            work.extend(self.templates[t].code.iter().filter_map(|i| match i {
-                Instr::Spawn(t, ..) => Some(*t),
-                _ => None,
-            }));
-        }
-        Some(count)
     }
 
     /// Whether a thread that the program starts with can create threads in a loop.
@@ -697,28 +686,6 @@ impl Program {
     /// Returns whether the lifetime of the object at an address may end while its thread goes on.
     pub fn is_scoped(&self, a: i64) -> bool {
         self.scoped.contains(&object_of(a))
-    }
-
-    /// What an address is called.
-    pub fn name_of(&self, a: i64) -> Option<String> {
-        let (object, offset) = (object_of(a), offset_of(a));
-        if object >= PRIVATE {
-            let name = &self.locals.get((object - PRIVATE) as usize)?.name;
-            return Some(if offset == 0 { name.clone() } else { format!("{name}+{offset}") });
-        }
-        if object >= FUNCTION {
-            return self.functions.get((object - FUNCTION) as usize).filter(|_| offset == 0).cloned();
-        }
-        if object == DANGLING {
-            return Some("(an object that no longer exists)".into());
-        }
-        let o = self.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
-        let part = o.parts.iter().find(|p| i64::from(p.0) == offset);
-        Some(match part {
-            Some(p) => format!("{}{}", o.name, p.2),
-            None if offset == 0 => o.name.clone(),
-            None => format!("{}+{offset}", o.name),
-        })
     }
 }
 

@@ -167,6 +167,8 @@ pub struct Lower<'a> {
     /// Functions whose address was taken.
     pointed: Vec<String>,
     recursive_locks: bool,
+    /// Objects that are variables of functions, and the function.
+    local_objects: Vec<(usize, String)>,
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
@@ -201,6 +203,7 @@ pub fn lower(
         dry: false,
         pointed: Vec::new(),
         recursive_locks: false,
+        local_objects: Vec::new(),
         keys: None,
         problems: Vec::new(),
         notes: Vec::new(),
@@ -214,6 +217,7 @@ pub fn lower(
         l.unit(unit);
     }
     l.recursive_locks = l.has_recursive_locks();
+    l.program.recursive_locks = l.recursive_locks;
     l.make_keys();
     if l.problems.is_empty() {
         l.exclusive_places();
@@ -223,6 +227,7 @@ pub fn lower(
     if !l.problems.is_empty() {
         return Err(l.problems);
     }
+    l.tell_objects_apart();
     let mut base = 0;
     for o in &mut l.program.objects {
         o.base = base;
@@ -257,6 +262,18 @@ impl<'a> Lower<'a> {
     fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
+        }
+    }
+
+    /// Variables of functions whose names other variables have, too, are called `function::variable`.
+    fn tell_objects_apart(&mut self) {
+        let mut count: HashMap<String, usize> = HashMap::new();
+        self.program.objects.iter().for_each(|o| *count.entry(o.name.clone()).or_default() += 1);
+        for (o, function) in &self.local_objects {
+            let name = &mut self.program.objects[*o].name;
+            if count[name] > 1 && !name.starts_with('"') {
+                *name = format!("{function}::{name}");
+            }
         }
     }
 
@@ -468,6 +485,9 @@ impl<'a> Lower<'a> {
             leaves: false,
         };
         self.program.objects.push(object);
+        if let Some(frame) = self.current.frames.last() {
+            self.local_objects.push((self.program.objects.len() - 1, frame.name.clone()));
+        }
         address(self.program.objects.len() as i64, 0)
     }
 
@@ -581,7 +601,9 @@ impl<'a> Lower<'a> {
 
     fn register(&mut self, ty: Int, name: Option<String>) -> Reg {
         self.current.template.registers.push(ty);
+        let owner = self.current.frames.last().filter(|_| name.is_some()).map(|f| f.name.clone());
         self.current.template.names.push(name);
+        self.current.template.owners.push(owner.unwrap_or_default());
         self.current.template.registers.len() as Reg - 1
     }
 
@@ -725,6 +747,7 @@ impl<'a> Lower<'a> {
                 return unsupported(self.here, "a thread that starts with a structure as argument");
             };
             let r = self.register(i, n.clone());
+            self.current.template.owners[r as usize] = name.to_string();
             arguments.push(Value { expr: Expr::Reg(r), ty: t.clone() });
         }
         for (r, (_, t)) in definition.ty.parameters.iter().enumerate() {

@@ -9,7 +9,7 @@ use throng_model::{
     Step, Traits, Transfers,
 };
 
-use crate::goto::{Instr, Int, Origin, PTR, Program, Start, Violation, object_of, offset_of};
+use crate::goto::{DANGLING, Instr, Int, Origin, PTR, Program, Start, Violation, object_of, offset_of};
 use crate::step::{
     After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, initial_memory, register, start, step,
     step_in_detail,
@@ -153,14 +153,9 @@ impl Concrete {
         Ok(waits)
     }
 
-    /// Where the thread is, in its template, that was seen to be about to write in this shared state.
-    pub fn is_probe(&self, s: Shared) -> Option<u32> {
-        self.memory(s).and_then(|state| state.1.map(|touch| touch.at))
-    }
-
-    /// Where the thread is that a step shows to race with another one.
-    pub fn race_at(&self, step: &Step) -> Option<u32> {
-        self.is_probe(step.from).map(|_| self.at(step.edge).1 as u32)
+    /// The write that a thread was seen to be about to make in this shared state.
+    pub fn about(&self, s: Shared) -> Option<Touch> {
+        self.memory(s).and_then(|state| state.1)
     }
 
     /// A thread by its number.
@@ -311,9 +306,6 @@ impl Model for Concrete {
 
 impl Describe for Concrete {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
-        if s < self.halted() {
-            return vec![("property".into(), "violated".into())];
-        }
         if s == self.halted() {
             return vec![("process".into(), "ended".into())];
         }
@@ -325,16 +317,10 @@ impl Describe for Concrete {
             found.push(("about to be written".into(), name));
         }
         for o in self.program.objects.iter().filter(|o| o.visible && !o.name.starts_with('"')) {
-            if o.library {
-                // Only the first word means something to a reader: whether a lock is held, how often a semaphore can be taken.
-                let first = memory.fixed.get(o.base..o.base + o.init.len().min(4)).unwrap_or_default();
-                found.push((o.name.clone(), self.show(first, Int::new(4, true))));
-                continue;
-            }
-            for (offset, at, suffix) in o.parts.iter().take(32) {
-                let from = o.base + *offset as usize;
+            for (offset, at, suffix) in o.shown().into_iter().take(32) {
+                let from = o.base + offset as usize;
                 if let Some(bytes) = memory.fixed.get(from..from + at.size as usize) {
-                    found.push((format!("{}{suffix}", o.name), self.show(bytes, *at)));
+                    found.push((format!("{}{suffix}", o.name), self.show(bytes, at)));
                 }
             }
         }
@@ -358,12 +344,32 @@ impl Describe for Concrete {
         let t = &self.program.templates[thread.template as usize];
         let mut found = Vec::new();
         for &r in &t.live[thread.pc as usize] {
-            if let Some(name) = &t.names[r as usize] {
-                let value = register(&self.program, &thread, r).map_or("?".into(), |v| self.value(v));
-                found.push((name.clone(), value));
+            if let Some(name) = t.shown_name(r) {
+                let is_address = t.registers[r as usize] == PTR;
+                let show = |v: i64| if is_address { self.value(v) } else { v.to_string() };
+                found.push((name, register(&self.program, &thread, r).map_or("?".into(), show)));
             }
         }
         found
+    }
+
+    fn blame(&self, step: &Step) -> Option<String> {
+        let variable = |a: i64| self.program.name_of(a).unwrap_or_else(|| self.allocated(a));
+        if let Some(write) = self.about(step.to) {
+            return Some(format!("about to write {}", variable(write.address)));
+        }
+        let thread = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0))?;
+        let state = self.memory(step.from).filter(|_| step.to < self.halted())?;
+        let outcomes = crate::step::step(&self.program, &state.0, &thread).outcomes;
+        if let Some(about) = &state.1 {
+            let touch = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about))?;
+            let access = if touch.writes { "write" } else { "read" };
+            return Some(format!("about to {access} {}", variable(touch.address)));
+        }
+        match &outcomes.get(step.choice as usize)?.after {
+            After::Failed(_, why) => Some(why.clone()),
+            After::Runs(_) | After::Halted => None,
+        }
     }
 
     fn place(&self, l: Local) -> Option<Place> {
@@ -374,7 +380,7 @@ impl Describe for Concrete {
     fn accesses(&self, step: &Step) -> Vec<Accessed> {
         let mover = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0));
         let (Some(state), Some(thread)) = (self.memory(step.from), mover) else { return Vec::new() };
-        if state.1.is_some() || self.is_probe(step.to).is_some() {
+        if state.1.is_some() || self.about(step.to).is_some() {
             // Only about to.
             return Vec::new();
         }
@@ -397,6 +403,9 @@ impl Describe for Concrete {
     }
 }
 
+/// Larger numbers than those of so many allocated objects are integers.
+const MOST_SLOTS: usize = 1 << 16;
+
 impl Concrete {
     fn show(&self, bytes: &[u16], at: Int) -> String {
         if bytes.iter().any(|b| [OPEN, DEAD].contains(b)) {
@@ -415,9 +424,15 @@ impl Concrete {
         }
     }
 
+    /// A value of the type of addresses, which an integer may be, too.
     fn value(&self, v: i64) -> String {
-        match self.program.name_of(v).filter(|_| object_of(v) > 0) {
+        let object = object_of(v);
+        let slot = usize::try_from(object - 1 - self.program.objects.len() as i64).ok();
+        match self.program.pointer_name(v).filter(|_| object > 0) {
             Some(name) => format!("&{name}"),
+            None if object < DANGLING && slot.is_some_and(|slot| slot < MOST_SLOTS) => {
+                format!("&{}", self.allocated(v))
+            }
             None => v.to_string(),
         }
     }

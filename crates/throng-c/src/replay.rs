@@ -4,17 +4,33 @@
 //! cannot be in its way, because the run says who takes them when.
 
 mod rewrite;
+mod tables;
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use throng_model::verdict::Trace;
 
-use crate::goto::{Instr, Program, Reg, Start};
-use crate::step::{After, Event, Memory, Outcome, Thread, initial_memory, start, step};
+use crate::goto::{Program, Start};
+use crate::step::{
+    After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step_in_detail,
+};
 use crate::{Concrete, Loaded};
-use rewrite::{OTHER, Rewriter, Sites, kind};
+use rewrite::{Rewriter, Sites};
+use tables::Tables;
+
+/// A thread that is about to make an access that conflicts with another one.
+#[derive(Clone, Debug)]
+pub struct Racing {
+    /// The thread, by number in the order of creation.
+    pub thread: usize,
+    /// Its template.
+    pub template: usize,
+    /// The access.
+    pub touch: Touch,
+    /// What happens in the step that makes the access.
+    pub(crate) events: Vec<Event>,
+}
 
 /// A run with its threads: which moves, and what it does.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +39,8 @@ pub struct Run {
     pub first: Vec<usize>,
     /// Which thread moves, by number in the order of creation, and how.
     pub moves: Vec<(usize, Outcome)>,
-    /// The threads that are about to make conflicting accesses, and where: template and instruction.
-    pub racing: Vec<(usize, usize, u32)>,
+    /// The threads that are about to make conflicting accesses.
+    pub racing: Vec<Racing>,
     /// Where the threads are at the end, if the run does not end in a violation: thread, template and instruction.
     pub ends: Vec<(usize, usize, u32)>,
     /// The values of the program's variables after each step, as (C expression, value).
@@ -46,12 +62,14 @@ impl Run {
         for taken in &trace.steps {
             let mover = model.thread(taken.step.take.entries().first()?.0)?;
             let i = threads.iter().position(|t| t.as_ref() == Some(&*mover))?;
-            if let Some(touch) = model.is_probe(taken.step.to).or_else(|| model.race_at(&taken.step)) {
-                run.racing.push((i, mover.template as usize, touch));
+            let outcomes = step_in_detail(program, &memory, &mover).outcomes;
+            let (first, second) = (model.about(taken.step.to), model.about(taken.step.from));
+            if first.is_some() || second.is_some() {
+                let is_it = |t: &Touch| Some(*t) == first || second.is_some_and(|about| t.races(&about));
+                run.racing.push(racing(i, &mover, &outcomes, is_it)?);
                 threads[i] = None;
                 continue;
             }
-            let outcomes = step(program, &memory, &mover).outcomes;
             let outcome = outcomes.into_iter().nth(taken.step.choice as usize)?;
             threads[i] = outcome.thread.clone();
             threads.extend(outcome.started.iter().cloned().map(Some));
@@ -73,7 +91,7 @@ impl Run {
             let mut choices = Vec::new();
             for (i, t) in threads.iter().enumerate() {
                 if let Some(t) = t {
-                    let outcomes = step(program, &memory, t).outcomes;
+                    let outcomes = step_in_detail(program, &memory, t).outcomes;
                     choices.extend(outcomes.into_iter().map(|o| (i, o)));
                 }
             }
@@ -92,6 +110,20 @@ impl Run {
         run.ends = ends.filter_map(|(i, t)| t.as_ref().map(|t| (i, t.template as usize, t.pc))).collect();
         run
     }
+}
+
+/// The thread in front of the access that a race is about, which one of its next steps makes.
+fn racing(
+    thread: usize,
+    mover: &Thread,
+    outcomes: &[Outcome],
+    is_it: impl Fn(&Touch) -> bool,
+) -> Option<Racing> {
+    outcomes.iter().find_map(|outcome| {
+        let touch = *outcome.touches.iter().find(|t| is_it(t))?;
+        let template = mover.template as usize;
+        Some(Racing { thread, template, touch, events: outcome.events.clone() })
+    })
 }
 
 /// The values of variables whose bytes mean the same in the compiled program: no pointers, and nothing of the C library.
@@ -122,7 +154,7 @@ pub enum Ends {
     AfterTheLastStep,
 }
 
-/// The program that goes through a run.
+/// The program that goes through a run; or why there cannot be one.
 pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
     const STACK: usize = 512 << 20;
     let work = || -> Result<String, String> {
@@ -130,18 +162,17 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
         let parsed = lang_c::driver::parse_preprocessed(&config, loaded.text.text.clone())
             .map_err(|_| "the program cannot be read again".to_string())?;
         let mut sites = Sites::of(&loaded.program);
-        for (_, template, pc) in &run.racing {
-            sites.number(span(&loaded.program, *template, *pc));
-        }
         let mut rewriter =
             Rewriter::new(&loaded.text.text, &parsed.unit, &loaded.program, &sites, &loaded.question);
         let body = rewriter.unit(&parsed.unit, crate::preprocess::PRELUDE.len());
         let inputs = std::mem::take(&mut rewriter.inputs);
-        let tables = tables(loaded, run, &mut sites, &|site| inputs.contains(&site), ends);
-        let main = main(loaded, run, &tables);
+        let tables = Tables::new(loaded, run, &mut sites);
+        tables.all_wait(&loaded.program, &rewrite::turns(&body))?;
+        let text = tables.write(loaded, run, &|site| inputs.contains(&site), ends);
+        let main = main(loaded, run, &tables.arguments());
         let head = include_str!("replay/head.c");
         let tail = include_str!("replay/tail.c");
-        Ok(format!("{head}{body}\n{}{tail}{main}", tables.text))
+        Ok(format!("{head}{body}\n{text}{tail}{main}"))
     };
     // The tree is gone through by recursion.
     std::thread::scope(|scope| {
@@ -153,153 +184,12 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
     })
 }
 
-fn span(program: &Program, template: usize, pc: u32) -> (usize, usize) {
-    program.origin(template, pc as usize).span
-}
-
-struct Tables {
-    text: String,
-    /// Values of the open arguments of the threads that are there at the start: (thread, argument, value).
-    arguments: Vec<(usize, usize, i64)>,
-}
-
-/// A value that was open, by when it was opened.
-#[derive(Default)]
-struct Opened {
-    /// (thread, site, value), in the order in which they were opened.
-    values: Vec<(usize, Option<usize>, Option<i64>)>,
-    /// For each thread, the opened value that each of its registers holds.
-    held: HashMap<(usize, Reg), usize>,
-}
-
-fn tables(
-    loaded: &Loaded,
-    run: &Run,
-    sites: &mut Sites,
-    is_input: &dyn Fn(usize) -> bool,
-    ends: Ends,
-) -> Tables {
-    let program = &*loaded.program;
-    let mut templates: Vec<usize> = run.first.clone();
-    let mut opened = Opened::default();
-    let (mut order, mut founds, mut ended) = (Vec::new(), Vec::new(), Vec::new());
-    let mut arguments = Vec::new();
-    for (i, &t) in templates.iter().enumerate() {
-        // The first argument of `main` is an input; nothing is known about the others.
-        let template = &program.templates[t];
-        for r in 0..if template.single { 1 } else { template.arguments } {
-            opened.held.insert((i, r as Reg), opened.values.len());
-            arguments.push((i, r, opened.values.len()));
-            opened.values.push((i, None, None));
-        }
-    }
-    let mut failing = usize::MAX;
-    for (n, (i, outcome)) in run.moves.iter().enumerate() {
-        let t = templates[*i];
-        for event in &outcome.events {
-            match event {
-                Event::Visible(pc) => {
-                    let code = &program.templates[t].code[*pc as usize];
-                    let site = sites.number(span(program, t, *pc));
-                    order.push((*i, site, kind(code).unwrap_or(OTHER), n));
-                }
-                Event::Opened(pc, r) => {
-                    let site = sites.number(span(program, t, *pc));
-                    opened.held.insert((*i, *r), opened.values.len());
-                    opened.values.push((*i, Some(site), None));
-                }
-                Event::Copied(from, to) => {
-                    if let Some(&v) = opened.held.get(&(*i, *from)) {
-                        opened.held.insert((*i, *to), v);
-                    }
-                }
-                Event::Chosen(r, v) => {
-                    if let Some(&k) = opened.held.get(&(*i, *r)) {
-                        opened.values[k].2 = Some(*v);
-                    }
-                }
-                Event::Found(pc, v) => {
-                    founds.push((*i, sites.number(span(program, t, *pc)), *v));
-                }
-                Event::Accessed(..) => {}
-            }
-        }
-        templates.extend(outcome.started.iter().map(|t| t.template as usize));
-        match &outcome.after {
-            After::Failed(..) => failing = *i,
-            _ if outcome.thread.is_none() => ended.push(*i),
-            _ => {}
-        }
-    }
-    let arguments = arguments.into_iter().map(|(i, r, k)| (i, r, opened.values[k].2.unwrap_or(0))).collect();
-    let starter = program.starter().is_some();
-    order.retain(|entry| !(starter && entry.0 == 0));
-    let mut out = String::from("struct __throng_value { int thread, site; long long value; };\n");
-    let table = |out: &mut String, name: &str, macro_name: &str, rows: Vec<String>| {
-        _ = writeln!(out, "enum {{ {macro_name} = {} }};", rows.len());
-        let rows = if rows.is_empty() { "{ -1 }".to_string() } else { rows.join(", ") };
-        _ = writeln!(out, "static const struct {name}[] = {{ {rows} }};");
-    };
-    let rows = order.iter().map(|(i, site, kind, _)| format!("{{ {i}, {site}, {kind} }}")).collect();
-    table(&mut out, "{ int thread, site, kind; } __throng_order", "__THRONG_STEPS", rows);
-    let rows = opened
-        .values
-        .iter()
-        .filter_map(|(i, site, v)| site.filter(|s| is_input(*s)).map(|s| (i, s, v)))
-        .map(|(i, site, v)| format!("{{ {i}, {site}, {} }}", literal(v.unwrap_or(0))))
-        .collect();
-    table(&mut out, "__throng_value __throng_inputs", "__THRONG_INPUTS", rows);
-    let rows = founds.iter().map(|(i, site, v)| format!("{{ {i}, {site}, {} }}", literal(*v))).collect();
-    table(&mut out, "__throng_value __throng_founds", "__THRONG_FOUNDS", rows);
-    let rows = (0..templates.len())
-        .map(|i| {
-            let racing = run.racing.iter().chain(&run.ends).find(|r| r.0 == i);
-            let site = racing.map_or(-1, |r| sites.number(span(program, r.1, r.2)) as i64);
-            let code = &program.templates[templates[i]].code;
-            let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));
-            let end = end.map_or(0, |pc| sites.number(span(program, templates[i], pc as u32)));
-            format!("{{ {site}, {}, {end} }}", u8::from(i == failing || ended.contains(&i)))
-        })
-        .collect();
-    table(&mut out, "{ int site, goes_on, end; } __throng_last", "__THRONG_KNOWN", rows);
-    let first = if starter { 1 } else { run.first.len() };
-    let flags = [
-        ("FAILS", ends != Ends::AfterTheLastStep),
-        ("STUCK", ends == Ends::Stuck),
-        ("MISUSE", loaded.question.locks),
-        ("NUMBERED", program.numbered),
-    ];
-    let flags = flags.map(|(name, is)| format!("__THRONG_{name} = {}", u8::from(is)));
-    _ = writeln!(out, "enum {{ __THRONG_FIRST = {first}, {} }};", flags.join(", "));
-    out.push_str("static void __throng_dump(int step) {\n");
-    if ends == Ends::AfterTheLastStep {
-        for (k, (_, _, _, n)) in order.iter().enumerate() {
-            let Some(values) = run.values.get(*n) else { continue };
-            _ = writeln!(out, "  if (step == {k}) {{");
-            for (name, v) in values {
-                let v = literal(*v);
-                _ = writeln!(
-                    out,
-                    "    if ((long long)({name}) != {v}) {{ __throng_print(1, \"step %d: {name} is %lld, not %lld\\n\", step, (long long)({name}), {v}); __throng_quit(4); }}"
-                );
-            }
-            out.push_str("  }\n");
-        }
-    }
-    out.push_str("}\n");
-    Tables { text: out, arguments }
-}
-
-fn literal(v: i64) -> String {
-    if v == i64::MIN { "(-9223372036854775807LL - 1)".into() } else { format!("{v}LL") }
-}
-
-fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
+fn main(loaded: &Loaded, run: &Run, arguments: &[(usize, i64)]) -> String {
     let program = &*loaded.program;
     let mut out = String::from("int main(void) {\n");
     let is_main = matches!(program.start, Start::One(_)) && program.starter().is_none();
     if is_main {
-        let count = tables.arguments.first().map_or(0, |a| a.2);
+        let count = arguments.first().map_or(0, |a| a.1);
         _ = writeln!(
             out,
             "  static char *arguments[] = {{ \"main\", 0 }};\n  __throng_me = 0;\n  \
@@ -315,8 +205,8 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
             }
         } else {
             for (i, &t) in run.first.iter().enumerate() {
-                let of = tables.arguments.iter().filter(|a| a.0 == i);
-                threads.push((t, of.map(|a| a.2).collect()));
+                let of = arguments.iter().filter(|a| a.0 == i);
+                threads.push((t, of.map(|a| a.1).collect()));
             }
         }
         let shift = usize::from(program.starter().is_some());
@@ -329,7 +219,7 @@ fn main(loaded: &Loaded, run: &Run, tables: &Tables) -> String {
                 "  __throng_start({}, (void *){}, (void *){});",
                 k + shift,
                 program.templates[*t].name,
-                literal(argument)
+                tables::literal(argument)
             );
         }
     }

@@ -127,6 +127,9 @@ pub enum Event {
     Chosen(Reg, i64),
     /// This instruction read memory that was never written, and this value was chosen.
     Found(u32, i64),
+    /// This instruction accessed memory without a turn of its own: inside an atomic section (`true`), or where no other thread can
+    /// see it. Only [`step_in_detail`] says so.
+    Passed(u32, bool),
     /// Shared memory at this address was read or written (`true`), with this value. Only [`step_in_detail`] says so.
     Accessed(i64, Int, i64, bool),
 }
@@ -677,9 +680,12 @@ impl Stepper<'_> {
         Ok(true)
     }
 
-    /// Notes an access, for people.
+    /// Notes an access, for people and for replays.
     fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
         let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        if self.details && (run.depth > 0 || !self.is_shared(address)) {
+            run.events.push(Event::Passed(run.pc as u32, run.depth > 0));
+        }
         if self.details && kind != Access::Internal && self.is_shared(address) {
             run.events.push(Event::Accessed(address, at, value, writes));
         }

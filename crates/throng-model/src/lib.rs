@@ -445,6 +445,11 @@ pub trait Describe {
         Vec::new()
     }
 
+    /// What the thread of a step at the end of a run does wrong, in words, if the state afterwards does not tell.
+    fn blame(&self, _step: &Step) -> Option<String> {
+        None
+    }
+
     /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.
     fn shared_bits(&self, _s: Shared) -> Vec<(String, String)> {
         Vec::new()

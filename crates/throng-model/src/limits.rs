@@ -12,6 +12,8 @@ use crate::verdict::Unknown;
 pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
+    /// The first limit that was set, of which the present one may be a share: when it is reached, and how long it is.
+    whole: Option<(Instant, Duration)>,
     memory: Option<u64>,
     place: Place,
     jobs: usize,
@@ -33,6 +35,7 @@ impl Limits {
         Limits {
             deadline: None,
             timeout: None,
+            whole: None,
             memory: None,
             place: None,
             jobs: 1,
@@ -54,10 +57,11 @@ impl Limits {
         self
     }
 
-    /// Stops after this long, counted from now.
+    /// Stops after this long, counted from now. If there is a limit already, this is a share of it.
     pub fn timeout(mut self, timeout: Duration) -> Limits {
         self.timeout = Some(timeout);
         self.deadline = Instant::now().checked_add(timeout);
+        self.whole = self.whole.or(self.deadline.map(|deadline| (deadline, timeout)));
         self
     }
 
@@ -125,8 +129,10 @@ impl Limits {
         if self.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Unknown::Cancelled);
         }
-        if self.deadline.is_some_and(|d| Instant::now() >= d) {
-            return Err(Unknown::Time(self.timeout.unwrap_or_default()));
+        let now = Instant::now();
+        if self.deadline.is_some_and(|d| now >= d) {
+            let whole = self.whole.filter(|(deadline, _)| now >= *deadline).map(|(_, timeout)| timeout);
+            return Err(Unknown::Time(whole.or(self.timeout).unwrap_or_default()));
         }
         if let Some(limit) = self.memory
             && self.memory_in_use() > limit

@@ -336,6 +336,12 @@ impl Trace {
         let after = self.steps.iter().map(|t| t.after.threads.size());
         after.chain([self.start.threads.size()]).max().unwrap_or(0)
     }
+
+    /// The number of threads in all: those at the start, and those that are started, whether or not others have ended before.
+    pub fn threads_in_all(&self) -> u32 {
+        let started = self.steps.iter().map(|t| t.step.spawn.size());
+        started.fold(self.start.threads.size(), u32::saturating_add)
+    }
 }
 
 /// Why there is no answer.
@@ -392,7 +398,10 @@ impl From<Incomplete> for Unknown {
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unknown::Time(t) => write!(f, "time limit of {} s reached", t.as_secs_f64()),
+            // To the millisecond: a share of the time that was asked for may be any fraction of it.
+            Unknown::Time(t) => {
+                write!(f, "time limit of {} s reached", (t.as_secs_f64() * 1e3).round() / 1e3)
+            }
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Work => write!(f, "its share of the work is used up"),
             Unknown::Explored => write!(f, "everything was explored, nothing was asked"),

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::outcome::Outcome;
 use throng_model::problem::{Bound, Problem};
-use throng_model::verdict::{Certificate, Verdict};
+use throng_model::verdict::{Certificate, Trace, Verdict};
 
 /// A thread bound in words.
 pub fn bound_text(bound: Bound) -> String {
@@ -66,19 +66,39 @@ fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     if !starts_them || *bound != Bound::Any || report.subject.format.is_some() {
         return None;
     }
-    report.most_threads.or_else(|| match verdict {
+    let seen = match verdict {
         Verdict::Safe(Certificate::Closed(configs)) => configs.iter().map(|c| c.threads.size()).max(),
         Verdict::Safe(Certificate::Packed(configs)) if !configs.reduced => {
             configs.iter().map(|c| c.threads.size()).max()
         }
         _ => None,
-    })
+    };
+    match (seen, report.most_threads) {
+        (Some(seen), Some(known)) => Some(seen.min(known)),
+        (seen, known) => seen.or(known),
+    }
+}
+
+/// The largest number of threads at a time, if a bound, the program or a proof says so; tokens of nets are not threads.
+fn at_most(report: &Outcome) -> Option<u32> {
+    let fixed = report.problem.fixed_threads().filter(|_| report.unit() == "thread").map(|(_, most)| most);
+    let created = || report.answer.verdicts.iter().find_map(|v| most_created(report, v));
+    report.problem.bound.threads().or(fixed).or_else(created)
+}
+
+/// How many threads a run has: at a time, and in all where these are more.
+fn threads_of(report: &Outcome, trace: &Trace) -> String {
+    let (most, all) = (trace.threads(), trace.threads_in_all());
+    match report.unit() == "thread" && all > most {
+        true => format!("{} at a time ({all} in all)", plural(most.into(), "thread")),
+        false => plural(most.into(), report.unit()),
+    }
 }
 
 /// How many threads there may be, with what a proof has shown about that.
 fn all_threads(report: &Outcome) -> String {
     match report.answer.verdicts.iter().find_map(|v| most_created(report, v)) {
-        Some(n) => format!("at most {n}: the first one and those that the program creates"),
+        Some(n) => format!("at most {n} at a time: the first one and those that the program creates"),
         None => threads_text(&report.problem),
     }
 }
@@ -104,11 +124,9 @@ fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
 fn detail(report: &Outcome, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Safe(_) => scope_of(report, verdict),
-        Verdict::Unsafe(trace) => format!(
-            "{}, {}",
-            plural(trace.threads().into(), report.unit()),
-            plural(trace.steps.len() as u64, "step")
-        ),
+        Verdict::Unsafe(trace) => {
+            format!("{}, {}", threads_of(report, trace), plural(trace.steps.len() as u64, "step"))
+        }
         Verdict::Unknown(_) => reason(report, verdict).unwrap_or_default(),
     }
 }

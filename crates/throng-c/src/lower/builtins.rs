@@ -80,7 +80,7 @@ impl<'a> Lower<'a> {
             "__VERIFIER_error" | "reach_error" | "__assert_fail" | "__assert_rtn" | "__assert" => {
                 let what = match name {
                     "__VERIFIER_error" | "reach_error" => format!("{name} is called"),
-                    _ => "the assertion fails".into(),
+                    _ => self.assertion(args),
                 };
                 self.emit(Instr::Fail(Violation::Assertion, what));
                 None
@@ -88,7 +88,10 @@ impl<'a> Lower<'a> {
             "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
                 self.check(args, span, |s| match s.question.error_function {
                     Some(_) => s.emit(Instr::Halt),
-                    None => s.emit(Instr::Fail(Violation::Assertion, "the assertion fails".into())),
+                    None => {
+                        let what = s.assertion(args);
+                        s.emit(Instr::Fail(Violation::Assertion, what));
+                    }
                 })?;
                 None
             }
@@ -209,6 +212,18 @@ impl<'a> Lower<'a> {
             _ => return Ok(None),
         };
         Ok(Some(result))
+    }
+
+    /// What is said of an assertion that fails: `assert` of the C library passes its condition as text.
+    fn assertion(&self, args: Args<'a>) -> String {
+        let condition = match args.first().map(|e| (&e.node, e.span)) {
+            Some((Expression::StringLiteral(s), _)) => {
+                String::from_utf8_lossy(&Self::string_bytes(&s.node)).into_owned()
+            }
+            Some((_, span)) => self.prepared.text[span.start..span.end].to_string(),
+            None => return "the assertion fails".into(),
+        };
+        format!("the assertion `{}` fails", condition.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     /// `long`

@@ -250,6 +250,9 @@ impl<'a> Lower<'a> {
         if !ty.parts(&self.structs, 0, "", &mut parts) {
             return unsupported(span, "a copy of so many parts, or of floating-point numbers,");
         }
+        // A replay copies the same parts in the same order.
+        let sizes = parts.iter().map(|(offset, i, _)| (*offset, i.size)).collect();
+        self.program.copies.insert((self.here.start, self.here.end), sizes);
         for (offset, i, _) in parts {
             let r = self.register(i, None);
             let at = |base: &Expr| Expr::bin(BinOp::Add, base.clone(), Expr::Const(i64::from(offset)), PTR);

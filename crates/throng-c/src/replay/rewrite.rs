@@ -70,6 +70,22 @@ pub(super) fn kind(i: &Instr) -> Option<u8> {
     }
 }
 
+/// The turns that a text waits for: site, and the kind if only accesses of one kind wait.
+pub(super) type Turns = HashSet<(usize, Option<u8>)>;
+
+/// The turns that a rewritten program waits for.
+pub(super) fn turns(body: &str) -> Turns {
+    let call = |(at, word): (usize, &str)| {
+        let rest = &body[at + word.len()..];
+        let (name, arguments) = rest.split_once('(')?;
+        let mut numbers = arguments.split([',', ')']).map(|n| n.trim().parse::<usize>().ok());
+        let site = numbers.next()??;
+        let kind = matches!(name, "maybe" | "all").then(|| numbers.next().flatten()).flatten();
+        Some((site, kind.map(|k| k as u8)))
+    };
+    body.match_indices("__throng_").filter_map(call).collect()
+}
+
 /// Text in place of a passage.
 type Edits = Vec<(usize, usize, String)>;
 
@@ -80,6 +96,8 @@ pub(super) struct Rewriter<'a> {
     /// Functions with a body, and whether they return nothing.
     defined: HashMap<String, bool>,
     declared: HashSet<String>,
+    /// Copies of structures, with their parts.
+    copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
     /// Declarations that leave so many variables open.
     opened: HashMap<(usize, usize), usize>,
     fresh: usize,
@@ -99,7 +117,7 @@ impl<'a> Rewriter<'a> {
     pub(super) fn new(
         text: &'a str,
         unit: &TranslationUnit,
-        program: &Program,
+        program: &'a Program,
         sites: &'a Sites,
         question: &'a Question,
     ) -> Rewriter<'a> {
@@ -140,7 +158,8 @@ impl<'a> Rewriter<'a> {
                 }
             }
         }
-        Rewriter { text, sites, question, defined, declared, opened, fresh: 0, inputs: BTreeSet::new() }
+        let (copies, inputs) = (&program.copies, BTreeSet::new());
+        Rewriter { text, sites, question, defined, declared, copies, opened, fresh: 0, inputs }
     }
 
     /// The whole text, rewritten, from an offset on.
@@ -233,7 +252,13 @@ impl<'a> Rewriter<'a> {
                 f.node.condition.iter().chain(&f.node.step).for_each(|e| self.expression(e, edits));
                 self.statement(&f.node.statement, edits);
             }
-            Statement::Return(Some(e)) => self.expression(e, edits),
+            Statement::Return(Some(e)) => match self.copied_parts(s.span) {
+                Some(parts) => {
+                    let text = self.copied_value(e, &parts);
+                    edits.push((e.span.start, e.span.end, text));
+                }
+                None => self.expression(e, edits),
+            },
             Statement::Expression(None)
             | Statement::Return(None)
             | Statement::Goto(_)
@@ -280,6 +305,16 @@ impl<'a> Rewriter<'a> {
 
     fn declaration(&mut self, d: &Node<Declaration>, edits: &mut Edits) {
         self.initial_values(d, edits);
+        let (site, _, writes, _) = self.kinds(d.span);
+        let in_parts = |i: &Node<InitDeclarator>| match i.node.initializer.as_ref().map(|init| &init.node) {
+            Some(Initializer::List(_)) => true,
+            Some(Initializer::Expression(e)) => matches!(e.node, Expression::StringLiteral(_)),
+            None => false,
+        };
+        if writes && d.node.declarators.iter().any(in_parts) {
+            // Nobody else knows the new variable: its parts may get their values before their turns.
+            edits.push((d.span.end, d.span.end, format!(" __throng_all({site}, {WRITE});")));
+        }
         let span = (d.span.start, d.span.end);
         let open: Vec<&str> = d
             .node
@@ -303,8 +338,14 @@ impl<'a> Rewriter<'a> {
         let specifiers = &d.node.specifiers;
         let fixed = specifiers.iter().any(|s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static));
         let (site, _, writes, _) = self.kinds(d.span);
+        let parts = self.copied_parts(d.span);
         for i in d.node.declarators.iter().filter(|_| !fixed) {
+            let whole = i.node.declarator.node.derived.is_empty();
             match i.node.initializer.as_ref().map(|init| &init.node) {
+                Some(Initializer::Expression(e)) if whole && parts.is_some() => {
+                    let text = self.copied_value(e, parts.as_ref().unwrap_or_else(|| unreachable!()));
+                    edits.push((e.span.start, e.span.end, text));
+                }
                 // A variable whose address other threads may know.
                 Some(Initializer::Expression(e))
                     if writes && !matches!(e.node, Expression::StringLiteral(_)) =>
@@ -371,16 +412,18 @@ impl<'a> Rewriter<'a> {
             Expression::Identifier(_) | Expression::Member(_) => self.place_value(e, site, reads),
             Expression::BinaryOperator(b) => match b.node.operator.node {
                 BinaryOperator::Index => self.place_value(e, site, reads),
+                BinaryOperator::Assign if self.copied_parts(e.span).is_some() => {
+                    let parts = self.copied_parts(e.span).unwrap_or_default();
+                    let (a, l) = (self.name(), self.place(&b.node.lhs));
+                    let (from, source) = self.copied_from(&b.node.rhs);
+                    let copy = parts.call(&a, &from);
+                    format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
+                }
                 BinaryOperator::Assign if writes => {
                     let (a, v) = (self.name(), self.name());
                     let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    let turn = if reads {
-                        format!("__throng_pass({site});")
-                    } else {
-                        format!("__throng_turn({site}, 1);")
-                    };
                     format!(
-                        "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); {turn} *{a} = {v}; {v}; }})"
+                        "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); __throng_turn({site}, 1); *{a} = {v}; {v}; }})"
                     )
                 }
                 BinaryOperator::Assign => {
@@ -529,6 +572,56 @@ impl<'a> Rewriter<'a> {
         }
     }
 
+    /// The parts of the structure that a passage copies, if other threads can see it.
+    fn copied_parts(&self, span: Span) -> Option<Parts> {
+        let (site, reads, writes, _) = self.kinds(span);
+        let list = self.copies.get(&(span.start, span.end)).filter(|_| reads || writes)?;
+        Some(Parts { site, list: list.clone() })
+    }
+
+    /// A structure that is copied part by part, as a value.
+    fn copied_value(&mut self, e: &Node<Expression>, parts: &Parts) -> String {
+        let (v, (from, source)) = (self.name(), self.copied_from(e));
+        let copy = parts.call(&format!("&{v}"), &from);
+        format!("({{ {source}__typeof__(*{from}) {v}; {copy} {v}; }})")
+    }
+
+    /// Where a structure is copied from: a variable that holds its address, and what declares that.
+    fn copied_from(&mut self, e: &Node<Expression>) -> (String, String) {
+        let from = self.name();
+        match self.structure(e) {
+            Some(place) => (from.clone(), format!("__auto_type {from} = &({place}); ")),
+            None => {
+                let (v, text) = (self.name(), self.value(e));
+                (from.clone(), format!("__auto_type {v} = ({text}); __auto_type {from} = &{v}; "))
+            }
+        }
+    }
+
+    /// An expression of a structure type as a place, if it is one: which of two may depend on a condition.
+    fn structure(&mut self, e: &Node<Expression>) -> Option<String> {
+        match &e.node {
+            Expression::Conditional(c) => {
+                let condition = self.value(&c.node.condition);
+                let then = self.structure(&c.node.then_expression)?;
+                let otherwise = self.structure(&c.node.else_expression)?;
+                Some(format!("*(({condition}) ? &({then}) : &({otherwise}))"))
+            }
+            Expression::Identifier(_) | Expression::CompoundLiteral(_) => Some(self.place(e)),
+            Expression::Member(m) => match m.node.operator.node {
+                MemberOperator::Indirect => Some(self.place(e)),
+                MemberOperator::Direct => self.structure(&m.node.expression).map(|_| self.place(e)),
+            },
+            Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Indirection => {
+                Some(self.place(e))
+            }
+            Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
+                Some(self.place(e))
+            }
+            _ => None,
+        }
+    }
+
     /// What asks whether an operation overflows, if that is the question.
     fn checked(&self, x: &str, op: &str, y: &str) -> String {
         match op.bytes().next().filter(|_| self.question.overflow && ARITHMETIC.contains(&op)) {
@@ -620,13 +713,20 @@ impl<'a> Rewriter<'a> {
             return format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})");
         }
         match name {
-            "reach_error" | "__VERIFIER_error" => return format!("__throng_failed(\"{name} is called\")"),
+            "reach_error" | "__VERIFIER_error" => {
+                return format!("__throng_failed_assertion(\"{name} is called\")");
+            }
             "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
                 return format!("__throng_assert(!!({}))", arg(0));
             }
             "__VERIFIER_assume" | "__CPROVER_assume" | "assume" | "__builtin_assume" => {
                 return format!("__throng_assume(!!({}))", arg(0));
             }
+            "__assert_fail" | "__assert_rtn" | "__assert" if self.question.error_function.is_some() => {
+                return "__throng_park()".into();
+            }
+            "__assert_fail" => return format!("__throng_failed_assertion({})", arg(0)),
+            "__assert_rtn" | "__assert" => return "__throng_failed_assertion(0)".into(),
             "abort" | "exit" | "_exit" | "_Exit" => return "__throng_park()".into(),
             "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
                 return format!("__throng_begin({site})");
@@ -640,12 +740,12 @@ impl<'a> Rewriter<'a> {
             "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
             "free" => return format!("(__throng_pass({site}), (void)({}))", arg(0)),
             "memset" | "__builtin_memset" => {
-                return format!("({{ __throng_pass({site}); __builtin_memset({}); }})", args.join(", "));
+                return format!("__throng_fill({site}, {}, {}, {})", arg(0), arg(1), arg(2));
             }
             "strcpy" => {
-                return format!("({{ __throng_pass({site}); __builtin_strcpy({}); }})", args.join(", "));
+                return format!("__throng_copy_text({site}, {}, {})", arg(0), arg(1));
             }
-            "__assert_fail" | "__assert_rtn" | "__assert" | "__builtin_expect" | "__builtin_unreachable" => {
+            "__builtin_expect" | "__builtin_unreachable" => {
                 return format!("{name}({})", args.join(", "));
             }
             _ => {}
@@ -689,6 +789,8 @@ impl<'a> Rewriter<'a> {
         let lock = arg(0);
         let short = name.strip_prefix("pthread_").or(Some(name).filter(|n| n.starts_with("sem_")))?;
         let steps = if self.question.exact_waits() { 3 } else { 2 };
+        // A mutex with room for it knows its owner and its kind, if any can be recursive.
+        let known = |lock: &str| format!("__THRONG_KNOWS({lock})");
         Some(match short {
             "create" => {
                 let null = matches!(arg(0).replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
@@ -713,28 +815,34 @@ impl<'a> Rewriter<'a> {
             "getspecific" => format!("__throng_get_specific({lock})"),
             "self" => "__throng_self()".into(),
             "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
-            "mutex_lock" | "spin_lock" => format!("__throng_lock({site}, {lock}, 1)"),
-            "mutex_trylock" | "spin_trylock" => format!("__throng_lock({site}, {lock}, 0)"),
-            "mutex_unlock" | "spin_unlock" | "rwlock_unlock" => format!("__throng_unlock({site}, {lock})"),
-            "mutex_init" => format!("__throng_init({site}, {lock}, {})", arg(1)),
-            "mutexattr_settype" => format!("__throng_set_kind({site}, {lock}, {})", arg(1)),
+            "mutex_lock" => format!("__throng_lock({site}, {lock}, 1, {})", known(lock)),
+            "mutex_trylock" => format!("__throng_lock({site}, {lock}, 0, {})", known(lock)),
+            "mutex_unlock" => format!("__throng_unlock({site}, {lock}, {})", known(lock)),
+            "spin_lock" => format!("__throng_lock({site}, {lock}, 1, 0)"),
+            "spin_trylock" => format!("__throng_lock({site}, {lock}, 0, 0)"),
+            "spin_unlock" => format!("__throng_unlock({site}, {lock}, 0)"),
+            "rwlock_unlock" => format!("__throng_rw_unlock({site}, {lock})"),
+            "mutex_init" => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
+            "mutexattr_settype" => format!("__throng_reset({site}, {lock}, {})", arg(1)),
+            "mutexattr_init" => format!("__throng_reset({site}, {lock}, 0)"),
+            "cond_init" => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
             "mutex_destroy" => format!("__throng_destroy({site}, {lock})"),
             "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
             "rwlock_rdlock" => format!("__throng_read_lock({site}, {lock}, 1)"),
             "rwlock_tryrdlock" => format!("__throng_read_lock({site}, {lock}, 0)"),
             "rwlock_wrlock" => format!("__throng_write_lock({site}, {lock}, 1)"),
             "rwlock_trywrlock" => format!("__throng_write_lock({site}, {lock}, 0)"),
-            "cond_wait" => format!("__throng_wait({site}, {lock}, {}, {steps})", arg(1)),
+            "cond_wait" => {
+                format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)))
+            }
             "cond_timedwait" => {
                 self.inputs.insert(site);
-                format!(
-                    "(__throng_wait({site}, {lock}, {}, {steps}), (int)__throng_input({site}) * 110)",
-                    arg(1)
-                )
+                let wait = format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)));
+                format!("({wait}, (int)__throng_input({site}) * 110)")
             }
             "cond_signal" => format!("__throng_signal({site}, {lock}, 0)"),
             "cond_broadcast" => format!("__throng_signal({site}, {lock}, 1)"),
-            "barrier_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
+            "barrier_init" => format!("__throng_barrier_init({site}, {lock}, {})", arg(2)),
             "barrier_wait" => format!("__throng_barrier({site}, {lock})"),
             "once" => format!("__throng_once({site}, {lock}, {})", arg(1)),
             "sem_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
@@ -744,6 +852,22 @@ impl<'a> Rewriter<'a> {
             "sem_getvalue" => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
             _ => format!("__throng_pass({site})"),
         })
+    }
+}
+
+/// A copy of a structure: its site, and offset and size of each part.
+#[derive(Default)]
+struct Parts {
+    site: usize,
+    list: Vec<(u32, u8)>,
+}
+
+impl Parts {
+    /// The statement that copies from one address to another.
+    fn call(&self, to: &str, from: &str) -> String {
+        let list: Vec<String> = self.list.iter().map(|(offset, size)| format!("{offset}, {size}")).collect();
+        let (site, list) = (self.site, list.join(", "));
+        format!("__throng_copy({site}, (void *){to}, (void *){from}, {}, (int[]){{ {list} }});", self.list.len())
     }
 }
 

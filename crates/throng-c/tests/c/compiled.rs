@@ -288,6 +288,206 @@ fn runs_into_violations_end_in_them_when_compiled() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+fn asking_for_races() -> Options {
+    let mut options = Options::default();
+    options.question.race = true;
+    options
+}
+
+/// Structures are copied part by part, and a thread may come by the place of an access without being seen before it is.
+#[test]
+fn copies_and_accesses_that_nobody_sees_are_replayed() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("copies");
+    let head = "#include <pthread.h>\n#include <assert.h>\n#include <string.h>\nstruct pair { int p; long q; } a = { 1, 2 }, b; int n; char text[4];";
+    let two = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); g(); pthread_join(t, 0); return 0; }";
+    let with = |f: &str, g: &str| {
+        format!("{head} void *f(void *v) {{ {f} return 0; }} void g(void) {{ {g} }} {two}")
+    };
+    let write = "a = (struct pair){ 5, 6 };";
+    // Half of the copy is old, half of it new.
+    let torn = "assert(!(c.p == 1 && c.q == 6));";
+    let cases = [
+        with(write, &format!("struct pair c = a; {torn}")),
+        with(write, &format!("struct pair c; c = a; {torn}")),
+        with(write, &format!("struct pair *q = &a, c; int k = n; c = k ? b : *q; {torn}")),
+        with("b = a; n = 1;", "a.p = 9; a.q = 9; int k = n; struct pair c = b; assert(!(k && c.p == 1 && c.q == 9));"),
+        format!(
+            "{head} struct pair get(void) {{ return a; }} void *f(void *v) {{ {write} return 0; }} void g(void) {{ struct pair c = get(); {torn} }} {two}"
+        ),
+        // The helper writes a variable of the thread first, then one that others see.
+        format!(
+            "{head} void add(int *x) {{ *x = *x + 1; }} void *f(void *v) {{ int own = 0; add(&own); add(&n); return 0; }} \
+             void g(void) {{ int own = 3; add(&own); add(&own); add(&n); assert(n != 1 || own != 5); }} {two}"
+        ),
+        with("strcpy(text, \"ab\");", "char first = text[0], second = text[1]; assert(!(first == 0 && second == 'b'));"),
+        with("memset(text, 7, 4);", "assert(text[3] != 7);"),
+        // Its parts get their values one after the other, and then others learn its address.
+        format!(
+            "{head} int *known; void *f(void *v) {{ int *k = known; if (k) n = k[1]; return 0; }} \
+             void g(void) {{ int list[2] = {{ 3, 4 }}; known = list; list[1] = 8; assert(n != 8); }} {two}"
+        ),
+    ];
+    for text in &cases {
+        let loaded = load_text(&folder, text, &Options::default());
+        let ended = replayed(&folder, &loaded, 3, Duration::from_secs(60));
+        assert_eq!(ended, Some(Ended::Aborted), "{text}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A race is seen in front of both accesses, wherever they are, and whatever nobody sees comes before.
+#[test]
+fn races_are_replayed_wherever_the_accesses_are() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("races");
+    let head = "#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); \
+                int __VERIFIER_nondet_int(void); struct pair { int p, q; } s, u; int x, y; _Atomic int at; pthread_mutex_t m; pthread_cond_t c;";
+    let program = |f: &str, g: &str| {
+        format!(
+            "{head} void *f(void *v) {{ {f} return 0; }} void *g(void *v) {{ {g} return 0; }} int main(void) {{ pthread_t t, k; \
+             pthread_create(&t, 0, f, 0); pthread_create(&k, 0, g, 0); pthread_detach(t); pthread_join(k, 0); return 0; }}"
+        )
+    };
+    let section = |body: &str| format!("__VERIFIER_atomic_begin(); {body} __VERIFIER_atomic_end();");
+    let wait = "pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);";
+    let cases = [
+        program("pthread_t me = pthread_self(); pthread_detach(me); x = 1;", "x = 2;"),
+        program(&section("y = 1; x = 1;"), "int k = x;"),
+        program(&section("for (int i = 0; i < 3; i++) { y = i; } x++;"), "x = 1;"),
+        program(&format!("{wait} x = 1;"), "pthread_mutex_lock(&m); x = 2; pthread_cond_signal(&c); pthread_mutex_unlock(&m);"),
+        program("s = u;", "u.q = 1;"),
+        program("struct pair l = s; x = l.q;", "s = (struct pair){ 1, 2 };"),
+        program("int own = 0, *q = &own; for (int i = 0; i < 2; i++) { *q = i; q = &x; }", "x = 1;"),
+        program("if (__VERIFIER_nondet_int() == 77) x = 1;", "x = 2;"),
+        program("atomic_fetch_add(&at, 1);", "*(int *)&at = 3;"),
+        // Who writes the word of a lock lets two threads in.
+        program(
+            "pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m);",
+            "*(int *)&m = 0; pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m);",
+        ),
+    ];
+    for text in &cases {
+        let loaded = load_text(&folder, text, &asking_for_races());
+        let ended = replayed(&folder, &loaded, 3, Duration::from_secs(60));
+        assert_eq!(ended, Some(Ended::Aborted), "{text}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Threads that have ended leave room for others.
+#[test]
+fn runs_with_hundreds_of_threads_are_replayed() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("many");
+    let text = "#include <pthread.h>\n#include <assert.h>\nunsigned char x; void *f(void *v) { x++; return 0; } int main(void) { \
+                for (int i = 0; i < 400; i++) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); assert(x != 0); } return 0; }";
+    let loaded = load_text(&folder, text, &Options::default());
+    assert_eq!(replayed(&folder, &loaded, 2, Duration::from_secs(60)), Some(Ended::Aborted));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// What other threads see of a structure that is passed by value, the replay cannot wait for: it says so.
+#[test]
+fn what_cannot_be_replayed_is_refused() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("refused");
+    let text = "#include <pthread.h>\n#include <assert.h>\nstruct pair { int p, q; } a;\nint sum(struct pair c) {\n  return c.p + c.q;\n}\n\
+                void *f(void *v) { a.p = 1; a.q = 1; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); assert(sum(a) != 1); return 0; }";
+    let loaded = load_text(&folder, text, &Options::default());
+    let (model, threads) = (loaded.model(), 2);
+    let problem = loaded.problem_of(model.clone());
+    let Found::Unsafe(_, trace) = search(&problem, threads, 100_000, Duration::from_secs(60)) else {
+        panic!("there is a run")
+    };
+    let why = write(&loaded, &Run::of(&model, &trace).unwrap(), Ends::Aborts).unwrap_err();
+    assert!(why.starts_with("line 4: ") && why.contains("int sum(struct pair c)"), "{why}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A statement of a program whose runs are replayed: structures, atomics, locks, conditions, arrays, pointers to what is private or shared.
+fn shared_statement(r: &mut Random) -> String {
+    let k = r.below(4);
+    match r.below(14) {
+        0 => format!("s = (struct pair){{ {k}, {} }};", r.below(4)),
+        1 => r.one(&["s = u;", "u = s;", "l = s;", "s = l;", "l = x ? s : u;", "*q = u;", "l = *q;"]).into(),
+        2 => "{ struct pair k = s; l.p = k.q; }".into(),
+        3 => format!("s.{} = {k};", r.one(&["p", "q"])),
+        4 => format!("a[{} & 3] = a[{k}] + 1;", r.one(&["x", "i", "l.p"])),
+        5 => r.one(&["atomic_fetch_add(&at, 1);", "at = 2;", "i = at;", "i = atomic_exchange(&at, 3);"]).into(),
+        6 => format!("pthread_mutex_lock(&m); x = x + {k}; i = y; pthread_mutex_unlock(&m);"),
+        7 => "pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); x++; pthread_mutex_unlock(&m);".into(),
+        8 => r.one(&["pthread_cond_signal(&c);", "pthread_cond_broadcast(&c);"]).into(),
+        9 => "__VERIFIER_atomic_begin(); y++; s.p = y; __VERIFIER_atomic_end();".into(),
+        10 => r.one(&["add(&i);", "add(&x);", "add(&l.q);", "add(&s.q);", "add(&a[1]);"]).into(),
+        11 => "if (__VERIFIER_nondet_bool()) y = 2; else i++;".into(),
+        12 => format!("if (i > {k}) x = i; else y += {k};"),
+        _ => format!("{} = {};", r.one(&["x", "y", "i"]), r.one(&["x", "y + 1", "i", "l.p", "s.q", "a[2]"])),
+    }
+}
+
+/// A program with two more threads, one of them detached, that may fail its assertions.
+fn failing_program(seed: u64) -> String {
+    let r = &mut Random(seed.wrapping_mul(0xd134_2543_de82_ef95) + 7);
+    let mut text = String::from(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
+         _Bool __VERIFIER_nondet_bool(void); struct pair { int p; short q; } s = { 1, 2 }, u, *q = &u; int x, y = 1, a[4]; _Atomic int at;\n\
+         pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; void add(int *to) { *to = *to + 1; }\n",
+    );
+    let body = |r: &mut Random, count: usize| -> String {
+        let statements: Vec<String> = (0..count).map(|_| shared_statement(r)).collect();
+        statements.join(" ").replace("add(&l.q)", "add(&l.p)").replace("add(&s.q)", "add(&s.p)")
+    };
+    for t in 0..2 {
+        let own = body(r, 2);
+        _ = writeln!(text, "void *t{t}(void *v) {{ int i = {t}; struct pair l = {{ 0, {t} }}; {own} return 0; }}");
+    }
+    let (own, value) = (body(r, 2), r.below(3));
+    let checked = r.one(&["x", "y", "at", "s.p", "s.q", "l.p", "a[1]", "i"]);
+    _ = writeln!(
+        text,
+        "int main(void) {{ pthread_t h, d; int i = 2; struct pair l = {{ 3, 3 }}; pthread_create(&h, 0, t0, 0); pthread_create(&d, 0, t1, 0); \
+         pthread_detach(d); {own} pthread_join(h, 0); assert({checked} != {value}); return 0; }}"
+    );
+    text
+}
+
+#[test]
+fn runs_of_random_programs_end_in_the_violation_when_compiled() {
+    if !has_compiler() {
+        return;
+    }
+    let count = std::env::var("PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(12u64);
+    let folder = folder("failing");
+    let mut tried = 0;
+    for seed in 0..count {
+        let text = failing_program(seed);
+        for options in [Options::default(), asking_for_races()] {
+            let loaded = load_text(&folder, &text, &options);
+            // A program that is safe, or takes long, says nothing here.
+            let (model, threads) = (loaded.model(), 3);
+            let problem = loaded.problem_of(model.clone());
+            if let Found::Unsafe(_, trace) = search(&problem, threads, 30_000, Duration::from_secs(600)) {
+                let run = Run::of(&model, &trace).expect("threads can be told apart");
+                let ended = compile_and_run(&folder, &write(&loaded, &run, Ends::Aborts).unwrap());
+                assert_eq!(ended, Ended::Aborted, "program {seed}, race {}:\n{text}", options.question.race);
+                tried += 1;
+            }
+        }
+    }
+    println!("{tried} runs of {count} programs replayed");
+    assert!(tried > 0, "no program fails");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 #[ignore = "takes minutes and needs the corpus: run by name"]
 fn unsafe_programs_of_the_corpus_fail_when_replayed() {

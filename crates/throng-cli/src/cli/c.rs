@@ -308,7 +308,11 @@ fn settle(read: &Read, outcome: &mut Outcome) {
 /// What the verdicts take for granted.
 fn assumptions(read: &Read, remarks: &Remarks, outcome: &Outcome) -> Vec<String> {
     let mut found = read.loaded.assumptions(remarks);
-    let race_free = read.loaded.question.race && outcome.is_safe() && !read.loaded.program.weak_orders;
+    // Of programs that were proved to have none, whatever the number of their threads.
+    let race_free = read.loaded.question.race
+        && outcome.is_safe()
+        && read.problem.bound == Bound::Any
+        && !read.loaded.program.weak_orders;
     if race_free && let Some(first) = found.first_mut() {
         *first = "sequential consistency, which C guarantees to programs without data races".into();
     }

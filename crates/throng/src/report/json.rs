@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::facts::{LineFacts, facts};
 use super::story::{Story, tell};
-use super::{advice, evidence, reason, scope, scope_of};
+use super::{advice, at_most, evidence, reason, scope, scope_of};
 use crate::engine::{Attempt, Statistics};
 use crate::outcome::{Outcome, Phases, Status, Written};
 use throng_lang::question::SourceDiagnostic;
@@ -25,7 +25,7 @@ struct Document<'a> {
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
-    /// At most so many threads, asked for or because none is ever added; null: any number.
+    /// At most so many threads at a time: asked for, because none is ever added, or because the program creates no more; null: any number.
     threads: Option<u32>,
     /// Nets: the bound on tokens for each open count of the initial marking.
     tokens: Option<u32>,
@@ -67,7 +67,11 @@ struct TargetDocument<'a> {
     by: Option<&'a str>,
     evidence: Option<Evidence>,
     checked: bool,
+    /// Of a run, how many threads there are at a time, at most.
     threads: Option<u32>,
+    /// How many there are in all: some may end before others start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads_in_all: Option<u32>,
     /// Whether no run has fewer: known, or not.
     fewest: Option<bool>,
     steps: Option<usize>,
@@ -164,12 +168,6 @@ pub fn write(report: &Outcome) -> String {
     to_text(&document)
 }
 
-/// The largest number of threads at any time, if there is one; tokens of nets are not threads.
-fn at_most(report: &Outcome) -> Option<u32> {
-    let fixed = report.problem.fixed_threads().filter(|_| report.unit() == "thread").map(|(_, most)| most);
-    report.problem.bound.threads().or(fixed)
-}
-
 /// The document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
     let statistics = Statistics::default();
@@ -260,6 +258,10 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
                 evidence: evidence_of(verdict),
                 checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
+                threads_in_all: match verdict {
+                    Verdict::Unsafe(trace) if report.unit() == "thread" => Some(trace.threads_in_all()),
+                    _ => None,
+                },
                 fewest: trace.as_ref().map(|_| report.shown().has_fewest(&report.problem, i)),
                 steps: trace.as_ref().map(|t| t.length),
                 trace,

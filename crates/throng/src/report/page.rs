@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
 use super::facts::{LineFacts, facts as line_facts};
-use super::{advice, detail, duration, evidence, text, threads_text};
+use super::{advice, all_threads, detail, duration, evidence, text};
 use crate::engine::Attempt;
 use crate::outcome::{Outcome, Status};
 use throng_lang::question::SourceDiagnostic;
@@ -114,7 +114,8 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     let numbers = &report.shown().statistics;
     let mut rows = vec![
         ("initial", report.problem.initial_text.clone()),
-        (if report.unit() == "token" { "tokens" } else { "threads" }, threads_text(&report.problem)),
+        (if report.unit() == "token" { "tokens" } else { "threads" }, all_threads(report)),
+        ("assumes", report.assumptions.join("; ")),
         ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
         ("warnings", vacuous(report)),

@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 
 use super::story::{Culprit, Event, Story, tell};
-use super::text::{effects, values_text, way};
-use super::{detail, evidence, plural, threads_text};
+use super::text::{blamed, effects, values_text, way};
+use super::{all_threads, detail, evidence, plural, threads_of};
 use crate::outcome::{Outcome, shows_value};
 use throng_model::verdict::Verdict;
 
@@ -73,7 +73,8 @@ pub fn write(report: &Outcome) -> String {
             "properties": {
                 "verdict": word.lower(),
                 "initial": report.problem.initial_text,
-                "threads": threads_text(&report.problem),
+                "threads": all_threads(report),
+                "assumptions": report.assumptions,
                 "engine": report.answered_by(),
             },
         }],
@@ -120,14 +121,14 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
             "checked": report.checked && !matches!(verdict, Verdict::Unknown(_)),
         },
     });
-    if let Some(story) = story {
+    if let (Some(story), Verdict::Unsafe(trace)) = (story, verdict) {
         if let Some(related) = place(report, story).1 {
             result["relatedLocations"] = json!([related]);
         }
         result["codeFlows"] = json!([{
             "message": { "text": format!(
                 "{}, {}",
-                plural(story.threads.into(), report.unit()),
+                threads_of(report, trace),
                 plural(story.length as u64, "step")
             ) },
             "threadFlows": flows(report, story),
@@ -153,8 +154,13 @@ fn rule(target: &str) -> usize {
 
 fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {
     let detail = detail(report, verdict);
-    match (verdict, story.and_then(|s| s.violation.threads.first())) {
-        (Verdict::Unsafe(_), Some(Culprit { thread, state })) => match &state.statement {
+    let wrong = story.map_or(&[][..], |s| &s.violation.threads);
+    if let [Culprit { does: Some(_), .. }, ..] = wrong {
+        let blamed: Vec<String> = wrong.iter().map(|c| blamed(c, report.file())).collect();
+        return format!("{target} violated by {detail}: {}.", blamed.join("; "));
+    }
+    match (verdict, wrong.first()) {
+        (Verdict::Unsafe(_), Some(Culprit { thread, state, .. })) => match &state.statement {
             Some(statement) if state.locals.is_empty() => {
                 format!("{target} violated by {detail}: {thread} is at `{statement}`.")
             }

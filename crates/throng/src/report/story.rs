@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use throng_model::problem::{Problem, Target};
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
 use throng_model::verdict::{Taken, Trace};
-use throng_model::{Accessed, Config, Local, Model, Place, Shared, Step};
+use throng_model::{Accessed, Config, Edge, Local, Model, Place, Shared, Step};
 
 /// Names and values, in order; a map in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -219,6 +219,9 @@ pub struct Violation {
 pub struct Culprit {
     /// Who.
     pub thread: ThreadId,
+    /// What it does wrong, where being there is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub does: Option<String>,
     /// Where.
     #[serde(flatten)]
     pub state: State,
@@ -246,7 +249,11 @@ pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
         steps.push(event(model, i + 1, shared, taken, &changes.unwrap_or_default()));
         shared = taken.after.shared;
     }
-    let violation = violation(model, target, trace.end(), crowd.as_ref());
+    let mut violation = violation(model, target, trace.end(), crowd.as_ref());
+    if violation.threads.is_empty() {
+        let actor = |i: usize| steps[i].thread;
+        violation.threads = culprits(model, trace, actor);
+    }
     Story { threads: trace.threads(), length: steps.len(), start, steps, omitted: 0, violation }
 }
 
@@ -364,6 +371,37 @@ fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec
     changed.collect()
 }
 
+/// The threads that the last steps of a run blame, if the last configuration does not tell who is at fault: one, or two that race.
+pub(super) fn culprits(
+    model: &dyn Model,
+    trace: &Trace,
+    actor: impl Fn(usize) -> Option<ThreadId>,
+) -> Vec<Culprit> {
+    let last = trace.steps.len().saturating_sub(2)..trace.steps.len();
+    let culprit = |i: usize| {
+        let step = &trace.steps[i].step;
+        let does = model.blame(step)?;
+        let after = step.put.entries().first().map(|e| e.0);
+        Some(Culprit { thread: actor(i)?, does: Some(does), state: state_at(model, step.edge, after) })
+    };
+    last.filter_map(culprit).collect()
+}
+
+/// A thread that is about to do, or does, what an edge says.
+fn state_at(model: &dyn Model, edge: Edge, l: Option<Local>) -> State {
+    let place = model.edge_place(edge);
+    State {
+        name: l.map_or_else(String::new, |l| model.local_name(l)),
+        line: Some(place.line),
+        column: Some(place.column),
+        origin: place.origin,
+        statement: Some(one_line(&place.text)),
+        function: Some(place.function).filter(|f| !f.is_empty()),
+        locals: Values(l.map_or_else(Vec::new, |l| model.local_values(l))),
+        bits: Values::default(),
+    }
+}
+
 /// Which threads of the last configuration make up which bad configuration of the target.
 pub(super) fn violation(
     model: &dyn Model,
@@ -380,7 +418,8 @@ pub(super) fn violation(
                 let fits = |i: usize, j: usize| model.meets_local(all[i].1, wanted[j]);
                 let given = assign(&vec![false; all.len()], wanted.len(), &fits)?;
                 let culprits = all.iter().zip(given).filter(|(_, seat)| seat.is_some());
-                Some(culprits.map(|(&(thread, l), _)| Culprit { thread, state: state(model, l) }).collect())
+                let culprit = |(thread, l)| Culprit { thread, does: None, state: state(model, l) };
+                Some(culprits.map(|(&known, _)| culprit(known)).collect())
             },
         );
     Violation {

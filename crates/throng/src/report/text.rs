@@ -5,8 +5,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
-use super::story::{Event, Participant, Situation, Story, Values, call_stack, tell};
-use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural};
+use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, tell};
+use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
 use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
@@ -65,7 +65,8 @@ pub fn write(report: &Outcome, options: Options) -> String {
             && !shows_value(target)
         {
             out.push('\n');
-            out.push_str(&story(&tell(&report.problem, target, trace), report.unit(), options));
+            let threads = threads_of(report, trace);
+            out.push_str(&story(&tell(&report.problem, target, trace), &threads, report.file(), options));
         }
     }
     out
@@ -247,11 +248,10 @@ fn undecided(report: &Outcome, options: Options) -> String {
 }
 
 /// A run, step by step.
-fn story(story: &Story, unit: &str, options: Options) -> String {
+fn story(story: &Story, threads: &str, file: &str, options: Options) -> String {
     let mut out = format!(
-        "Trace for {}: {}, {}\n",
+        "Trace for {}: {threads}, {}\n",
         story.violation.target,
-        plural(story.threads.into(), unit),
         plural(story.length as u64, "step")
     );
     match lanes(story, options) {
@@ -271,7 +271,7 @@ fn story(story: &Story, unit: &str, options: Options) -> String {
             }
         }
     }
-    out.push_str(&violation(story, options));
+    out.push_str(&violation(story, file, options));
     out
 }
 
@@ -361,13 +361,25 @@ fn happening(p: &Participant) -> Option<String> {
     }
 }
 
-fn violation(story: &Story, options: Options) -> String {
+/// `T2 at lock.c:14: x++; with i=3: about to write x`
+pub(super) fn blamed(culprit: &Culprit, file: &str) -> String {
+    let Culprit { thread, does, state } = culprit;
+    let line = state.line.unwrap_or_default();
+    let place = state.origin.clone().unwrap_or_else(|| format!("{file}:{line}"));
+    let statement = state.statement.as_deref().unwrap_or_default();
+    let with = if state.locals.is_empty() { "" } else { " with " };
+    let does = does.as_deref().unwrap_or_default();
+    format!("{thread} at {place}: {statement}{with}{}: {does}", values_text(&state.locals))
+}
+
+fn violation(story: &Story, file: &str, options: Options) -> String {
     let violation = &story.violation;
     let mut text = violation.target.clone();
     let culprits: Vec<String> = violation
         .threads
         .iter()
         .map(|c| match (&c.state.line, &c.state.statement) {
+            _ if c.does.is_some() => blamed(c, file),
             (Some(line), Some(statement)) if c.state.locals.is_empty() => {
                 format!("{} at line {line}: {statement}", c.thread)
             }

@@ -87,6 +87,14 @@ impl Attempt {
         act(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Why it ended; a share of the time is nothing that anybody asked for.
+    fn why(&self, why: &Unknown) -> String {
+        match why {
+            Unknown::Time(_) if self.first => "its share of the time is used up".into(),
+            why => why.to_string(),
+        }
+    }
+
     /// Whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
         let program = &*self.loaded.program;
@@ -112,7 +120,9 @@ impl Attempt {
                     && let Err(fault) = certificate::check(&self.loaded, &document, limits)
                 {
                     self.note(|f| match fault {
-                        Fault::Limit(why) => f.said = Some(format!("predicate abstraction: {why}")),
+                        Fault::Limit(why) => {
+                            f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
+                        }
                         fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
                     });
                     return false;
@@ -148,7 +158,7 @@ impl Attempt {
             Err(why) => {
                 self.note(|f| {
                     let stuck = f.last.as_ref().map_or(String::new(), where_stuck);
-                    f.said = Some(format!("predicate abstraction: {why}{stuck}"));
+                    f.said = Some(format!("predicate abstraction: {}{stuck}", self.why(&why)));
                 });
                 false
             }
@@ -189,15 +199,30 @@ impl Attempt {
     }
 
     /// Writes the certificate, if there is one.
-    pub(super) fn write(&self, path: &Path, console: &Console) -> Result<(), Failure> {
+    pub(super) fn write(&self, path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(document) = &found.document else {
-            console.note("note: no certificate was written: only proofs by abstraction have one");
+        let Some(document) = found.document.as_ref().filter(|_| outcome.is_safe()) else {
+            console.note(&format!("note: no certificate was written: {}", no_certificate(outcome)));
             return Ok(());
         };
         let text = serde_json::to_string(document).map_err(|why| Failure::Other(why.to_string()))?;
         files::replace(path, &(text + "\n"))
     }
+}
+
+/// Why there is no certificate.
+fn no_certificate(outcome: &Outcome) -> String {
+    if outcome.is_unsafe() {
+        return "there is a run into a violation, which --replay and --witness write".into();
+    }
+    if !outcome.is_safe() {
+        return "not everything was proved".into();
+    }
+    let by = match outcome.answered_by() {
+        by if by == "locksets" => "by locksets".to_string(),
+        by => format!("by a search ({by})"),
+    };
+    format!("the proof is {by}; of C programs, proofs by abstraction and by the order of locks have one")
 }
 
 /// The predicates that a file offers.

@@ -29,7 +29,7 @@ pub(super) struct Hunt {
 impl Hunt {
     pub(super) fn new(program: &Program, bound: Bound) -> Hunt {
         let loops = program.creates_without_bound();
-        let threads = match bound.threads().or(program.most_threads()) {
+        let threads = match bound.threads().or(program.most_threads().filter(|_| !loops)) {
             Some(n) => vec![n],
             None => vec![3, 5, 60],
         };

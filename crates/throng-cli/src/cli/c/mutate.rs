@@ -1,6 +1,7 @@
 //! C programs with one thing changed.
 
 use super::super::mutate::Subject;
+use super::replay::Saved;
 use super::{CheckArgs, Console, Failure, Outcome, Read, files, parts, replay};
 use crate::cli::{MutateArgs, OutputArgs};
 use throng_c::mutants::{mutants, mutated};
@@ -52,11 +53,11 @@ impl Subject for CProgram<'_> {
             (Some(folder), Some(n)) if outcome.is_unsafe() => {
                 let path = folder.join(format!("{}.c", n + 1));
                 files::claim([(&path, files::Kind::Own)], true)?;
-                Some(match replay::save(&path, &shown.read.loaded, &shown.read.model, &shown.outcome) {
-                    Err(Failure::Other(why)) => why,
-                    Err(why) => return Err(why),
-                    Ok(_) if !self.args.replay_run => path.display().to_string(),
-                    Ok(_) => replay::run_it(&path).unwrap_or_else(|why| why),
+                Some(match replay::save(&path, &shown.read.loaded, &shown.read.model, &shown.outcome)? {
+                    Saved::NoRun => "there is no run".into(),
+                    Saved::Refused(why) => format!("none was written: {why}"),
+                    Saved::Written if !self.args.replay_run => path.display().to_string(),
+                    Saved::Written => replay::run_it(&path),
                 })
             }
             _ => None,

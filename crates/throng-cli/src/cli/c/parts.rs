@@ -130,7 +130,7 @@ pub(super) fn write_certificate(path: &Path, parts: &[Part], console: &Console) 
     };
     match deadlock::ordered(&part.read.loaded).filter(|_| part.outcome.is_safe()) {
         Some(order) => deadlock::write(path, &part.read.loaded, &order),
-        None => part.abstraction.write(path, console),
+        None => part.abstraction.write(path, &part.outcome, console),
     }
 }
 

@@ -2,15 +2,24 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Concrete, Console, Failure, Loaded, Outcome, files};
 use throng_c::replay::{self, Ends, Run};
 use throng_model::verdict::Verdict;
 
-/// How long the compiler and the program may take.
-const LONGEST: Duration = Duration::from_secs(30);
+/// How long the compiler and the program may take. The program ends by itself if it does not go on.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What became of a replay that was asked for.
+pub(super) enum Saved {
+    Written,
+    /// There is no run into a violation.
+    NoRun,
+    /// There is a run that cannot be replayed, and why.
+    Refused(String),
+}
 
 /// Writes the program, if there is a run for one, and says what became of it.
 pub(super) fn write(
@@ -21,41 +30,64 @@ pub(super) fn write(
     outcome: &Outcome,
     console: &Console,
 ) -> Result<(), Failure> {
-    if !save(path, loaded, model, outcome)? {
-        console.note("note: no replay was written: there is no run into a violation");
-        return Ok(());
-    }
-    if !compile {
-        console.note(&format!("note: {0} reproduces this: cc -pthread -w {0} && ./a.out", path.display()));
-        return Ok(());
-    }
-    let said = run_it(path).map_err(Failure::Other)?;
-    console.note(&format!("replay:  {said}"));
+    console.note(&match save(path, loaded, model, outcome)? {
+        Saved::NoRun => "note: no replay was written: there is no run into a violation".into(),
+        Saved::Refused(why) => format!("note: no replay was written: {why}"),
+        Saved::Written if compile => format!("replay:  {}", run_it(path)),
+        Saved::Written => format!(
+            "note: the run is in {0}, which was not run (`--replay-run` does that): cc -pthread -w {0} && ./a.out",
+            path.display()
+        ),
+    });
     Ok(())
 }
 
-/// Writes the program; whether there is a run for one.
+/// Writes the program, if there is a run for one that can be replayed.
 pub(super) fn save(
     path: &Path,
     loaded: &Loaded,
     model: &Concrete,
     outcome: &Outcome,
-) -> Result<bool, Failure> {
+) -> Result<Saved, Failure> {
     let found = outcome.answer.verdicts.iter().enumerate().find_map(|(n, v)| match v {
         Verdict::Unsafe(trace) => Some((n, trace)),
         _ => None,
     });
-    let Some((n, trace)) = found else { return Ok(false) };
+    let Some((n, trace)) = found else { return Ok(Saved::NoRun) };
     let stuck = outcome.problem.targets[n].name == "deadlock";
     let ends = if stuck { Ends::Stuck } else { Ends::Aborts };
-    let run = Run::of(model, trace).ok_or_else(|| Failure::Other("the run cannot be replayed".into()))?;
-    let text = replay::write(loaded, &run, ends).map_err(Failure::Other)?;
-    files::replace(path, &text)?;
-    Ok(true)
+    let Some(run) = Run::of(model, trace) else {
+        return Ok(Saved::Refused("the threads of the run cannot be told apart".into()));
+    };
+    match replay::write(loaded, &run, ends) {
+        Ok(text) => files::replace(path, &text).map(|()| Saved::Written),
+        Err(why) => Ok(Saved::Refused(why)),
+    }
 }
 
-/// Compiles the program in a temporary directory and runs it.
-pub(super) fn run_it(path: &Path) -> Result<String, String> {
+/// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and how it ends.
+pub(super) fn run_it(path: &Path) -> String {
+    match compile_and_run(path) {
+        Ok(Ended { how, said, aborted }) => {
+            // What the program says before it aborts for a reason of its own.
+            let reproduced = aborted && said.lines().any(|line| line.starts_with("replay: thread "));
+            let word = if reproduced { "reproduced" } else { "NOT reproduced" };
+            let said = said.trim_end().replace('\n', "\n         ");
+            format!("{word}: compiled and run, the program {how}: {said}")
+        }
+        Err(why) => format!("NOT reproduced: {why}"),
+    }
+}
+
+/// How a command ended.
+struct Ended {
+    how: String,
+    /// On standard error.
+    said: String,
+    aborted: bool,
+}
+
+fn compile_and_run(path: &Path) -> Result<Ended, String> {
     let compiler = std::env::var("CC").ok().filter(|c| !c.trim().is_empty()).unwrap_or_else(|| "cc".into());
     let mut words = compiler.split_whitespace();
     let folder = std::env::temp_dir().join(format!("throng-replay-{}", std::process::id()));
@@ -64,18 +96,16 @@ pub(super) fn run_it(path: &Path) -> Result<String, String> {
     let source = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let mut compile = Command::new(words.next().unwrap_or("cc"));
     compile.args(words).args(["-pthread", "-w", "-o"]).arg(&program).arg(source);
-    let done = limited(compile).and_then(|(ok, how, said)| match ok {
-        true => limited(Command::new(&program)),
-        false => Err(format!("`{compiler}` {how}:\n{said}")),
+    let done = limited(compile).and_then(|(status, ended)| match status.is_some_and(|s| s.success()) {
+        true => limited(Command::new(&program)).map(|done| done.1),
+        false => Err(format!("`{compiler}` {}:\n{}", ended.how, ended.said)),
     });
     _ = std::fs::remove_dir_all(&folder);
-    let (_, how, said) = done?;
-    let said = said.trim_end().replace('\n', "\n         ");
-    Ok(format!("compiled and run, the program {how}: {said}"))
+    done
 }
 
-/// Runs a command with a time limit: whether it succeeded, how it ended, and what it said on standard error.
-fn limited(mut command: Command) -> Result<(bool, String, String), String> {
+/// Runs a command with a time limit; no status if it was stopped.
+fn limited(mut command: Command) -> Result<(Option<ExitStatus>, Ended), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|why| format!("{}: {why}", command.get_program().display()))?;
     let begun = Instant::now();
@@ -94,9 +124,22 @@ fn limited(mut command: Command) -> Result<(bool, String, String), String> {
     if let Some(pipe) = &mut child.stderr {
         _ = pipe.take(1 << 16).read_to_string(&mut said);
     }
-    let (ok, how) = match status {
-        None => (false, format!("was stopped after {} seconds", LONGEST.as_secs())),
-        Some(status) => (status.success(), format!("ended with {status}")),
+    let how = match status {
+        None => format!("was stopped after {} seconds", LONGEST.as_secs()),
+        Some(status) => format!("ended with {status}"),
     };
-    Ok((ok, how, said))
+    Ok((status, Ended { how, said, aborted: status.is_some_and(is_aborted) }))
+}
+
+#[cfg(unix)]
+fn is_aborted(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    const SIGABRT: i32 = 6;
+    status.signal() == Some(SIGABRT)
+}
+
+#[cfg(not(unix))]
+fn is_aborted(status: ExitStatus) -> bool {
+    // The status that `abort` leaves.
+    status.code() == Some(3)
 }

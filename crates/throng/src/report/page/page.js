@@ -395,7 +395,7 @@
         "span",
         { class: "box bad" },
         el("b", {}, "violated: " + this.target.name),
-        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value)]),
+        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value), c.does ? ": " + c.does : null]),
       );
     }
 

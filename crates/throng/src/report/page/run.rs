@@ -7,7 +7,7 @@ use std::hash::Hash;
 
 use serde::Serialize;
 
-use super::super::story::{self, Culprit, State, Values, one_line};
+use super::super::story::{self, Culprit, State, one_line};
 use throng_model::problem::{Problem, Target};
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
@@ -89,12 +89,62 @@ impl<K: Copy + Eq + Hash> Once<K> {
     }
 }
 
+/// The shared variables of a run, by name: memory that is allocated comes later, and at the end there may be none.
+struct Variables {
+    names: Vec<String>,
+    now: Vec<String>,
+}
+
+/// The value of a variable that is not there.
+const NOT_THERE: &str = "–";
+
+impl Variables {
+    fn new(values: &[(String, String)]) -> Variables {
+        let (names, now) = values.iter().cloned().unzip();
+        Variables { names, now }
+    }
+
+    /// Takes new values over; those that change: which, before, after.
+    fn change(&mut self, values: &[(String, String)]) -> Vec<(usize, String, String)> {
+        let mut changed = Vec::new();
+        let mut there = vec![false; self.names.len()];
+        for (k, (name, value)) in values.iter().enumerate() {
+            let same = self.names.get(k).filter(|n| *n == name).map(|_| k);
+            let known = same.or_else(|| self.names.iter().position(|n| n == name));
+            let i = known.unwrap_or_else(|| {
+                self.names.push(name.clone());
+                self.now.push(NOT_THERE.into());
+                self.names.len() - 1
+            });
+            there.get_mut(i).into_iter().for_each(|t| *t = true);
+            self.set(i, value, &mut changed);
+        }
+        // Memory that was freed; where nothing is known at all, the last values stay.
+        let gone = there.iter().enumerate().filter(|(_, there)| !**there && !values.is_empty());
+        gone.for_each(|(i, _)| self.set(i, NOT_THERE, &mut changed));
+        changed
+    }
+
+    fn set(&mut self, i: usize, value: &str, changed: &mut Vec<(usize, String, String)>) {
+        if self.now[i] != value {
+            changed.push((i, std::mem::replace(&mut self.now[i], value.into()), value.into()));
+        }
+    }
+
+    /// The values at the start, for all variables.
+    fn at_start(&self, mut values: Vec<String>) -> Vec<String> {
+        values.resize(self.names.len(), NOT_THERE.into());
+        values
+    }
+}
+
 /// The run of a trace.
 pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     let model = &*problem.model;
     let mut states = Once::new();
     let mut edges = Once::new();
-    let start_shared = Values(model.shared_values(trace.start.shared));
+    let mut variables = Variables::new(&model.shared_values(trace.start.shared));
+    let shared = variables.now.clone();
     let named = name(problem, trace);
     let mut steps = Vec::with_capacity(trace.steps.len());
     let start: Vec<(u32, usize)> =
@@ -107,21 +157,30 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     let mut before = &trace.start;
     for (i, taken) in trace.steps.iter().enumerate() {
         let changes = named.as_ref().map(|t| &t.changes[i][..]);
-        steps.push(step(model, before, taken, changes, &mut states, &mut edges));
+        let changed = match before.shared == taken.after.shared {
+            true => Vec::new(),
+            false => variables.change(&model.shared_values(taken.after.shared)),
+        };
+        steps.push(Step { s: changed, ..step(model, before, taken, changes, &mut states, &mut edges) });
         before = &taken.after;
     }
     let crowd = named.as_ref().map(|t| &t.end);
+    let mut violation = story::violation(model, target, trace.end(), crowd).threads;
+    if violation.is_empty() {
+        let actor = |i: usize| steps[i].t.map(ThreadId);
+        violation = story::culprits(model, trace, actor);
+    }
     Run {
         threads: trace.threads(),
         named: named.is_some(),
-        shared: start_shared.0.iter().map(|v| v.1.clone()).collect(),
-        variables: start_shared.0.into_iter().map(|v| v.0).collect(),
+        shared: variables.at_start(shared),
+        variables: variables.names,
         states: states.list.iter().map(|&l| story::state(model, l)).collect(),
         statements: edges.list.iter().map(|&e| statement(model, e)).collect(),
         start,
         counts,
         steps,
-        violation: story::violation(model, target, trace.end(), crowd).threads,
+        violation,
     }
 }
 
@@ -150,13 +209,6 @@ fn step(
     states: &mut Once<Local>,
     edges: &mut Once<Edge>,
 ) -> Step {
-    let mut s = Vec::new();
-    if before.shared != taken.after.shared {
-        let old = model.shared_values(before.shared).into_iter();
-        let new = model.shared_values(taken.after.shared).into_iter();
-        let both = old.zip(new).enumerate();
-        s.extend(both.filter(|(_, (a, b))| a.1 != b.1).map(|(i, (a, b))| (i, a.1, b.1)));
-    }
     let number = |l: Option<Local>, states: &mut Once<Local>| l.map(|l| states.number(l));
     let m: Vec<_> = changes
         .unwrap_or_default()
@@ -166,7 +218,8 @@ fn step(
     let c =
         if changes.is_some() { Vec::new() } else { recount(&before.threads, &taken.after.threads, states) };
     let t = m.first().filter(|m| m.1 == Role::Acts).map(|m| m.0);
-    Step { e: edges.number(taken.step.edge), t, s, m, a: story::accesses(model, &taken.step), c }
+    let a = story::accesses(model, &taken.step);
+    Step { e: edges.number(taken.step.edge), t, s: Vec::new(), m, a, c }
 }
 
 /// The states whose counts differ.
