@@ -8,6 +8,8 @@ mod print;
 
 use analysis::{interesting, live, representatives};
 
+pub use crate::doubt::Doubt;
+
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
@@ -353,9 +355,16 @@ pub struct Template {
     /// For each register that is only ever compared with constants: values that stand for all, in the sense that every value compares
     /// like one of them.
     pub representatives: Vec<Option<Vec<i64>>>,
+    /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by instruction.
+    pub doubts: Vec<(usize, Doubt)>,
 }
 
 impl Template {
+    /// Why a run through an instruction may not be one of the program.
+    pub fn doubt(&self, pc: usize) -> Option<&Doubt> {
+        self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
+    }
+
     /// Whether a thread can come to an instruction more than once.
     fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
@@ -388,6 +397,8 @@ pub struct Object {
     pub global: bool,
     /// Whether it is a lock or its like, whose bytes mean something to the C library only.
     pub library: bool,
+    /// Whether it is declared `extern` and defined nowhere: its value is open.
+    pub external: bool,
 }
 
 /// Where threads start.
@@ -434,7 +445,7 @@ pub struct Program {
     pub starts_any: bool,
     /// Whether something is asserted, or marked as an error.
     pub asserts: bool,
-    /// Whether an atomic operation has a weaker order than `seq_cst`.
+    /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
     /// Whether there are condition variables.
     pub waits: bool,
@@ -612,6 +623,11 @@ impl Program {
         }
     }
 
+    /// The object that an address is in, if it has a fixed place.
+    pub fn object_at(&self, a: i64) -> Option<&Object> {
+        self.objects.get(usize::try_from(a >> 32).ok()?.checked_sub(1)?)
+    }
+
     /// What an address is called.
     pub fn name_of(&self, a: i64) -> Option<String> {
         let (object, offset) = (a >> 32, a & 0xffff_ffff);
@@ -621,7 +637,7 @@ impl Program {
         if object >= FUNCTION {
             return self.functions.get((object - FUNCTION) as usize).cloned();
         }
-        let o = self.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
+        let o = self.object_at(a)?;
         let part = o.parts.iter().find(|p| i64::from(p.0) == offset);
         Some(match part {
             Some(p) => format!("{}{}", o.name, p.2),

@@ -25,6 +25,8 @@ pub struct Run {
     pub moves: Vec<(usize, Outcome)>,
     /// The threads that are about to make conflicting accesses, and where: template and instruction.
     pub racing: Vec<(usize, usize, u32)>,
+    /// The steps that these threads are about to make.
+    pub about: Vec<(usize, Outcome)>,
     /// Where the threads are at the end, if the run does not end in a violation: thread, template and instruction.
     pub ends: Vec<(usize, usize, u32)>,
     /// The values of the program's variables after each step, as (C expression, value).
@@ -48,6 +50,10 @@ impl Run {
             let i = threads.iter().position(|t| t.as_ref() == Some(&*mover))?;
             if let Some(touch) = model.is_probe(taken.step.to).or_else(|| model.race_at(&taken.step)) {
                 run.racing.push((i, mover.template as usize, touch));
+                let makes_it = |o: &Outcome| o.touches.iter().any(|t| t.at == touch);
+                run.about.extend(
+                    step(program, &memory, &mover).outcomes.into_iter().find(makes_it).map(|o| (i, o)),
+                );
                 threads[i] = None;
                 continue;
             }
@@ -218,8 +224,8 @@ fn tables(
                         opened.values[k].2 = Some(*v);
                     }
                 }
-                Event::Found(pc, v) => {
-                    founds.push((*i, sites.number(span(program, t, *pc)), *v));
+                Event::Found { at, value, .. } => {
+                    founds.push((*i, sites.number(span(program, t, *at)), *value));
                 }
                 Event::Accessed(..) => {}
             }

@@ -47,7 +47,7 @@ pub struct Touch {
     /// The first byte.
     pub address: i64,
     /// How many bytes.
-    pub size: u8,
+    pub size: u32,
     /// Whether it writes.
     pub writes: bool,
     /// Whether it is atomic.
@@ -107,8 +107,15 @@ pub enum Event {
     Copied(Reg, Reg),
     /// An open register received a value.
     Chosen(Reg, i64),
-    /// This instruction read memory that was never written, and this value was chosen.
-    Found(u32, i64),
+    /// This instruction read memory that was never written, and a value was chosen.
+    Found {
+        /// The instruction.
+        at: u32,
+        /// The first byte.
+        address: i64,
+        /// The value.
+        value: i64,
+    },
     /// Shared memory at this address was read or written (`true`), with this value. Only [`step_in_detail`] says so.
     Accessed(i64, Int, i64, bool),
 }
@@ -501,7 +508,7 @@ impl Stepper<'_> {
             Instr::Load(r, a, at) => {
                 let a = value(a, run)?;
                 let bytes = self.bytes(run, a, at.size)?.to_vec();
-                self.touch(run, a, at.size, false);
+                self.touch(run, a, at.size.into(), false);
                 if bytes.contains(&OPEN) {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);
@@ -514,7 +521,7 @@ impl Stepper<'_> {
                         let mut next = run.clone();
                         self.write(&mut next, a, v, *at)?;
                         next.registers[*r as usize] = Some(v);
-                        next.events.push(Event::Found(run.pc as u32, v));
+                        next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
                         self.note(&mut next, a, *at, v, false);
                         next.pc += 1;
                         self.work.push(next);
@@ -532,7 +539,11 @@ impl Stepper<'_> {
                     return Err(Stop::Undefined(why.into()));
                 }
                 self.write(run, a, v, *at)?;
-                self.touch(run, a, at.size, true);
+                if at.size < 8 && self.completes_private_address(run, a) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                self.touch(run, a, at.size.into(), true);
                 self.note(run, a, *at, at.wrap(v), true);
             }
             Instr::Branch(e, yes, no) => {
@@ -598,9 +609,12 @@ impl Stepper<'_> {
                     let slot = (a >> 32).checked_sub(self.program.objects.len() as i64 + 1);
                     let slot = slot.and_then(|s| usize::try_from(s).ok());
                     let memory = Arc::make_mut(&mut run.memory);
-                    match slot.and_then(|s| memory.heap.get_mut(s)) {
-                        Some(object @ Some(_)) => *object = None,
-                        _ => return Err(Stop::Undefined("something is freed that was not allocated".into())),
+                    match slot.and_then(|s| memory.heap.get_mut(s)).and_then(Option::take) {
+                        // No other thread may access it meanwhile.
+                        Some(object) => self.touch(run, a, object.len() as u32, true),
+                        None => {
+                            return Err(Stop::Undefined("something is freed that was not allocated".into()));
+                        }
                     }
                 }
             }
@@ -662,12 +676,22 @@ impl Stepper<'_> {
     }
 
     /// Notes an access, for races.
-    fn touch(&self, run: &mut Run, address: i64, size: u8, writes: bool) {
+    fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
         let kind = self.program.templates[self.thread.template as usize].access[run.pc];
         if self.races && kind != Access::Internal && self.is_shared(address) {
             let atomic = kind == Access::Atomic || run.depth > 0;
             run.touches.push(Touch { address, size, writes, atomic, at: run.pc as u32 });
         }
+    }
+
+    /// Whether a write of a part of a word made it the address of a private variable, in memory that other threads can see:
+    /// pointers may be copied byte by byte.
+    fn completes_private_address(&self, run: &Run, a: i64) -> bool {
+        let word = if a >> 32 < PRIVATE { self.bytes(run, a & !7, 8).ok() } else { None };
+        word.filter(|bytes| !bytes.contains(&OPEN)).is_some_and(|bytes| {
+            let upper = bytes[4..].iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
+            (PRIVATE..2 * PRIVATE).contains(&upper)
+        })
     }
 
     fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8) -> Result<&'r [u16], Stop> {

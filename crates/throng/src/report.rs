@@ -85,9 +85,13 @@ fn all_threads(report: &Outcome) -> String {
 
 /// For how many threads a verdict holds.
 fn scope_of(report: &Outcome, verdict: &Verdict) -> String {
-    match most_created(report, verdict) {
+    let threads = match most_created(report, verdict) {
         Some(n) => format!("for all threads that are created, at most {n} at a time"),
         None => scope(&report.problem, report.unit()),
+    };
+    match report.memory_model {
+        Some(model) => format!("{threads}, under {model}"),
+        None => threads,
     }
 }
 

@@ -32,6 +32,8 @@ int __throng_set_specific(unsigned key, void *value);
 void *__throng_get_specific(unsigned key);
 unsigned long __throng_self(void);
 void *__throng_malloc(int site, unsigned long size);
+void __throng_call(int site);
+void *__throng_set(int site, void *to, int value, unsigned long n);
 int __throng_lock(int site, const volatile void *lock, int waits);
 int __throng_unlock(int site, const volatile void *lock);
 int __throng_read_lock(int site, const volatile void *lock, int waits);

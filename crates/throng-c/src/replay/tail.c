@@ -155,12 +155,14 @@ int __throng_create(int site, void *handle, unsigned long size, void *function, 
   if (k >= __THRONG_THREADS) __throng_impossible("too many threads");
   __throng_start(k, function, argument);
   __throng_maybe(site, 1);
-  unsigned long number = __THRONG_NUMBERED ? k : 0;
+  /* 0 is the handle of no thread. */
+  unsigned long number = __THRONG_NUMBERED ? k + 1 : 1;
   if (handle) __builtin_memcpy(handle, &number, size < sizeof number ? size : sizeof number);
   return 0;
 }
-int __throng_join(int site, unsigned long number, void **result) {
+int __throng_join(int site, unsigned long handle, void **result) {
   int last = __throng_before(site);
+  unsigned long number = handle - 1;
   if (number >= (unsigned long)__throng_count) __throng_impossible("a thread is joined that there is not");
   if (last && !__atomic_load_n(&__throng_threads[number].ended, __ATOMIC_SEQ_CST)) __throng_blocked(last, "waits for the end of a thread");
   __throng_free(last);
@@ -206,10 +208,25 @@ void __throng_exit(int site, void *result) {
   __throng_rest();
   __throng_pthread_exit(result);
 }
-unsigned long __throng_self(void) { return __throng_me; }
+unsigned long __throng_self(void) { return __throng_me + 1; }
 void *__throng_malloc(int site, unsigned long size) {
   __throng_take(site, __THRONG_OTHER);
   return __throng_calloc(1, size);
+}
+/* One access of a function of the library; if other threads do not see it, it takes no turn. */
+static int __throng_access(int site, int kind) {
+  int i = __throng_next();
+  if (__throng_depth > 0) return 0;
+  if (i == __THRONG_STEPS && (__throng_me >= __THRONG_KNOWN || __throng_last[__throng_me].site != site)) return 0;
+  if (i < __THRONG_STEPS && __throng_order[i].site != site) return 0;
+  return __throng_take(site, kind);
+}
+/* All turns of a call of the library. */
+void __throng_call(int site) { while (__throng_access(site, __THRONG_OTHER)) {} }
+void *__throng_set(int site, void *to, int value, unsigned long n) {
+  unsigned long i;
+  for (i = 0; i < n; i++) { __throng_access(site, 1); ((volatile unsigned char *)to)[i] = (unsigned char)value; }
+  return to;
 }
 
 /* ---- locks: the schedule says who goes when, so that none of them has to wait ---- */

@@ -1,7 +1,7 @@
 //! C programs with one thing changed.
 
 use super::super::mutate::Subject;
-use super::{CheckArgs, Console, Failure, Outcome, Read, decide, files, replay, settle};
+use super::{CheckArgs, Console, Failure, Outcome, Read, decide, files, replay};
 use crate::cli::{MutateArgs, OutputArgs};
 use throng_c::mutants::{mutants, mutated};
 use throng_lang::mutant::Mutant;
@@ -47,7 +47,6 @@ impl Subject for CProgram<'_> {
         let mut read = Read { loaded, model, problem };
         let (mut outcome, abstraction) = decide(&self.check, &mut read, &self.console, limits)?;
         abstraction.report(&mut outcome, &self.console);
-        settle(&read, &mut outcome);
         let replayed = match (&self.args.replay, mutant) {
             (Some(folder), Some(n)) if outcome.is_unsafe() => {
                 let path = folder.join(format!("{}.c", n + 1));
