@@ -217,7 +217,8 @@ void *__throng_malloc(int site, unsigned long size) {
 static int __throng_access(int site, int kind) {
   int i = __throng_next();
   if (__throng_depth > 0) return 0;
-  if (i == __THRONG_STEPS && (__throng_me >= __THRONG_KNOWN || __throng_last[__throng_me].site != site)) return 0;
+  /* A thread that is to race somewhere else goes on. */
+  if (i == __THRONG_STEPS && __throng_me < __THRONG_KNOWN && __throng_last[__throng_me].site >= 0 && __throng_last[__throng_me].site != site) return 0;
   if (i < __THRONG_STEPS && __throng_order[i].site != site) return 0;
   return __throng_take(site, kind);
 }

@@ -292,8 +292,12 @@ fn settle(read: &Read, outcome: &mut Outcome) {
             Verdict::Unknown(_) => None,
         };
         if let Some(why) = why {
-            *verdict = Verdict::Unknown(Unknown::Inconclusive(why));
+            *verdict = Verdict::Unknown(Unknown::Unsure(why));
         }
+    }
+    if read.loaded.undefined().next().is_some() {
+        // Nor is anything known about small numbers of threads.
+        outcome.answer.statistics.complete_up_to = None;
     }
     let proves = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
     outcome.memory_model = (proves && read.loaded.only_sequential()).then_some(MemoryModel::Sequential);
