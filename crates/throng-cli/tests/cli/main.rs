@@ -11,6 +11,7 @@ mod editors;
 mod explain;
 mod honest;
 mod integers;
+mod library;
 mod lsp;
 mod modelling;
 mod mutate;
