@@ -12,6 +12,8 @@ use std::collections::HashMap;
 
 use analysis::{addresses, interesting, live, representatives};
 
+pub use crate::doubt::Doubt;
+
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
@@ -408,9 +410,16 @@ pub struct Template {
     /// For each register that is only ever compared with constants: values that stand for all, in the sense that every value compares
     /// like one of them.
     pub representatives: Vec<Option<Vec<i64>>>,
+    /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by instruction.
+    pub doubts: Vec<(usize, Doubt)>,
 }
 
 impl Template {
+    /// Why a run through an instruction may not be one of the program.
+    pub fn doubt(&self, pc: usize) -> Option<&Doubt> {
+        self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
+    }
+
     /// Whether a thread can come to an instruction more than once.
     fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
@@ -445,6 +454,8 @@ pub struct Object {
     pub library: bool,
     /// Whether its address may come to be known to other threads.
     pub leaves: bool,
+    /// Whether it is declared `extern` and defined nowhere: its value is open.
+    pub external: bool,
 }
 
 /// A variable in the private memory of threads.
@@ -511,7 +522,7 @@ pub struct Program {
     pub starts_any: bool,
     /// Whether something is asserted, or marked as an error.
     pub asserts: bool,
-    /// Whether an atomic operation has a weaker order than `seq_cst`.
+    /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
     /// Whether there are condition variables.
     pub waits: bool,
@@ -686,6 +697,11 @@ impl Program {
     /// Returns whether the lifetime of the object at an address may end while its thread goes on.
     pub fn is_scoped(&self, a: i64) -> bool {
         self.scoped.contains(&object_of(a))
+    }
+
+    /// The object that an address is in, if it has a fixed place.
+    pub fn object_at(&self, a: i64) -> Option<&Object> {
+        self.objects.get(usize::try_from(object_of(a)).ok()?.checked_sub(1)?)
     }
 }
 

@@ -8,12 +8,15 @@
 //! what the concrete model leaves out makes it incomplete, so that a run still counts and nothing is proved.
 
 pub mod dot;
+pub mod doubt;
 pub mod goto;
 pub mod interpreter;
+mod library;
 pub mod locksets;
 mod lower;
 pub mod model;
 pub mod mutants;
+pub mod note;
 pub mod preprocess;
 pub mod question;
 pub mod replay;
@@ -32,6 +35,7 @@ use throng_model::{Bag, Config};
 
 pub use goto::Program;
 pub use model::Concrete;
+pub use note::Note;
 pub use preprocess::Options;
 use preprocess::Prepared;
 pub use question::Question;
@@ -48,7 +52,7 @@ pub struct Loaded {
     /// What was asked.
     pub question: Question,
     /// What was left open in reading it.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The text that the parser read.
     pub text: Arc<Prepared>,
 }
@@ -96,9 +100,18 @@ impl Loaded {
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }
 
-    /// The functions that are called and not defined, as notes say: they may return anything, so a run through them need not be one of the program.
+    /// The functions that are called, and neither defined nor known: they may do anything, so that nothing is proved about the program.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
-        self.notes.iter().filter_map(|note| note.split_once(" is not defined")).map(|(name, _)| name)
+        self.notes.iter().filter_map(|note| match note {
+            Note::Undefined(name) => Some(name.as_str()),
+            Note::Assumed(_) => None,
+        })
+    }
+
+    /// Whether a proof is limited to sequential consistency, because the program names weaker orders and nobody has asked for that
+    /// model.
+    pub fn only_sequential(&self) -> bool {
+        self.program.weak_orders && !self.question.sequential
     }
 
     /// What a verdict takes for granted, beside what [`Loaded::notes`] says.
@@ -116,7 +129,7 @@ impl Loaded {
         if self.question.whole_statements {
             found.push("statements without calls, and conditions, are one step".into());
         }
-        found.extend(self.notes.iter().cloned());
+        found.extend(self.notes.iter().map(Note::to_string));
         found
     }
 }
@@ -174,7 +187,7 @@ fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -
     done.unwrap_or_else(failed).map_err(|diagnostics| Rejected { source: source.clone(), diagnostics })
 }
 
-type Translated = (Program, Vec<String>, Prepared);
+type Translated = (Program, Vec<Note>, Prepared);
 
 fn parse(prepared: &Prepared) -> Result<TranslationUnit, Vec<Diagnostic>> {
     let config = lang_c::driver::Config::with_gcc();

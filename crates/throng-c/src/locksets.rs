@@ -221,8 +221,10 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
             let Some(held) = held else { continue };
             locks.extend(&held.locks);
             let here = || place(program, template, pc);
-            if let Instr::Unmodelled(why) = &t.code[pc] {
-                return Err(format!("{}: {why}", here()));
+            match &t.code[pc] {
+                Instr::Unmodelled(why) => return Err(format!("{}: {why}", here())),
+                Instr::Free(_) => return Err(format!("{}: memory is freed", here())),
+                _ => {}
             }
             if let Some(then) = code.after(pc, held) {
                 for to in next(&t.code, pc) {

@@ -7,9 +7,10 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use crate::goto::{
-    Access, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start, Template,
-    Violation, address, object_of,
+    Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
+    Template, Violation, address, object_of,
 };
+use crate::note::Note;
 use crate::preprocess::Prepared;
 use crate::question::Question;
 use crate::step::OPEN;
@@ -17,12 +18,14 @@ use crate::types::{Func, Struct, Ty};
 
 mod atomics;
 mod builtins;
+mod bytes;
 mod calls;
 mod declarators;
 mod exclusion;
 mod expressions;
 mod initial;
 mod keys;
+mod library;
 mod statements;
 mod threads;
 mod uses;
@@ -172,7 +175,7 @@ pub struct Lower<'a> {
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// A program, or what is wrong with it; and notes about what was assumed.
@@ -180,7 +183,7 @@ pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
-) -> std::result::Result<(Program, Vec<String>), Vec<Problem>> {
+) -> std::result::Result<(Program, Vec<Note>), Vec<Problem>> {
     let mut l = Lower {
         prepared,
         question,
@@ -211,7 +214,7 @@ pub fn lower(
     l.program.asked = question.violations();
     l.program.memory_errors = question.reports_memory_errors();
     if question.ilp32 {
-        l.note("pointers take 8 bytes, though `long` takes 4".into());
+        l.assume("pointers take 8 bytes, though `long` takes 4");
     }
     for unit in units {
         l.unit(unit);
@@ -259,9 +262,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn note(&mut self, text: String) {
-        if !self.notes.contains(&text) {
-            self.notes.push(text);
+    fn note(&mut self, note: Note) {
+        if !self.dry && !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
@@ -275,6 +278,11 @@ impl<'a> Lower<'a> {
                 *name = format!("{function}::{name}");
             }
         }
+    }
+
+    /// Verdicts say that this is taken for granted.
+    fn assume(&mut self, what: &str) {
+        self.note(Note::Assumed(what.into()));
     }
 
     /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock them.
@@ -425,6 +433,7 @@ impl<'a> Lower<'a> {
             if !is_extern && let Some(o) = self.program.objects.get_mut(object_of(a) as usize - 1) {
                 // Known by `extern` only so far.
                 o.init.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = 0);
+                o.external = false;
             }
             self.fixed_initial(a, &ty, item, span)?;
             return Ok(());
@@ -445,9 +454,11 @@ impl<'a> Lower<'a> {
         }
         // What is defined elsewhere may have any value.
         let byte = if is_extern { OPEN } else { 0 };
-        let a = self.object(name.clone(), &ty, vec![byte; size as usize]);
+        let stream = self.stream(&name).filter(|_| is_extern);
+        let external = is_extern && stream.is_none();
+        let a = self.object(name.clone(), &ty, stream.unwrap_or(vec![byte; size as usize]));
         if let Some(object) = self.program.objects.last_mut() {
-            object.global = global;
+            (object.global, object.external) = (global, external);
         }
         if !global {
             self.statics.insert((declared.start, span.start), (a, ty.clone()));
@@ -483,6 +494,7 @@ impl<'a> Lower<'a> {
             global: false,
             library: false,
             leaves: false,
+            external: false,
         };
         self.program.objects.push(object);
         if let Some(frame) = self.current.frames.last() {
@@ -633,6 +645,14 @@ impl<'a> Lower<'a> {
         self.current.template.code.push(i);
         self.current.template.origins.push(origin);
         self.current.template.access.push(self.access);
+    }
+
+    /// Emits `r = any value`, which stands for more than the program can do.
+    fn emit_doubtful(&mut self, r: Reg, doubt: Doubt) {
+        if !self.dry {
+            self.current.template.doubts.push((self.current.template.code.len(), doubt));
+            self.emit(Instr::Any(r));
+        }
     }
 
     fn label(&mut self) -> usize {

@@ -39,6 +39,8 @@ pub struct Question {
     pub error_function: Option<String>,
     /// `long` and sizes have 32 bits.
     pub ilp32: bool,
+    /// Sequential consistency is asked about, whatever memory orders the program names.
+    pub sequential: bool,
 }
 
 impl Question {

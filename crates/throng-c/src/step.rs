@@ -125,8 +125,15 @@ pub enum Event {
     Copied(Reg, Reg),
     /// An open register received a value.
     Chosen(Reg, i64),
-    /// This instruction read memory that was never written, and this value was chosen.
-    Found(u32, i64),
+    /// This instruction read memory that was never written, and a value was chosen.
+    Found {
+        /// The instruction.
+        at: u32,
+        /// The first byte.
+        address: i64,
+        /// The value.
+        value: i64,
+    },
     /// This instruction accessed memory without a turn of its own: inside an atomic section (`true`), or where no other thread can
     /// see it. Only [`step_in_detail`] says so.
     Passed(u32, bool),
@@ -541,7 +548,7 @@ impl Stepper<'_> {
                         let mut next = run.clone();
                         self.write(&mut next, a, v, *at, named)?;
                         next.registers[*r as usize] = Some(v);
-                        next.events.push(Event::Found(run.pc as u32, v));
+                        next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
                         self.note(&mut next, a, *at, v, false);
                         next.pc += 1;
                         self.work.push(next);
@@ -562,6 +569,10 @@ impl Stepper<'_> {
                 self.write(run, a, v, *at, named)?;
                 if at.size == 8 && !is_private(a) {
                     self.publish(run, v);
+                }
+                if at.size < 8 && self.completes_private_address(run, a) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
                 }
                 self.touch(run, a, at.size.into(), true);
                 self.note(run, a, *at, at.wrap(v), true);
@@ -698,6 +709,16 @@ impl Stepper<'_> {
             let atomic = kind == Access::Atomic || run.depth > 0;
             run.touches.push(Touch { address, size, writes, atomic, at: run.pc as u32 });
         }
+    }
+
+    /// A write of a part of a word may make it an address, because pointers may be copied byte by byte.
+    /// Returns whether it is that of a private variable, in memory that other threads can see.
+    fn completes_private_address(&self, run: &mut Run, a: i64) -> bool {
+        let word = if is_private(a) { None } else { self.bytes(run, a & !7, 8, true).ok() };
+        let Some(word) = word.filter(|bytes| bytes.iter().all(|&b| b < OPEN)) else { return false };
+        let v = word.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
+        self.publish(run, v);
+        is_private(v)
     }
 
     /// The bytes of an access. A variable that is accessed by its `named` address is alive.

@@ -361,6 +361,8 @@ pub enum Unknown {
     Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),
+    /// An engine has answered, but about less than was asked or about something else, and why.
+    Unsure(String),
     /// The engine cannot answer this question; says why and which can.
     NotForThisModel(String),
     /// The question cannot be asked at all, and why.
@@ -383,6 +385,7 @@ impl Unknown {
             Unknown::Bound(_) => "bound",
             Unknown::Explored => "explored",
             Unknown::Inconclusive(_) => "inconclusive",
+            Unknown::Unsure(_) => "unsure",
             Unknown::NotForThisModel(_) => "refused",
             Unknown::LeftOut(_) => "left-out",
         }
@@ -407,7 +410,9 @@ impl fmt::Display for Unknown {
             Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
-            Unknown::Inconclusive(why) | Unknown::NotForThisModel(why) => f.write_str(why),
+            Unknown::Inconclusive(why) | Unknown::Unsure(why) | Unknown::NotForThisModel(why) => {
+                f.write_str(why)
+            }
             Unknown::LeftOut(why) => write!(f, "left out: {why}"),
         }
     }

@@ -415,6 +415,7 @@ impl<'a> Job<'a> {
             warnings,
             vacuous,
             assumptions: Vec::new(),
+            memory_model: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,

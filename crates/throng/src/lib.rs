@@ -142,7 +142,7 @@ pub use engine::{Answer, Progress, Statistics, Watch};
 pub use error::Error;
 pub use input::Input;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
-pub use outcome::{Outcome, Phases, Status, Written};
+pub use outcome::{MemoryModel, Outcome, Phases, Status, Written};
 pub use registry::{Engine, Settings};
 pub use report::cutoff::CutoffOutcome;
 pub use report::reach::ReachOutcome;

@@ -18,6 +18,23 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Asks, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
+/// What other threads may see of the accesses of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub enum MemoryModel {
+    /// Sequential consistency: steps of threads, one after the other, which all threads see alike.
+    #[serde(rename = "sc")]
+    Sequential,
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryModel::Sequential => f.write_str("sequential consistency"),
+        }
+    }
+}
+
 /// What was found out. Prints as a report for people.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -44,6 +61,8 @@ pub struct Outcome {
     pub vacuous: Vec<SourceDiagnostic>,
     /// What the verdicts take for granted, in words.
     pub assumptions: Vec<String>,
+    /// The memory model that proofs are limited to, if they do not hold for all that the language allows.
+    pub memory_model: Option<MemoryModel>,
     /// How many threads there are at most at a time, where the program starts them itself and this is known beforehand.
     pub most_threads: Option<u32>,
     /// The certificate that was written, for reports.

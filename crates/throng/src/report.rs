@@ -105,9 +105,14 @@ fn all_threads(report: &Outcome) -> String {
 
 /// For how many threads a verdict holds.
 fn scope_of(report: &Outcome, verdict: &Verdict) -> String {
-    match most_created(report, verdict) {
-        Some(n) => format!("for all threads that are created, at most {n} at a time"),
-        None => scope(&report.problem, report.unit()),
+    let created = most_created(report, verdict)
+        .map(|n| format!("for all threads that are created, at most {n} at a time"));
+    match (created, report.memory_model) {
+        (Some(threads), None) => threads,
+        // The model belongs on the first line, which is broken where it gets too long.
+        (Some(threads), Some(model)) => format!("under {model}, {threads}"),
+        (None, None) => scope(&report.problem, report.unit()),
+        (None, Some(model)) => format!("{}, under {model}", scope(&report.problem, report.unit())),
     }
 }
 

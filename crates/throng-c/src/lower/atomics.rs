@@ -73,18 +73,27 @@ impl<'a> Lower<'a> {
         (Expr::Reg(done), old)
     }
 
-    /// Notes an order that is weaker than `seq_cst`.
-    pub(super) fn memory_order(&mut self, name: &str, args: Args<'a>) {
+    /// Notes an order that is weaker than `seq_cst`. Among the operations `__sync_*`, those that are made for locks have one.
+    fn memory_order(&mut self, name: &str, args: Args<'a>) {
+        if matches!(name, "__sync_lock_test_and_set" | "__sync_lock_release") {
+            self.program.weak_orders = true;
+        }
         let first = match name {
             _ if !name.starts_with("__atomic_") => return,
+            "__atomic_thread_fence" => 0,
             "__atomic_load_n" | "__atomic_test_and_set" | "__atomic_clear" => 1,
             "__atomic_load" | "__atomic_store" | "__atomic_store_n" | "__atomic_exchange_n" => 2,
             "__atomic_exchange" => 3,
             "__atomic_compare_exchange" | "__atomic_compare_exchange_n" => 4,
+            "__atomic_signal_fence" => return,
             _ if name.contains("lock_free") => return,
             _ => 2,
         };
-        for e in args.iter().skip(first) {
+        self.orders(&args[first.min(args.len())..]);
+    }
+
+    fn orders(&mut self, orders: Args<'a>) {
+        for e in orders {
             self.program.weak_orders |= !matches!(self.constant(e), Ok(5));
         }
     }
@@ -101,13 +110,14 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// `__atomic_*` and `__sync_*`. Weaker orders are executed as the strongest.
+    /// `__atomic_*` and `__sync_*`.
     pub(super) fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
         let truth = |expr| Some(Value { expr, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) });
+        self.memory_order(name, args);
+        // Every step is a full fence; a signal fence is about handlers of the same thread, and only tells the compiler something.
         if matches!(name, "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence") {
             return Ok(Some(None));
         }
-        self.memory_order(name, args);
         if matches!(name, "__atomic_is_lock_free" | "__atomic_always_lock_free") {
             return Ok(Some(truth(Expr::Const(1))));
         }
@@ -223,6 +233,9 @@ impl<'a> Lower<'a> {
         // A program may have functions of such names with another meaning, and no header.
         if rest.starts_with("compare_exchange") && args.len() < 3 {
             return Ok(None);
+        }
+        if rest.starts_with("compare_exchange") {
+            self.orders(&args[3..]);
         }
         self.atomic(&as_builtin, args, span)
     }

@@ -7,40 +7,6 @@ use super::{Lower, Result, Value, unsupported, wrong};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 use crate::types::Ty;
 
-/// Common library functions that change no variable of the program.
-const HARMLESS: &[&str] = &[
-    "printf",
-    "fprintf",
-    "puts",
-    "putchar",
-    "perror",
-    "fflush",
-    "fputs",
-    "fputc",
-    "sleep",
-    "pause",
-    "usleep",
-    "nanosleep",
-    "sched_yield",
-    "srand",
-    "srandom",
-    "time",
-    "rand",
-    "random",
-    "pthread_yield",
-    "strlen",
-    "strcmp",
-    "getpid",
-    "printk",
-    "__printf_chk",
-    "__fprintf_chk",
-];
-
-/// Whether a function that is not defined needs no note.
-pub(super) fn is_harmless(name: &str) -> bool {
-    HARMLESS.contains(&name) || name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet")
-}
-
 pub(super) type Args<'a> = &'a [Node<Expression>];
 
 impl<'a> Lower<'a> {
@@ -122,7 +88,7 @@ impl<'a> Lower<'a> {
             }
             "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
                 if name == "atomic_begin" {
-                    self.note("`atomic_begin` and `atomic_end`, which have no body, begin and end an atomic section".into());
+                    self.assume("`atomic_begin` and `atomic_end`, which have no body, begin and end an atomic section");
                 }
                 self.emit(Instr::AtomicBegin);
                 None
@@ -132,6 +98,9 @@ impl<'a> Lower<'a> {
                 None
             }
             "malloc" | "calloc" | "__builtin_malloc" | "alloca" | "__builtin_alloca" => {
+                if !name.ends_with("alloca") {
+                    self.assume("memory can be allocated");
+                }
                 let a = self.arg(args, 0, span)?;
                 let mut size = self.convert(a, &Ty::Int(PTR), span)?.expr;
                 if name == "calloc" {
@@ -143,7 +112,7 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicBegin);
                 self.emit(Instr::Alloc(r, size.clone()));
                 if name == "calloc" {
-                    self.clear_bytes(Expr::Reg(r), size, Expr::Const(0));
+                    self.set_bytes(&Expr::Reg(r), &Expr::Const(0), size);
                 }
                 self.emit(Instr::AtomicEnd);
                 Some(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
@@ -154,27 +123,21 @@ impl<'a> Lower<'a> {
                 None
             }
             "realloc" => return unsupported(span, "`realloc`"),
-            "memset" | "__builtin_memset" => {
-                let a = self.arg(args, 0, span)?;
-                let v = self.arg(args, 1, span)?;
-                let n = self.arg(args, 2, span)?;
-                self.note("`memset` is one step".into());
-                let n = self.convert(n, &Ty::Int(PTR), span)?;
-                self.emit(Instr::AtomicBegin);
-                self.clear_bytes(a.expr.clone(), n.expr, v.expr);
-                self.emit(Instr::AtomicEnd);
-                Some(a)
+            "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => self.scan(None, 0, args, span)?,
+            "fscanf" | "__isoc99_fscanf" | "__isoc23_fscanf" => {
+                self.arg(args, 0, span)?;
+                self.scan(None, 1, args, span)?
             }
-            "strcpy" => {
-                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                self.copy_text(&to.expr, &from.expr);
-                Some(to)
-            }
-            "scanf" | "fscanf" | "sscanf" | "__isoc99_scanf" | "__isoc99_sscanf" | "__isoc99_fscanf" => {
-                self.scan(args, if name.ends_with("c99_scanf") || name == "scanf" { 1 } else { 2 }, span)?
-            }
-            "memcpy" | "memmove" | "strncpy" | "strcat" | "sprintf" | "snprintf" | "read" | "fgets"
-            | "gets" => {
+            "sscanf" | "__isoc99_sscanf" | "__isoc23_sscanf" => self.scan(Some(0), 1, args, span)?,
+            "strncpy"
+            | "strncat"
+            | "sprintf"
+            | "snprintf"
+            | "read"
+            | "fread"
+            | "fgets"
+            | "gets"
+            | "__VERIFIER_nondet_memory" => {
                 return unsupported(span, format!("`{name}`"));
             }
             _ if name.starts_with("pthread_") => return self.pthread(&name["pthread_".len()..], args, span),
@@ -209,7 +172,7 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Any(r));
                 Some(Value { expr: Expr::Reg(r), ty: Ty::Int(ty) })
             }
-            _ => return Ok(None),
+            _ => return self.byte_function(name, args, span),
         };
         Ok(Some(result))
     }
@@ -310,56 +273,5 @@ impl<'a> Lower<'a> {
 
     pub(super) fn int_value(expr: Expr) -> Option<Value> {
         Some(Value { expr, ty: Ty::int() })
-    }
-
-    /// Reads input: any values, into integers. What it reads from makes no difference.
-    pub(super) fn scan(&mut self, args: Args<'a>, first: usize, span: Span) -> Result<Option<Value>> {
-        for i in first..args.len() {
-            let to = self.arg(args, i, span)?;
-            let Some(at) = (match to.ty.plain() {
-                Ty::Ptr(t) => t.scalar(),
-                _ => None,
-            }) else {
-                return unsupported(span, "input that is not an integer");
-            };
-            let r = self.register(at, None);
-            self.emit(Instr::Any(r));
-            self.emit(Instr::Store(to.expr, Expr::Reg(r), at));
-        }
-        let r = self.register(INT, None);
-        self.emit(Instr::Any(r));
-        Ok(Self::int_value(Expr::Reg(r)))
-    }
-
-    /// Writes `n` bytes.
-    pub(super) fn clear_bytes(&mut self, a: Expr, n: Expr, v: Expr) {
-        let byte = Int::new(1, false);
-        let i = self.register(PTR, None);
-        let (head, body, end) = (self.label(), self.label(), self.label());
-        self.emit(Instr::Let(i, Expr::Const(0)));
-        self.place_label(head);
-        self.emit(Instr::Branch(Expr::bin(BinOp::Lt, Expr::Reg(i), n, PTR), body, end));
-        self.place_label(body);
-        self.emit(Instr::Store(Expr::bin(BinOp::Add, a, Expr::Reg(i), PTR), Expr::cast(v, byte), byte));
-        self.emit(Instr::Let(i, Expr::bin(BinOp::Add, Expr::Reg(i), Expr::Const(1), PTR)));
-        self.emit(Instr::Jump(head));
-        self.place_label(end);
-    }
-
-    /// Copies bytes up to and including a zero, one access at a time.
-    pub(super) fn copy_text(&mut self, to: &Expr, from: &Expr) {
-        let byte = Int::new(1, true);
-        let i = self.register(PTR, None);
-        let (head, more, end) = (self.label(), self.label(), self.label());
-        self.emit(Instr::Let(i, Expr::Const(0)));
-        self.place_label(head);
-        let at = |base: &Expr| Expr::bin(BinOp::Add, base.clone(), Expr::Reg(i), PTR);
-        let c = self.load_as(Access::Plain, &at(from), 0, byte);
-        self.store_as(Access::Plain, &at(to), 0, c.clone(), byte);
-        self.emit(Instr::Branch(Self::equals(c, 0), end, more));
-        self.place_label(more);
-        self.emit(Instr::Let(i, Expr::bin(BinOp::Add, Expr::Reg(i), Expr::Const(1), PTR)));
-        self.emit(Instr::Jump(head));
-        self.place_label(end);
     }
 }

@@ -7,7 +7,8 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::has_effects;
 use super::{Lower, Result, Symbol, Value, unatomic, unsupported, wrong};
-use crate::goto::{BinOp, Expr, Instr, PTR};
+use crate::goto::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
+use crate::note::Note;
 use crate::types::{Func, Ty};
 
 impl<'a> Lower<'a> {
@@ -130,23 +131,42 @@ impl<'a> Lower<'a> {
             }
             return self.inline(name, converted, span);
         }
-        self.unknown_call(name, ty, span)
+        if super::library::is_input(name) {
+            return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
+        }
+        match self.known_call(name, ty, &arguments, span)? {
+            Some(result) => Ok(result),
+            None => self.unknown_call(name, ty, span),
+        }
     }
 
-    /// A function that is not defined: returns anything, and does nothing else.
+    /// A function that is not defined may do anything. What follows stands for the case that it changes nothing.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
         if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {
             return unsupported(span, format!("`{name}` (the threads of C11: use pthreads)"));
         }
-        if !super::builtins::is_harmless(name) {
-            self.note(format!("`{name}` is not defined: it may return anything, and changes no variable"));
+        self.note(Note::Undefined(name.into()));
+        let called = Doubt::Undefined(name.into());
+        if ty.result.scalar().is_none() {
+            let r = self.register(INT, None);
+            self.emit_doubtful(r, called.clone());
         }
+        self.any_result(ty, span, |s, r| s.emit_doubtful(r, called))
+    }
+
+    /// The result of a function without a body; `open` makes a register open.
+    pub(super) fn any_result(
+        &mut self,
+        ty: &Rc<Func>,
+        span: Span,
+        open: impl FnOnce(&mut Self, Reg),
+    ) -> Result<Option<Value>> {
         match ty.result.plain() {
             Ty::Void => Ok(None),
             t => match t.scalar() {
                 Some(i) => {
                     let r = self.register(i, None);
-                    self.emit(Instr::Any(r));
+                    open(self, r);
                     Ok(Some(Value { expr: Expr::Reg(r), ty: t.clone() }))
                 }
                 None if matches!(t, Ty::Float(_)) => Ok(Some(Value { expr: Expr::Const(0), ty: t.clone() })),

@@ -95,6 +95,10 @@ impl<'a> Lower<'a> {
                     }
                 };
                 let name = &m.node.identifier.node.name;
+                if ty.is_atomic() {
+                    // C leaves open what that means.
+                    return unsupported(span, "a member of an `_Atomic` structure");
+                }
                 let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
                 let Some((offset, ty, bits)) = self.member(*s, name) else {
                     return wrong(m.node.identifier.span, format!("there is no member `{name}`"));
@@ -219,7 +223,10 @@ impl<'a> Lower<'a> {
                 if v.ty.plain() != ty.plain() {
                     return wrong(span, "structures of different types");
                 }
-                self.copy(a.clone(), v.expr, ty, span)
+                match ty.is_atomic() || v.ty.is_atomic() {
+                    true => self.copy_at_once(a.clone(), v, ty, span),
+                    false => self.copy(a.clone(), v.expr, ty, span),
+                }
             }
             Place::Memory(a, ty) => {
                 let v = self.convert(v, ty, span)?;
@@ -246,6 +253,40 @@ impl<'a> Lower<'a> {
 
     /// Copies an object part by part.
     fn copy(&mut self, to: Expr, from: Expr, ty: &Ty, span: Span) -> Result<()> {
+        for (offset, i) in self.copied_parts(ty, span)? {
+            let v = self.load_as(self.access, &from, offset, i);
+            self.store_as(self.access, &to, offset, v, i);
+        }
+        Ok(())
+    }
+
+    /// Copies an object that is atomic, or into one: all parts of the atomic one are accessed in one step.
+    fn copy_at_once(&mut self, to: Expr, from: Value, ty: &Ty, span: Span) -> Result<()> {
+        let parts = self.copied_parts(ty, span)?;
+        let values = self.section(from.ty.is_atomic(), |s, kind| {
+            parts.iter().map(|&(offset, i)| s.load_as(kind, &from.expr, offset, i)).collect::<Vec<_>>()
+        });
+        self.section(ty.is_atomic(), |s, kind| {
+            for (&(offset, i), v) in parts.iter().zip(values) {
+                s.store_as(kind, &to, offset, v, i);
+            }
+        });
+        Ok(())
+    }
+
+    /// Emits accesses, in one step if they are atomic.
+    fn section<T>(&mut self, atomic: bool, emit: impl FnOnce(&mut Self, Access) -> T) -> T {
+        if !atomic {
+            return emit(self, self.access);
+        }
+        self.emit(Instr::AtomicBegin);
+        let done = emit(self, Access::Atomic);
+        self.emit(Instr::AtomicEnd);
+        done
+    }
+
+    /// The parts of an object that is copied: where and of which type.
+    fn copied_parts(&mut self, ty: &Ty, span: Span) -> Result<Vec<(i64, Int)>> {
         let mut parts = Vec::new();
         if !ty.parts(&self.structs, 0, "", &mut parts) {
             return unsupported(span, "a copy of so many parts, or of floating-point numbers,");
@@ -253,13 +294,7 @@ impl<'a> Lower<'a> {
         // A replay copies the same parts in the same order.
         let sizes = parts.iter().map(|(offset, i, _)| (*offset, i.size)).collect();
         self.program.copies.insert((self.here.start, self.here.end), sizes);
-        for (offset, i, _) in parts {
-            let r = self.register(i, None);
-            let at = |base: &Expr| Expr::bin(BinOp::Add, base.clone(), Expr::Const(i64::from(offset)), PTR);
-            self.emit(Instr::Load(r, at(&from), i));
-            self.emit(Instr::Store(at(&to), Expr::Reg(r), i));
-        }
-        Ok(())
+        Ok(parts.into_iter().map(|(offset, i, _)| (i64::from(offset), i)).collect())
     }
 
     pub(super) fn convert(&mut self, v: Value, ty: &Ty, span: Span) -> Result<Value> {

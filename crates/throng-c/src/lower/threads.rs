@@ -11,6 +11,11 @@ use super::{Lower, Result, Symbol, Value, unsupported, wrong};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 use crate::types::Ty;
 
+/// The handle of the running thread: 0 is none.
+fn handle() -> Expr {
+    Expr::bin(BinOp::Add, Expr::SelfId, Expr::Const(1), PTR)
+}
+
 impl<'a> Lower<'a> {
     /// The number of bytes that a pointer argument points to.
     pub(super) fn pointee_size(&self, v: &Value) -> u64 {
@@ -140,7 +145,7 @@ impl<'a> Lower<'a> {
         let ok = || Self::int_value(Expr::Const(0));
         if self.dry {
             return Ok(Some(match name {
-                "self" => Some(Value { expr: Expr::SelfId, ty: Ty::Int(self.size_type()) }),
+                "self" => Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) }),
                 "getspecific" => Some(Value { expr: Expr::SelfId, ty: Ty::ptr(Ty::Void) }),
                 "exit" => None,
                 _ => Self::int_value(Expr::SelfId),
@@ -153,7 +158,7 @@ impl<'a> Lower<'a> {
                 let to = self.arg(args, 1, span)?;
                 self.program.numbered = true;
                 let r = self.register(PTR, None);
-                self.emit(Instr::Join(t.expr, r));
+                self.emit(Instr::Join(Expr::bin(BinOp::Sub, t.expr, Expr::Const(1), PTR), r));
                 match to.expr {
                     Expr::Const(0) => {}
                     a => {
@@ -175,7 +180,8 @@ impl<'a> Lower<'a> {
             }
             "self" => {
                 self.program.numbered = true;
-                Some(Value { expr: Expr::SelfId, ty: Ty::Int(self.size_type()) })
+                self.assume("`pthread_self` is 1 in the first thread, 2 in the second, …");
+                Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) })
             }
             "equal" => {
                 let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
@@ -333,7 +339,7 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicEnd);
                 ok()
             }
-            // How many meet, how many are there, how often they have met.
+            // How many meet, how many have come, and how many of those that have met are still to leave.
             "barrier_init" => {
                 let b = self.arg(args, 0, span)?;
                 self.arg(args, 1, span)?;
@@ -352,13 +358,14 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicBegin);
                 let n = self.load(&b.expr, 0, INT);
                 let here = self.load(&b.expr, 4, INT);
-                let round = self.load(&b.expr, 8, INT);
+                let leaving = self.load(&b.expr, 8, INT);
+                // Those that have met can always leave, and nobody sees when they do: the next round may as well begin after that.
+                self.wait_until(Self::equals(leaving, 0));
                 let here = Self::plus(here, 1);
-                self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n, INT), last, wait));
+                self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n.clone(), INT), last, wait));
                 self.place_label(last);
                 self.store(&b.expr, 4, Expr::Const(0), INT);
-                let next = Expr::bin(BinOp::And, Self::plus(round.clone(), 1), Expr::Const(1), INT);
-                self.store(&b.expr, 8, next, INT);
+                self.store(&b.expr, 8, Self::plus(n, -1), INT);
                 self.emit(Instr::Let(result, Expr::Const(-1)));
                 self.emit(Instr::AtomicEnd);
                 self.emit(Instr::Jump(out));
@@ -366,8 +373,9 @@ impl<'a> Lower<'a> {
                 self.store(&b.expr, 4, here, INT);
                 self.emit(Instr::AtomicEnd);
                 self.emit(Instr::AtomicBegin);
-                let now = self.load(&b.expr, 8, INT);
-                self.wait_until(Expr::bin(BinOp::Ne, now, round, INT));
+                let leaving = self.load(&b.expr, 8, INT);
+                self.wait_until(Expr::bin(BinOp::Ne, leaving.clone(), Expr::Const(0), INT));
+                self.store(&b.expr, 8, Self::plus(leaving, -1), INT);
                 self.emit(Instr::Let(result, Expr::Const(0)));
                 self.place_label(end);
                 self.emit(Instr::AtomicEnd);
@@ -405,7 +413,10 @@ impl<'a> Lower<'a> {
             "cleanup_push" | "cleanup_pop" | "cancel" | "atfork" | "kill" => {
                 return unsupported(span, format!("`pthread_{name}`"));
             }
-            _ if ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set", "get"]
+            // These write through a pointer.
+            _ if name.contains("_get") || name.starts_with("get") => return Ok(None),
+            "setcancelstate" | "setcanceltype" if !self.is_null(args, 1) => return Ok(None),
+            _ if ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"]
                 .iter()
                 .any(|p| name.starts_with(p))
                 || matches!(name, "detach" | "testcancel" | "yield")
@@ -531,11 +542,21 @@ impl<'a> Lower<'a> {
                     Ty::Ptr(t) => t.scalar().unwrap_or(PTR),
                     _ => PTR,
                 };
-                self.emit(Instr::Store(a, Expr::Reg(number), size));
+                self.emit(Instr::Store(a, Self::plus_one(number), size));
             }
         }
-        // Creation is taken to succeed.
+        self.assume("threads can be created");
         Ok(Self::int_value(Expr::Const(0)))
+    }
+
+    /// The handle of the thread with a number: 0 is none.
+    fn plus_one(number: u32) -> Expr {
+        Expr::bin(BinOp::Add, Expr::Reg(number), Expr::Const(1), PTR)
+    }
+
+    /// Whether an argument is a null pointer.
+    fn is_null(&mut self, args: Args<'a>, i: usize) -> bool {
+        args.get(i).is_some_and(|e| matches!(self.constant(e), Ok(0)))
     }
 
     /// Starts a thread in a function; it may have fewer parameters than there are arguments.

@@ -39,6 +39,7 @@ unsigned long __throng_self(void);
 void *__throng_malloc(int site, unsigned long size);
 int __throng_lock(int site, const volatile void *lock, int waits, int known);
 int __throng_unlock(int site, const volatile void *lock, int known);
+void __throng_call(int site);
 int __throng_read_lock(int site, const volatile void *lock, int waits);
 int __throng_write_lock(int site, const volatile void *lock, int waits);
 int __throng_rw_unlock(int site, const volatile void *lock);

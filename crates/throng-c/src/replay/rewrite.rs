@@ -739,14 +739,18 @@ impl<'a> Rewriter<'a> {
             }
             "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
             "free" => return format!("(__throng_pass({site}), (void)({}))", arg(0)),
-            "memset" | "__builtin_memset" => {
-                return format!("__throng_fill({site}, {}, {}, {})", arg(0), arg(1), arg(2));
-            }
-            "strcpy" => {
-                return format!("__throng_copy_text({site}, {}, {})", arg(0), arg(1));
-            }
             "__builtin_expect" | "__builtin_unreachable" => {
                 return format!("{name}({})", args.join(", "));
+            }
+            _ => {}
+        }
+        match name.strip_prefix("__builtin_").unwrap_or(name) {
+            "memset" => return format!("__throng_fill({site}, {})", args.join(", ")),
+            "bzero" => return format!("((void)__throng_fill({site}, {}, 0, {}))", arg(0), arg(1)),
+            "strcpy" => return format!("__throng_copy_text({site}, {}, {})", arg(0), arg(1)),
+            short @ ("memcpy" | "memmove" | "memcmp" | "bcmp" | "strcmp" | "strncmp" | "strlen"
+            | "strchr" | "strcat" | "abs" | "labs" | "llabs") => {
+                return format!("({{ __throng_call({site}); __builtin_{short}({}); }})", args.join(", "));
             }
             _ => {}
         }
@@ -768,19 +772,39 @@ impl<'a> Rewriter<'a> {
                 args.join(", ")
             );
         }
-        if name.trim_start_matches("__isoc99_").ends_with("scanf") {
-            self.inputs.insert(site);
-            let from = if name.trim_start_matches("__isoc99_") == "scanf" { 1 } else { 2 };
-            let each = args.iter().skip(from).map(|a| format!("__throng_scan({site}, {a}, sizeof *({a})); "));
-            return format!("({{ {}(int)__throng_input({site}); }})", each.collect::<String>());
+        if name.ends_with("scanf") {
+            return self.scan(name, args, site);
         }
         // Not defined: an input.
         self.inputs.insert(site);
-        let effects: String =
+        let mut effects: String =
             args.iter().filter(|a| a.starts_with("__throng_")).map(|a| format!("(void){a}, ")).collect();
+        if self.kinds(e.span).1 {
+            effects += &format!("__throng_call({site}), ");
+        }
         let raw = self.raw(e.span);
         let ty = if self.declared.contains(name) { format!("__typeof__({raw})") } else { "int".into() };
         format!("({effects}({ty})__throng_input({site}))")
+    }
+
+    /// `scanf` and its like: how many conversions succeed, and a value for each.
+    fn scan(&mut self, name: &str, args: &[String], site: usize) -> String {
+        self.inputs.insert(site);
+        let from = match name.rsplit('_').next() {
+            Some("scanf") => 1,
+            _ => 2,
+        };
+        let (done, source) = (
+            self.name(),
+            if name.ends_with("sscanf") { format!("__throng_call({site}); ") } else { String::new() },
+        );
+        let each = args.iter().skip(from).enumerate();
+        let each =
+            each.map(|(i, a)| format!("if ({i} < {done}) __throng_scan({site}, {a}, sizeof *({a})); "));
+        format!(
+            "({{ {source}int {done} = (int)__throng_input({site}); {}{done}; }})",
+            each.collect::<String>()
+        )
     }
 
     /// Threads, locks and their like.

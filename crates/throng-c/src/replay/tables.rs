@@ -160,7 +160,7 @@ impl Tables {
                     self.opened[k].value = Some(*v);
                 }
             }
-            Event::Found(pc, v) => self.founds.push((i, site(program, sites, t, *pc), *v)),
+            Event::Found { at, value, .. } => self.founds.push((i, site(program, sites, t, *at), *value)),
             Event::Accessed(..) => {}
         }
     }

@@ -166,14 +166,11 @@ void __throng_copy(int site, void *to, void *from, int count, const int *parts) 
 }
 /* One step, or one for each byte. */
 void *__throng_fill(int site, void *to, int value, unsigned long size) {
-  int whole = __throng_maybe(site, 2);
   unsigned long i;
-  __throng_depth += whole;
   for (i = 0; i < size; i++) {
     __throng_take(site, 1);
     ((char *)to)[i] = value;
   }
-  __throng_depth -= whole;
   return to;
 }
 char *__throng_copy_text(int site, char *to, char *from) {
@@ -235,12 +232,14 @@ int __throng_create(int site, void *handle, unsigned long size, void *function, 
   if (k >= __THRONG_KNOWN) __throng_impossible("a thread is created that is none of the run");
   __throng_start(k, function, argument);
   __throng_maybe(site, 1);
-  unsigned long number = __THRONG_NUMBERED ? k : 0;
+  /* 0 is the handle of no thread. */
+  unsigned long number = __THRONG_NUMBERED ? k + 1 : 1;
   if (handle) __builtin_memcpy(handle, &number, size < sizeof number ? size : sizeof number);
   return 0;
 }
-int __throng_join(int site, unsigned long number, void **result) {
+int __throng_join(int site, unsigned long handle, void **result) {
   int last = __throng_before(site);
+  unsigned long number = handle - 1;
   if (number >= (unsigned long)__throng_count) __throng_impossible("a thread is joined that there is not");
   if (last && !__atomic_load_n(&__throng_threads[number].ended, __ATOMIC_SEQ_CST)) __throng_blocked(last, "waits for the end of a thread");
   __throng_free(last);
@@ -286,10 +285,25 @@ void __throng_exit(int site, void *result) {
   __throng_rest();
   __throng_pthread_exit(result);
 }
-unsigned long __throng_self(void) { return __throng_me; }
+unsigned long __throng_self(void) { return __throng_me + 1; }
 void *__throng_malloc(int site, unsigned long size) {
   __throng_take(site, __THRONG_ANY);
   return __throng_calloc(1, size);
+}
+/* All turns of a call of the library; its accesses are made after the last of them. */
+void __throng_call(int site) {
+  for (;;) {
+    int i = __throng_next();
+    if (__throng_is_racing()) {
+      __throng_skipped = __throng_last[__throng_me].skip;
+      __throng_race(site, __THRONG_ANY);
+      return;
+    }
+    if (__throng_depth > 0) return;
+    if (i < __THRONG_STEPS && __throng_order[i].site != site) return;
+    if (i < __THRONG_STEPS) __throng_skipped = __throng_order[i].skip;
+    if (!__throng_take(site, __THRONG_ANY)) return;
+  }
 }
 
 /* ---- locks: the schedule says who goes when, so that none of them has to wait ---- */

@@ -335,3 +335,90 @@ fn templates_that_one_thread_runs_at_most() {
         assert!(once.contains(&(name, expected)), "{name}: {once:?}");
     }
 }
+
+const STRINGS: &str = "typedef unsigned long size_t; void *memset(void *, int, size_t); void *memcpy(void *, const void *, size_t); \
+    void *memmove(void *, const void *, size_t); int memcmp(const void *, const void *, size_t); size_t strlen(const char *); \
+    int strcmp(const char *, const char *); int strncmp(const char *, const char *, size_t); char *strchr(const char *, int); \
+    char *strcpy(char *, const char *); char *strcat(char *, const char *); int abs(int);";
+
+#[test]
+fn functions_on_bytes_and_texts_are_computed() {
+    let text = format!(
+        "{STRINGS} struct pair {{ int a, b; }} p = {{ 1, 2 }}, q; int from[4] = {{ 1, 2, 3, 4 }}, to[4]; char t[16] = \"tree\", u[16]; \
+        int main() {{ memcpy(&q, &p, sizeof p); assert(q.a == 1 && q.b == 2); memcpy(to, from, sizeof from); assert(to[3] == 4); \
+        memmove(from + 1, from, 3 * sizeof from[0]); assert(from[0] == 1 && from[1] == 1 && from[3] == 3); \
+        assert(memcmp(to, from, sizeof to) > 0 && memcmp(to, from, 4) == 0); \
+        assert(strlen(t) == 4 && strcmp(t, \"tree\") == 0 && strcmp(\"ant\", \"bee\") < 0 && strncmp(\"anti\", \"antler\", 3) == 0); \
+        strcpy(u, t); strcat(u, \"s\"); assert(strlen(u) == 5 && strchr(u, 'e') == u + 2 && strchr(u, 'x') == 0); \
+        memset(to, 0, sizeof to); memset(u, 'x', 2); assert(to[1] == 0 && u[1] == 'x' && u[2] == 'e' && abs(-3) == 3); return 0; }}"
+    );
+    is_safe(&text, 1);
+    is_unsafe(&text.replace("strlen(u) == 5", "strlen(u) == 4"), 1);
+    // What is not copied exactly is refused.
+    let padded = format!(
+        "{STRINGS} struct s {{ int a; char c; }} x, y; int main() {{ memcpy(&x, &y, sizeof x); return 0; }}"
+    );
+    assert!(parse(&padded).is_err());
+}
+
+#[test]
+fn a_call_of_the_library_is_many_steps() {
+    let torn = format!(
+        "{STRINGS} _Atomic char c[3]; void *f(void *p) {{ memset((void *)c, 7, 3); return 0; }} \
+        int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); int first = c[0], last = c[2]; assert(first >= last); return 0; }}"
+    );
+    is_safe(&torn.replace("first >= last", "first == 0 || first == 7"), 2);
+    // The last byte is read first.
+    is_unsafe(&torn, 2);
+    is_unsafe(&torn.replace("first >= last", "first == last"), 2);
+}
+
+/// Bytes of an address are no better known to other threads than the address.
+#[test]
+fn a_private_address_is_not_copied_to_other_threads_byte_by_byte() {
+    let text = format!(
+        "{STRINGS} char shared[8]; void *f(void *p) {{ int mine = 1; int *at = &mine; memcpy(shared, (char *)&at, 8); return 0; }} \
+        int main() {{ pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }}"
+    );
+    let found = found(&text, 2);
+    assert!(!matches!(found, Found::Safe(_)), "{found:?}");
+}
+
+#[test]
+fn no_thread_is_called_0() {
+    let text = "pthread_t pthread_self(void); int pthread_equal(pthread_t, pthread_t); pthread_t none, other; \
+        void *f(void *p) { other = pthread_self(); return 0; } \
+        int main() { pthread_t t; assert(pthread_self() != 0 && !pthread_equal(none, pthread_self())); \
+        pthread_create(&t, 0, f, 0); pthread_join(t, 0); assert(t != 0 && pthread_equal(t, other) && other != pthread_self()); return 0; }";
+    is_safe(text, 2);
+    is_unsafe(&text.replace("other != pthread_self()", "other == pthread_self()"), 2);
+}
+
+#[test]
+fn an_atomic_structure_is_copied_at_once() {
+    let text = "struct pair { int a, b; }; _Atomic struct pair now; \
+        void *f(void *p) { struct pair n = { 1, 1 }; now = n; return 0; } \
+        int main() { pthread_t t; pthread_create(&t, 0, f, 0); struct pair l = now; assert(l.a == l.b); return 0; }";
+    is_safe(text, 2);
+    is_unsafe(&text.replace("_Atomic ", ""), 2);
+    is_unsafe(&text.replace("l.a == l.b", "l.a == 0"), 2);
+    assert!(parse(&text.replace("now = n", "now.a = 1")).is_err());
+}
+
+/// A thread that has not left a round yet is not lost when the next two are over.
+#[test]
+fn a_barrier_is_left_however_many_rounds_there_are() {
+    let text = "pthread_barrier_t b; int left; void *f(void *p) { pthread_barrier_wait(&b); __sync_fetch_and_add(&left, 1); return 0; } \
+        int main() { pthread_t t[4]; pthread_barrier_init(&b, 0, 2); for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, f, 0); \
+        for (int i = 0; i < 4; i++) pthread_join(t[i], 0); assert(left == 4); return 0; }";
+    is_safe(text, 5);
+    is_unsafe(&text.replace("left == 4", "left == 3"), 5);
+}
+
+#[test]
+fn results_of_known_functions_are_in_their_range() {
+    let text = "int rand(void); int getpid(void); int getchar(void); \
+        int main() { assert(rand() >= 0); assert(getpid() > 0); int c = getchar(); assert(c >= -1); assert(c < 256); return 0; }";
+    assert!(!matches!(found(text, 1), Found::Unsafe(..)));
+    is_unsafe(&text.replace("c < 256", "c < 255"), 1);
+}

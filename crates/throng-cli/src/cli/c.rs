@@ -25,13 +25,13 @@ use super::files::{self, Kind};
 use super::vocabulary::OPTIONS;
 use super::{CertifyArgs, CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
-use throng::{Engine, Job, Outcome};
-use throng_c::goto::Start;
+use throng::{Engine, Job, MemoryModel, Outcome};
+use throng_c::goto::{Doubt, Start, Violation};
 use throng_c::model::Remarks;
 use throng_c::{Concrete, Loaded, Options, Question, load};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
-use throng_model::verdict::{Unknown, Verdict};
+use throng_model::verdict::{Trace, Unknown, Verdict};
 
 /// Whether a file is C.
 pub(super) fn is_c(input: &InputArgs) -> bool {
@@ -47,6 +47,7 @@ pub(super) fn refuse(input: &InputArgs, question: Option<&QuestionArgs>) -> Resu
         ("--entry", !input.entry.is_empty()),
         ("--no-spurious", input.no_spurious),
         ("--whole-statements", input.whole_statements),
+        ("--memory-model", input.memory_model.is_some()),
         ("--ilp32", input.ilp32),
         ("--lp64", input.lp64),
         ("--property", question.is_some_and(|q| q.property.is_some())),
@@ -75,6 +76,7 @@ fn options(input: &InputArgs) -> Options {
     question.no_spurious = input.no_spurious;
     question.whole_statements = input.whole_statements;
     question.ilp32 = input.ilp32;
+    question.sequential = input.memory_model.is_some();
     Options { defines: input.define.clone(), includes: input.include.clone(), question, ..Options::default() }
 }
 
@@ -278,6 +280,7 @@ fn decide(
         job = job.unchecked();
     }
     let mut outcome = job.check_by(&*engine, limits)?;
+    settle(read, &mut outcome);
     let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| read.model.remarks());
     outcome.assumptions = assumptions(read, &remarks, &outcome);
     if locksets.is_some() {
@@ -291,18 +294,54 @@ fn decide(
     Ok((outcome, abstraction))
 }
 
-/// What the reader knows about an outcome: runs through what is not defined do not count.
+/// What the reader knows about an outcome and engines do not: verdicts that the program itself may not bear out.
 fn settle(read: &Read, outcome: &mut Outcome) {
+    for (n, verdict) in outcome.answer.verdicts.iter_mut().enumerate() {
+        let why = match verdict {
+            Verdict::Unsafe(trace) => unsure_run(read, n, trace),
+            Verdict::Safe(_) => unsure_proof(read, n),
+            Verdict::Unknown(_) => None,
+        };
+        if let Some(why) = why {
+            *verdict = Verdict::Unknown(Unknown::Unsure(why));
+        }
+    }
+    if read.loaded.undefined().next().is_some() {
+        // Nor is anything known about small numbers of threads.
+        outcome.answer.statistics.complete_up_to = None;
+    }
+    let proves = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
+    outcome.memory_model = (proves && read.loaded.only_sequential()).then_some(MemoryModel::Sequential);
+    outcome.most_threads = read.loaded.program.most_threads();
+}
+
+/// Why a run into target `n` need not be one of the program.
+fn unsure_run(read: &Read, n: usize, trace: &Trace) -> Option<String> {
+    let mut doubts = throng_c::doubt::doubts(&read.model, trace);
+    if n >= read.loaded.program.asked.len() {
+        // What threads do up to where they wait in a deadlock is not part of the run.
+        doubts.extend(read.loaded.undefined().map(|name| Doubt::Undefined(name.into())));
+    }
+    let words: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
+    (!words.is_empty())
+        .then(|| format!("a run was found, but perhaps not one of the program: {}", words.join("; ")))
+}
+
+/// Why a proof about target `n` need not be one about the program.
+fn unsure_proof(read: &Read, n: usize) -> Option<String> {
     let undefined: Vec<&str> = read.loaded.undefined().collect();
     if !undefined.is_empty() {
-        let runs = outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Unsafe(_)));
-        let why = format!(
-            "a run was found, but perhaps not one of the program, which calls what is not defined: {}",
+        return Some(format!(
+            "nothing is proved about a program that calls what is not defined: {}",
             undefined.join(", ")
-        );
-        runs.for_each(|verdict| *verdict = Verdict::Unknown(Unknown::Inconclusive(why.clone())));
+        ));
     }
-    outcome.most_threads = read.loaded.program.most_threads();
+    let race = read.loaded.program.asked.get(n) == Some(&Violation::Race);
+    (race && read.loaded.only_sequential()).then(|| {
+        "there is no race under sequential consistency, but memory orders that are weaker than seq_cst, as this program names them, may allow one \
+         (`--memory-model sc` asks about sequential consistency only)"
+            .into()
+    })
 }
 
 /// What the verdicts take for granted.

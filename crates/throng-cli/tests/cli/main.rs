@@ -12,6 +12,7 @@ mod editors;
 mod explain;
 mod honest;
 mod integers;
+mod library;
 mod lsp;
 mod memory;
 mod modelling;

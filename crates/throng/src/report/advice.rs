@@ -8,7 +8,7 @@ use throng_model::verdict::Unknown;
 
 /// What was established although there is no verdict, if anything was.
 pub fn established(report: &Outcome, why: &Unknown) -> Option<String> {
-    let was_asked = !matches!(why, Unknown::LeftOut(_));
+    let was_asked = !matches!(why, Unknown::LeftOut(_) | Unknown::Unsure(_));
     let k = report.shown().statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
     Some(format!("no violation with up to {}", plural(k.into(), report.unit())))
 }
@@ -24,7 +24,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let covers = !report.problem.targets.iter().any(Target::is_about_all_threads);
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
-        Unknown::LeftOut(_) => return tips,
+        Unknown::LeftOut(_) | Unknown::Unsure(_) => return tips,
         Unknown::Time(limit) => {
             tips.push(format!(
                 "more time: {} {}",

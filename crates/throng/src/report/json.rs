@@ -8,7 +8,7 @@ use super::facts::{LineFacts, facts};
 use super::story::{Story, tell};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
 use crate::engine::{Attempt, Statistics};
-use crate::outcome::{Outcome, Phases, Status, Written};
+use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
 use throng_lang::question::SourceDiagnostic;
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
@@ -34,6 +34,8 @@ struct Document<'a> {
     scope: String,
     /// What the verdicts take for granted.
     assumptions: &'a [String],
+    /// The memory model that proofs are limited to; null: none.
+    memory_model: Option<MemoryModel>,
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
@@ -149,6 +151,7 @@ pub fn write(report: &Outcome) -> String {
             None => scope(&report.problem, report.unit()),
         },
         assumptions: &report.assumptions,
+        memory_model: report.memory_model,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
         certificate: report.certificate.as_ref(),
@@ -185,6 +188,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         initial: "",
         scope: String::new(),
         assumptions: &[],
+        memory_model: None,
         targets: &[],
         trace: None,
         certificate: None,

@@ -434,14 +434,28 @@ pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Re
 pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certification {
     let document = certificate::read(bytes)?;
     let checked = certificate::check(loaded, &document, limits)?;
+    let limited = limited(loaded)?;
     let mut assumptions = loaded.assumptions(&Default::default());
     assumptions.extend(assumed(&loaded.program, Some(&document)).into_iter().map(String::from));
     let initial = loaded.problem().initial_text;
     let Checked { predicates, facts } = checked;
     let how = format!(
-        "by abstraction, {}, {}",
+        "by abstraction, {}, {}{limited}",
         plural(predicates as u64, "predicate"),
         plural(facts as u64, "fact")
     );
     Ok(Shown { properties: document.safe, how, sizes: (predicates, facts), initial, assumptions })
+}
+
+/// What a certificate about a program is limited to, behind the words that say how it proves; none stands if the program calls what is
+/// not defined.
+pub(super) fn limited(loaded: &Loaded) -> Result<&'static str, Fault> {
+    let undefined: Vec<&str> = loaded.undefined().collect();
+    match undefined.is_empty() {
+        true if loaded.only_sequential() => Ok(", under sequential consistency"),
+        true => Ok(""),
+        false => {
+            Err(Fault::Invalid(format!("the program calls what is not defined: {}", undefined.join(", "))))
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::abstraction::{Certification, Shown};
+use super::abstraction::{Certification, Shown, limited};
 use super::search::{Found, search};
 use super::{Failure, Loaded, Outcome, files};
 use throng::engine::{Algorithm, Answer, Statistics, Watch};
@@ -135,9 +135,10 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8]) -> Certification {
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
     check_order(&loaded.program, &order).map_err(Fault::Invalid)?;
+    let limited = limited(loaded)?;
     Ok(Shown {
         properties: vec!["deadlock".into()],
-        how: format!("by the order of {}", plural(order.locks.len() as u64, "lock")),
+        how: format!("by the order of {}{limited}", plural(order.locks.len() as u64, "lock")),
         sizes: (0, order.waits),
         initial: loaded.problem().initial_text,
         assumptions: [loaded.assumptions(&Default::default()), vec![super::locksets::ASSUMED.into()]]

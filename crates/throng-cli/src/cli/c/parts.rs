@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::abstraction::Attempt;
-use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets, settle};
+use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets};
 use throng::engine::Answer;
 use throng_c::goto::Violation;
 use throng_c::model::Remarks;
@@ -105,7 +105,6 @@ fn asking(read: &Read, question: &Question) -> Result<Read, Failure> {
 fn part(args: &CheckArgs, mut read: Read, console: &Console, limits: &Limits) -> Result<Part, Failure> {
     let (mut outcome, abstraction) = decide(args, &mut read, console, limits)?;
     abstraction.report(&mut outcome, console);
-    settle(&read, &mut outcome);
     Ok(Part { read, outcome, abstraction })
 }
 

@@ -114,6 +114,9 @@ pub(in super::super) fn certify(args: &CertifyArgs, bytes: &[u8]) -> Result<(Str
         return Ok(("INVALID  the witness is about another file: the hash differs\n".into(), 10));
     }
     let initial = format!("initial: {}\n", read.problem.initial_text);
+    if read.loaded.undefined().next().is_some() {
+        return Ok((format!("UNKNOWN  the program calls what is not defined\n{initial}"), 1));
+    }
     Ok(match witness::follow(&read.loaded, &found) {
         Some(true) => (format!("VALID  a run follows the witness into the violation\n{initial}"), 0),
         Some(false) => (format!("INVALID  no run follows the witness\n{initial}"), 10),

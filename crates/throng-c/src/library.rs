@@ -1,0 +1,186 @@
+//! Functions of the C library and of POSIX that are known without their code: what they do with what their arguments point to,
+//! and what they return.
+//!
+//! A function that is not here, is not modelled by itself and is not defined by the program may do anything.
+
+/// What a function does with an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// It uses the value alone. Streams are values.
+    Value,
+    /// It reads bytes up to a zero.
+    Text,
+    /// It reads as many bytes as these arguments, multiplied, say.
+    Bytes(&'static [usize]),
+    /// It reads the object that the parameter points to.
+    Object,
+    /// It reads a format of `printf`, and of the arguments that follow what the format says.
+    Format,
+    /// It writes through the argument, unless that is a null pointer.
+    Null,
+}
+
+/// What a function returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Returns {
+    /// Any value in this range is possible.
+    Between(i64, i64),
+    /// Some value of its type, or nothing: which ones are possible is not modelled.
+    Something,
+}
+
+/// A function that changes no variable of the program and calls none of its functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Function {
+    /// What it does with each argument; with further ones, as the format says, or nothing.
+    pub(crate) arguments: &'static [Use],
+    /// What it returns.
+    pub(crate) returns: Returns,
+}
+
+use Returns::{Between, Something};
+use Use::{Bytes, Format, Null, Object, Text, Value};
+
+/// The largest `int`.
+const INT_MAX: i64 = i32::MAX as i64;
+/// `EOF`
+const EOF: i64 = -1;
+
+/// The functions, by name.
+const TABLE: &[(&str, &[Use], Returns)] = &[
+    // Output.
+    ("printf", &[Format], Something),
+    ("fprintf", &[Value, Format], Something),
+    ("dprintf", &[Value, Format], Something),
+    ("printk", &[Format], Something),
+    ("__printf_chk", &[Value, Format], Something),
+    ("__fprintf_chk", &[Value, Value, Format], Something),
+    ("syslog", &[Value, Format], Something),
+    ("puts", &[Text], Something),
+    ("fputs", &[Text, Value], Something),
+    ("perror", &[Text], Something),
+    ("putchar", &[Value], Something),
+    ("putc", &[Value, Value], Something),
+    ("fputc", &[Value, Value], Something),
+    ("fwrite", &[Bytes(&[1, 2]), Value, Value, Value], Something),
+    ("write", &[Value, Bytes(&[2]), Value], Something),
+    ("fflush", &[Value], Something),
+    // Files.
+    ("fopen", &[Text, Text], Something),
+    ("fclose", &[Value], Something),
+    ("feof", &[Value], Something),
+    ("ferror", &[Value], Something),
+    ("close", &[Value], Something),
+    // Input, character by character.
+    ("getchar", &[], Between(EOF, 255)),
+    ("getc", &[Value], Between(EOF, 255)),
+    ("fgetc", &[Value], Between(EOF, 255)),
+    // Time. A thread may go on at any time.
+    ("sleep", &[Value], Something),
+    ("usleep", &[Value], Something),
+    ("nanosleep", &[Object, Null], Something),
+    ("sched_yield", &[], Between(0, 0)),
+    ("time", &[Null], Something),
+    ("clock", &[], Something),
+    // Numbers.
+    ("rand", &[], Between(0, INT_MAX)),
+    ("random", &[], Between(0, INT_MAX)),
+    ("srand", &[Value], Something),
+    ("srandom", &[Value], Something),
+    ("atoi", &[Text], Something),
+    ("atol", &[Text], Something),
+    ("atoll", &[Text], Something),
+    // The process and its environment.
+    ("getpid", &[], Between(1, INT_MAX)),
+    ("getppid", &[], Between(0, INT_MAX)),
+    ("getenv", &[Text], Something),
+    ("sysconf", &[Value], Something),
+    ("isatty", &[Value], Between(0, 1)),
+];
+
+/// What is known about a function.
+pub(crate) fn known(name: &str) -> Option<Function> {
+    let row = TABLE.iter().find(|row| row.0 == name);
+    row.map(|&(_, arguments, returns)| Function { arguments, returns })
+}
+
+/// A part of a format of `printf` or `scanf` that stands for an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Conversion {
+    /// The letter behind it.
+    pub(crate) letter: u8,
+    /// `printf`: the most bytes that are read, if that is limited by the format.
+    pub(crate) precision: Precision,
+    /// `scanf`: whether `*` says that nothing is assigned. `printf`: whether `*` takes the width from an argument before it.
+    pub(crate) star: bool,
+}
+
+/// How many bytes of a text are printed at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Precision {
+    /// All.
+    None,
+    /// So many.
+    Most(u64),
+    /// As many as an argument before it says.
+    Argument,
+}
+
+/// The conversions of a format, in order, without `%%`.
+pub(crate) fn conversions(format: &[u8]) -> Vec<Conversion> {
+    let mut found = Vec::new();
+    let mut rest = format.iter().copied().peekable();
+    while let Some(b) = rest.next() {
+        if b != b'%' {
+            continue;
+        }
+        let (mut star, mut precision) = (false, Precision::None);
+        while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {
+            precision = match (b, precision) {
+                (b'.', _) => Precision::Most(0),
+                (b'*', Precision::Most(_)) => Precision::Argument,
+                (b'0'..=b'9', Precision::Most(n)) => {
+                    Precision::Most(n.saturating_mul(10).saturating_add(u64::from(b - b'0')))
+                }
+                (_, precision) => precision,
+            };
+            star |= b == b'*' && precision == Precision::None;
+        }
+        while rest.next_if(|b| b"hlLjztq".contains(b)).is_some() {}
+        let Some(letter) = rest.next() else { break };
+        if letter == b'[' {
+            // The first `]` may belong to the set.
+            rest.next_if_eq(&b'^');
+            rest.next_if_eq(&b']');
+            while rest.next().is_some_and(|b| b != b']') {}
+        }
+        if letter != b'%' && letter != b'm' {
+            found.push(Conversion { letter, precision, star });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_taken_apart() {
+        let letters =
+            |format: &str| conversions(format.as_bytes()).iter().map(|c| c.letter).collect::<Vec<_>>();
+        assert_eq!(letters("%d of %5.2s, 100%%, %-3c: %llu %zu\n"), b"dscuu");
+        assert_eq!(letters("%[]a-z] %[^\n]%x"), b"[[x");
+        assert!(letters("no conversion, 5%").is_empty());
+        let stars = conversions(b"%*.*s %.3s %s");
+        assert!(stars[0].star && stars[0].precision == Precision::Argument);
+        assert_eq!((stars[1].precision, stars[2].precision), (Precision::Most(3), Precision::None));
+    }
+
+    #[test]
+    fn no_function_is_there_twice() {
+        for (i, row) in TABLE.iter().enumerate() {
+            assert!(TABLE[..i].iter().all(|other| other.0 != row.0), "{}", row.0);
+        }
+    }
+}
