@@ -65,9 +65,16 @@ pub(super) fn refute(
     let engine = HuntFirst { hunt, then: Box::new(nothing) };
     let job = Job::of(problem).read_from(read.loaded.source.clone()).settings(settings(args)).watch(console);
     let found = job.check_by(&engine, limits)?;
-    if let Some(run) = found.trace() {
-        outcome.answer.verdicts.fill_with(behind);
-        put_first(read, outcome, run.clone(), Some("explicit"), false);
+    let Some(run) = found.trace() else { return Ok(()) };
+    match super::unsure_run(read, 0, run) {
+        Some(why) => {
+            let why = format!("memory safety is taken for granted, though {why}");
+            outcome.answer.verdicts.fill(Verdict::Unknown(Unknown::Unsure(why)));
+        }
+        None => {
+            outcome.answer.verdicts.fill_with(behind);
+            put_first(read, outcome, run.clone(), Some("explicit"), false);
+        }
     }
     Ok(())
 }

@@ -170,6 +170,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
         merged.most_threads = merged.most_threads.max(outcome.most_threads);
     }
     merged.assumptions = assumed(parts);
+    merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
     answer.checked = parts.iter().all(|p| p.outcome.answer.checked);
     (merged.checked, merged.answer, merged.problem) = (answer.checked, answer, problem);
     merged
