@@ -51,7 +51,7 @@ impl<'a> Lower<'a> {
         args: Args<'a>,
         span: Span,
     ) -> Result<Option<Option<Value>>> {
-        let defined = self.definitions.contains_key(name);
+        let defined = self.is_defined(name);
         let error = self.question.error_function.as_deref();
         if error == Some(name) {
             self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called")));
