@@ -405,6 +405,7 @@ impl<'a> Lower<'a> {
         if name == "__auto_type" && ty != Ty::Auto {
             return Ok(());
         }
+        let ty = if self.scopes.is_empty() { self.opaque_if_refused(&name, ty) } else { ty };
         match self.scopes.last().unwrap_or(self.linkage.names()).get(&name) {
             Some(Symbol::Typedef(known)) if !self.same_type(known, &ty) => {
                 return wrong(span, format!("`{name}` is declared with two types"));

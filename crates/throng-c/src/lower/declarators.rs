@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::Enum(e) => return self.enumeration(e),
                 TypeSpecifier::TypedefName(n) => {
                     let name = &n.node.name;
-                    return match self.usable_name(name, n.span)? {
+                    return match self.lookup(name) {
                         Some(Symbol::Typedef(t)) => Ok(t.clone()),
                         _ if name == "__builtin_va_list" => Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
                         _ => wrong(n.span, format!("`{name}` is not a type")),

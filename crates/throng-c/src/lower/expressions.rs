@@ -220,6 +220,7 @@ impl<'a> Lower<'a> {
             }
             Place::Memory(a, ty) if matches!(ty.plain(), Ty::Struct(_)) => {
                 if !self.same_type(v.ty.plain(), ty.plain()) {
+                    self.size_of(ty, span)?;
                     return wrong(span, "structures of different types");
                 }
                 self.copy(a.clone(), v.expr, ty, span)
@@ -250,6 +251,7 @@ impl<'a> Lower<'a> {
     /// Copies an object part by part.
     fn copy(&mut self, to: Expr, from: Expr, ty: &Ty, span: Span) -> Result<()> {
         let mut parts = Vec::new();
+        self.size_of(ty, span)?;
         if ty.has_bit_fields(&self.structs) {
             return unsupported(span, "a copy of bit-fields");
         }
@@ -275,6 +277,9 @@ impl<'a> Lower<'a> {
             }
             if self.same_type(ty.plain(), v.ty.plain()) {
                 return Ok(v);
+            }
+            if let Some(what) = self.refusal(ty).or(self.refusal(&v.ty)) {
+                return unsupported(span, what);
             }
             return wrong(span, "this value cannot be converted");
         };

@@ -10,7 +10,7 @@ use lang_c::span::{Node, Span};
 use super::{Base, Lower, Problem, Result, Symbol, unsupported, wrong};
 use crate::goto::{PRIVATE, address};
 use crate::step::OPEN;
-use crate::types::{Func, Ty};
+use crate::types::{Func, Struct, Ty};
 
 /// Variables of the C library whose value makes no difference to a verdict: they are only passed on.
 const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
@@ -171,6 +171,16 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+    }
+
+    /// The type that a name of the file scope is declared as. One that is refused may be named, as
+    /// headers do, and nothing else: it is a structure without members.
+    pub(super) fn opaque_if_refused(&mut self, name: &str, ty: Ty) -> Ty {
+        let unit = self.linkage.unit;
+        let Some(what) = self.linkage.units[unit].refused.remove(name) else { return ty };
+        let refused = Some(format!("{what} (of `{name}`)"));
+        self.structs.push(Struct { name: name.to_string(), align: 1, unit, refused, ..Struct::default() });
+        Ty::Struct(self.structs.len() - 1)
     }
 
     /// Refuses a name of the file scope that was declared with something that is not modelled.
