@@ -106,7 +106,11 @@ impl<'a> Lower<'a> {
                 None
             }
             "__builtin_expect" => Some(self.arg(args, 0, span)?),
-            "__builtin_constant_p" => zero(),
+            // Without optimisation, what the optimiser could find out is not constant.
+            "__builtin_constant_p" => {
+                let constant = args.first().is_some_and(|e| self.is_constant(e));
+                Self::int_value(Expr::Const(i64::from(constant)))
+            }
             "__builtin_types_compatible_p"
             | "__builtin_va_start"
             | "__builtin_va_end"

@@ -59,6 +59,13 @@ impl<'a> Lower<'a> {
         self.constant_value(e).map(|(v, _)| v)
     }
 
+    /// Whether an expression is a number that the compiler knows, or text.
+    pub(super) fn is_constant(&mut self, e: &'a Node<Expression>) -> bool {
+        let text = matches!(e.node, Expression::StringLiteral(_));
+        let number = !has_effects(&e.node) && matches!(self.type_of(e), Ok(Ty::Int(_)));
+        text || number && self.constant(e).is_ok()
+    }
+
     /// The value and type of a constant expression.
     pub(super) fn constant_value(&mut self, e: &'a Node<Expression>) -> Result<(i64, Int)> {
         let dry = std::mem::replace(&mut self.dry, true);

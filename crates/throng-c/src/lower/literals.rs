@@ -37,6 +37,9 @@ fn unescape(text: &str, out: &mut Vec<u8>, span: Span) -> Result<()> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
+        if c == char::REPLACEMENT_CHARACTER {
+            return unsupported(span, "text that is not UTF-8");
+        }
         if c != '\\' {
             out.extend(c.to_string().bytes());
             continue;

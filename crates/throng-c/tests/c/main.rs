@@ -3,6 +3,8 @@
 
 mod compiled;
 mod corpus;
+mod generated;
 mod mutants;
 mod programs;
 mod search;
+mod sequential;
