@@ -165,8 +165,10 @@ impl<'a> Lower<'a> {
         match (ty.plain(), &e.node) {
             (Ty::Array(t, n), Expression::StringLiteral(s)) if takes_text(ty, &init.node) => {
                 let mut bytes = string_bytes(&s.node, init.span)?;
-                let n = n.unwrap_or(bytes.len() as u64 + 1);
-                out.length = n;
+                let n = n.unwrap_or_else(|| {
+                    out.length = bytes.len() as u64 + 1;
+                    out.length
+                });
                 bytes.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
                 let i = t.scalar().unwrap_or(INT);
                 let byte = |(k, b)| (at + k as u64, i, Expr::Const(i.wrap(i64::from(b))));

@@ -191,11 +191,14 @@ impl<'a> Lower<'a> {
             return unsupported(e.span, mark.what.clone());
         }
         let mut values = Vec::new();
-        let mut next = 0i128;
+        let (mut next, mut last) = (0i128, INT);
         for item in &e.node.enumerators {
             if let Some(v) = &item.node.expression {
                 let (v, i) = self.constant_value(v)?;
                 next = if i.signed { i128::from(v) } else { i128::from(v as u64) };
+                last = i;
+            } else if !fits(next, next, last) {
+                return wrong(item.span, "the constants of the enumeration overflow");
             }
             let name = &item.node.identifier.node.name;
             self.bind_constant(name, next, enumeration_type(next, next), e.span)?;
@@ -215,8 +218,7 @@ impl<'a> Lower<'a> {
 
     /// A constant has type `int` if it fits, else that of the enumeration.
     fn bind_constant(&mut self, name: &str, v: i128, ty: Int, span: Span) -> Result<()> {
-        let fits = i32::try_from(v).is_ok();
-        let symbol = Symbol::Constant(v as i64, if fits { INT } else { ty });
+        let symbol = Symbol::Constant(v as i64, if fits(v, v, INT) { INT } else { ty });
         match self.scopes.last().unwrap_or(self.linkage.names()).get(name) {
             Some(Symbol::Constant(known, _)) if *known == v as i64 => {}
             Some(_) => return wrong(span, format!("`{name}` is declared as something else as well")),
@@ -227,13 +229,14 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Whether a type has all values from one to another.
+fn fits(low: i128, high: i128, i: Int) -> bool {
+    let bits = u32::from(i.size) * 8 - u32::from(i.signed);
+    high < 1 << bits && low >= if i.signed { -(1i128 << bits) } else { 0 }
+}
+
 /// The first type of `unsigned int`, `int`, `unsigned long` and `long` that has all values.
 fn enumeration_type(low: i128, high: i128) -> Int {
-    let fits = |low: i128, high: i128, size, signed| {
-        let bits = u32::from(size) * 8 - u32::from(signed);
-        high < 1 << bits && low >= if signed { -(1i128 << bits) } else { 0 }
-    };
-    let types = [(4, false), (4, true), (8, false), (8, true)];
-    let found = types.into_iter().find(|&(size, signed)| fits(low, high, size, signed));
-    found.map_or(Int::new(8, true), |(size, signed)| Int::new(size, signed))
+    let types = [Int::new(4, false), INT, Int::new(8, false)];
+    types.into_iter().find(|i| fits(low, high, *i)).unwrap_or(Int::new(8, true))
 }

@@ -135,7 +135,9 @@ impl Generator {
         );
         let (a, b, c, d) = (self.ty(), self.ty(), self.ty(), self.ty());
         _ = writeln!(text, "struct big {{ {a} a; {b} b; struct {{ {c} x; {d} y; }} in; {a} c[3]; }};");
-        _ = writeln!(text, "union mix {{ {a} i; unsigned char c[8]; unsigned long l; }};");
+        // Not every byte is a truth value.
+        let i = self.r.one(&TYPES[..10]);
+        _ = writeln!(text, "union mix {{ {i} i; unsigned char c[8]; unsigned long l; }};");
         for n in 0..4 {
             _ = writeln!(text, "static {} g{n} = {};", self.ty(), self.constant());
         }
@@ -177,6 +179,6 @@ pub fn program(seed: u64, name: &str) -> String {
     for place in PLACES {
         _ = writeln!(text, "  mix({place});");
     }
-    text.push_str("  mix(sizeof a + sizeof m + sizeof(struct big) + sizeof text); return sum;\n}\n");
+    text.push_str("  mix(sizeof a + sizeof m + sizeof(struct big) + sizeof text + sizeof named); return sum;\n}\n");
     text
 }

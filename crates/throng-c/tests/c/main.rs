@@ -8,3 +8,4 @@ mod mutants;
 mod programs;
 mod search;
 mod sequential;
+mod table;
