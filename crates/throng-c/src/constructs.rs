@@ -91,6 +91,9 @@ pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
     "zero_call_used_regs",
 ];
 
+/// Attributes of whole structures that are modelled. Elsewhere they are refused on use.
+pub const ATTRIBUTES_OF_STRUCTURES: &[&str] = &["packed", "aligned"];
+
 /// Attributes that change layout, lifetime, linkage or meaning of what they stand on.
 pub const ATTRIBUTES_REFUSED_ON_USE: &[&str] = &[
     "alias",
@@ -143,6 +146,7 @@ pub const PRAGMAS_WITHOUT_EFFECT: &[&str] = &[
     "endregion",
     "ident",
     "mark",
+    "merger",
     "message",
     "once",
     "pop_macro",

@@ -706,7 +706,8 @@ impl<'a> Lower<'a> {
             return Err(too_long(span));
         }
         let definition = self.definitions[name].clone();
-        if let Some(mark) = self.prepared.marks_in(definition.node.span.start, definition.node.span.end).first() {
+        let whole = definition.node.span;
+        if let Some(mark) = self.prepared.marks_of_declaration(whole.start, whole.end).first() {
             let at = Span::span(mark.at, mark.at + 1);
             return unsupported(at, mark.what.clone());
         }

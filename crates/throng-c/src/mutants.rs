@@ -11,8 +11,8 @@ use lang_c::ast::*;
 use lang_c::span::Span;
 use lang_c::visit::{self, Visit};
 
-use crate::preprocess::Prepared;
 use crate::lower::written_name;
+use crate::preprocess::Prepared;
 use crate::{Loaded, on_large_stack, parse, rejected, translate};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::{Change, Edit, Mutant};

@@ -371,17 +371,17 @@ impl Prepared {
                             let close = balanced(raw, end);
                             replace!(start, close, " ");
                             let label: String = raw[end..close].split('"').skip(1).step_by(2).collect();
-                            self.mark(format!("the name `{label}` in assembly"), label);
+                            self.mark("asm", &label, format!("the name `{label}` in assembly"));
                             continue;
                         }
                         word if let Some(with) = listed(constructs::REFUSED_TYPES, word) => {
                             replace!(start, end, with);
-                            self.mark(format!("`{word}`"), String::new());
+                            self.mark(word, "", format!("`{word}`"));
                         }
                         word if let Some(with) = listed(constructs::REFUSED_TYPES_WITH_BRACKETS, word) => {
                             let end = balanced(raw, end);
                             replace!(start, end, with);
-                            self.mark(format!("`{word}`"), String::new());
+                            self.mark(word, "", format!("`{word}`"));
                             continue;
                         }
                         word if constructs::REFUSED_WORDS.contains(&word) => {

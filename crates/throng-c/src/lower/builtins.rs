@@ -70,7 +70,6 @@ impl<'a> Lower<'a> {
         if defined && !special {
             return Ok(None);
         }
-        let zero = || Some(Value { expr: Expr::Const(0), ty: Ty::int() });
         let result = match name {
             "__assert_fail" | "__assert_rtn" | "__assert" if error.is_some() => {
                 self.emit(Instr::Halt);

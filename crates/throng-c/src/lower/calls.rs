@@ -87,7 +87,8 @@ impl<'a> Lower<'a> {
             .iter()
             .filter(|(name, d)| {
                 let used = &self.prepared.text;
-                let taken = self.pointed.iter().any(|p| p == *name) || mentioned_without_call(used, written_name(name));
+                let taken = self.pointed.iter().any(|p| p == *name)
+                    || mentioned_without_call(used, written_name(name));
                 taken && d.ty.parameters.len() == arguments
             })
             .map(|(name, _)| name.clone())

@@ -44,7 +44,8 @@ impl<'a> Lower<'a> {
     /// The same for a compound literal.
     pub(super) fn sized_literal(&mut self, ty: Ty, c: &'a CompoundLiteral, span: Span) -> Result<Ty> {
         let Ty::Array(t, None) = &ty else { return Ok(ty) };
-        let length = self.dry_length(|l, values| l.collect_list(0, &ty, &c.initializer_list, values, span))?;
+        let length =
+            self.dry_length(|l, values| l.collect_list(0, &ty, &c.initializer_list, values, span))?;
         Ok(Ty::Array(t.clone(), Some(length)))
     }
 

@@ -13,6 +13,8 @@ struct Layout {
     /// Number of bits that are taken so far.
     bits: u128,
     align: u64,
+    /// Whether members need no alignment.
+    packed: bool,
 }
 
 impl Layout {
@@ -22,6 +24,7 @@ impl Layout {
 
     /// The offset of a member of a size and alignment.
     fn place(&mut self, size: u64, align: u64) -> u64 {
+        let align = if self.packed { 1 } else { align };
         self.align = self.align.max(align);
         let offset = if self.union { 0 } else { self.bytes().saturating_add(align - 1) / align * align };
         self.bits = self.bits.max((u128::from(offset) + u128::from(size)) * 8);
@@ -63,11 +66,47 @@ impl<'a> Lower<'a> {
             return wrong(s.span, format!("`{}` is defined twice", known.name));
         }
         self.structs[number].at = s.span.start;
-        let mark = self.prepared.marks_in(s.span.start, s.span.end).first().map(|m| m.what.clone());
-        let packed = self.prepared.is_packed(s.span.start).then(|| "`#pragma pack`".to_string());
-        self.structs[number].refused = mark.or(packed);
-        self.members(number, declarations)?;
+        let mut layout = Layout { union: self.structs[number].union, bits: 0, align: 1, packed: false };
+        self.structs[number].refused = self.layout_attributes(s, &mut layout);
+        self.members(number, declarations, layout)?;
         Ok(Ty::Struct(number))
+    }
+
+    /// Attributes of a whole structure; the first construct that is not modelled.
+    fn layout_attributes(&self, s: &'a Node<StructType>, layout: &mut Layout) -> Option<String> {
+        if self.prepared.is_packed(s.span.start) {
+            return Some("`#pragma pack`".to_string());
+        }
+        let members = s.node.declarations.as_deref().unwrap_or_default();
+        let inside = |at: usize| {
+            members.first().is_some_and(|m| m.span.start <= at)
+                && members.last().is_some_and(|m| at < m.span.end)
+        };
+        for mark in self.prepared.marks_of_type(s.span.start, s.span.end) {
+            match (&*mark.name, self.alignment(&mark.argument)) {
+                _ if inside(mark.at) => return Some(mark.what.clone()),
+                ("packed", _) => layout.packed = true,
+                ("aligned", Some(align)) => layout.align = layout.align.max(align),
+                _ => return Some(mark.what.clone()),
+            }
+        }
+        None
+    }
+
+    /// The argument of `aligned`, if it is a number or the size of a type that has a name.
+    fn alignment(&self, argument: &str) -> Option<u64> {
+        let inner = argument.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
+        let align = match inner.strip_prefix("sizeof") {
+            None => inner.parse().ok()?,
+            Some(ty) => match ty.trim().strip_prefix('(')?.strip_suffix(')')?.trim() {
+                ty if ty.ends_with('*') => Ty::ptr(Ty::Void).layout(&self.structs)?.0,
+                ty => match self.lookup(ty)? {
+                    Symbol::Typedef(ty) => ty.layout(&self.structs)?.0,
+                    _ => return None,
+                },
+            },
+        };
+        u64::is_power_of_two(align).then_some(align)
     }
 
     /// The number of a structure, which may be new; `None` for `__auto_type`.
@@ -97,8 +136,12 @@ impl<'a> Lower<'a> {
     }
 
     /// Reads and lays out the members of a structure.
-    fn members(&mut self, number: usize, declarations: &'a [Node<StructDeclaration>]) -> Result<()> {
-        let mut layout = Layout { union: self.structs[number].union, bits: 0, align: 1 };
+    fn members(
+        &mut self,
+        number: usize,
+        declarations: &'a [Node<StructDeclaration>],
+        mut layout: Layout,
+    ) -> Result<()> {
         let mut fields = Vec::new();
         for d in declarations {
             let f = match &d.node {
@@ -157,6 +200,10 @@ impl<'a> Lower<'a> {
             return Ok(None);
         };
         match width {
+            Some(_) if layout.packed => {
+                self.structs[of].refused = Some("the attribute `packed` with bit-fields".into());
+                Ok(None)
+            }
             Some(width) if width > bytes * 8 => wrong(span, "a bit-field is wider than its type"),
             Some(width) => {
                 layout.place_bits(bytes, align, width, name.is_some());
@@ -187,7 +234,7 @@ impl<'a> Lower<'a> {
                 _ => unsupported(e.span, "an enumeration before its definition"),
             };
         }
-        if let Some(mark) = self.prepared.marks_in(e.span.start, e.span.end).first() {
+        if let Some(mark) = self.prepared.marks_of_type(e.span.start, e.span.end).first() {
             return unsupported(e.span, mark.what.clone());
         }
         let mut values = Vec::new();

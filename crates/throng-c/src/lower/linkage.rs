@@ -99,9 +99,7 @@ impl Unit {
                 ExternalDeclaration::Declaration(d) => {
                     (&d.node.specifiers, d.node.declarators.iter().map(|i| &i.node.declarator).collect())
                 }
-                ExternalDeclaration::FunctionDefinition(f) => {
-                    (&f.node.specifiers, vec![&f.node.declarator])
-                }
+                ExternalDeclaration::FunctionDefinition(f) => (&f.node.specifiers, vec![&f.node.declarator]),
                 ExternalDeclaration::StaticAssert(_) => continue,
             };
             let is_static = specifiers.iter().any(|s| {
@@ -158,13 +156,15 @@ impl<'a> Lower<'a> {
         });
         // Those of a structure are its own.
         let inner: Vec<usize> =
-            structs.flat_map(|s| self.prepared.marks_in(s.start, s.end)).map(|m| m.at).collect();
-        let marks = self.prepared.marks_in(d.span.start, d.span.end);
+            structs.flat_map(|s| self.prepared.marks_of_type(s.start, s.end)).map(|m| m.at).collect();
+        let marks = self.prepared.marks_of_declaration(d.span.start, d.span.end);
         for mark in marks.iter().filter(|m| !inner.contains(&m.at)) {
             for item in &d.node.declarators {
                 let Some(name) = declared_name(&item.node.declarator.node) else { continue };
                 // The library may call its functions as it likes.
-                let renamed = mark.label.contains(name) && !self.definitions.contains_key(&mark.label);
+                let renamed = mark.name == "asm"
+                    && mark.argument.contains(name)
+                    && !self.definitions.contains_key(&mark.argument);
                 if !renamed {
                     let refused = &mut self.linkage.units[self.linkage.unit].refused;
                     refused.insert(name.to_string(), mark.what.clone());
@@ -217,7 +217,13 @@ impl<'a> Lower<'a> {
     }
 
     /// A variable of the file scope, or one that is `extern` in a block: its address.
-    pub(super) fn linked_variable(&mut self, base: &Base, name: &str, ty: &Ty, item: &'a Node<InitDeclarator>) -> Result<()> {
+    pub(super) fn linked_variable(
+        &mut self,
+        base: &Base,
+        name: &str,
+        ty: &Ty,
+        item: &'a Node<InitDeclarator>,
+    ) -> Result<()> {
         let span = item.span;
         let has_value = item.node.initializer.is_some();
         let defines = base.class != Some(StorageClassSpecifier::Extern) || has_value;
@@ -258,7 +264,10 @@ impl<'a> Lower<'a> {
         if !self.same_type(&known.ty, ty) {
             return wrong(span, format!("`{name}` is declared with two types"));
         }
-        if known.private != base.thread_local || is_static && known.external || !known.external && !is_static && !is_extern {
+        if known.private != base.thread_local
+            || is_static && known.external
+            || !known.external && !is_static && !is_extern
+        {
             return wrong(span, format!("`{name}` is declared with two storage classes"));
         }
         Ok(())
@@ -280,8 +289,13 @@ impl<'a> Lower<'a> {
             a
         };
         let external = base.class != Some(StorageClassSpecifier::Static);
-        let variable =
-            Variable { ty: ty.clone(), external, defined: false, has_value: false, private: base.thread_local };
+        let variable = Variable {
+            ty: ty.clone(),
+            external,
+            defined: false,
+            has_value: false,
+            private: base.thread_local,
+        };
         self.linkage.variables.insert(a, variable);
         Ok(a)
     }
@@ -295,12 +309,22 @@ impl<'a> Lower<'a> {
     }
 
     /// A variable that is declared `extern` only has any value; a definition without one makes it 0.
-    fn define_variable(&mut self, a: i64, name: &str, defines: bool, has_value: bool, span: Span) -> Result<()> {
+    fn define_variable(
+        &mut self,
+        a: i64,
+        name: &str,
+        defines: bool,
+        has_value: bool,
+        span: Span,
+    ) -> Result<()> {
         let Some(v) = self.linkage.variables.get_mut(&a) else { return Ok(()) };
         if v.has_value && has_value {
             return wrong(span, format!("`{name}` is defined twice"));
         }
-        if defines && !v.defined && let Some(o) = self.program.objects.get_mut((a >> 32) as usize - 1) {
+        if defines
+            && !v.defined
+            && let Some(o) = self.program.objects.get_mut((a >> 32) as usize - 1)
+        {
             o.init.fill(0);
         }
         v.defined |= defines;
@@ -321,7 +345,9 @@ impl<'a> Lower<'a> {
     pub(super) fn finish_linkage(&mut self) {
         for unit in &mut self.linkage.units {
             for name in std::mem::take(&mut unit.open_arrays) {
-                if let (false, Some(symbol)) = (unit.names.contains_key(&name), self.linkage.external.get(&name)) {
+                if let (false, Some(symbol)) =
+                    (unit.names.contains_key(&name), self.linkage.external.get(&name))
+                {
                     unit.names.insert(name, symbol.clone());
                 }
             }
@@ -369,7 +395,10 @@ impl<'a> Lower<'a> {
                         || a.fields.len() == b.fields.len()
                             && a.size == b.size
                             && pairs.all(|(a, b)| {
-                                a.name == b.name && a.offset == b.offset && a.bits == b.bits && self.same(&a.ty, &b.ty, within)
+                                a.name == b.name
+                                    && a.offset == b.offset
+                                    && a.bits == b.bits
+                                    && self.same(&a.ty, &b.ty, within)
                             }))
             }
             _ => a == b,

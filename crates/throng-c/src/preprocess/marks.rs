@@ -12,17 +12,28 @@ use throng_lang::source::Diagnostic;
 pub struct Mark {
     /// Its offset in the text for the parser.
     pub at: usize,
+    /// The name of the attribute, or the word.
+    pub name: String,
+    /// The argument of the attribute; the name in assembly after `asm`.
+    pub argument: String,
     /// What it is, for a message.
     pub what: String,
-    /// The name that it gives a function or variable in assembly, or nothing.
-    pub label: String,
 }
 
 impl Prepared {
-    /// The marks between two offsets of the text, and in the white space that follows.
-    pub fn marks_in(&self, start: usize, end: usize) -> &[Mark] {
+    /// The marks of a declaration or function, some of which may stand before it.
+    pub fn marks_of_declaration(&self, start: usize, end: usize) -> &[Mark] {
+        let before = self.text.get(..start).unwrap_or_default();
+        self.marks_between(before.trim_end().len(), end)
+    }
+
+    /// The marks of a structure or enumeration, some of which may stand behind it.
+    pub fn marks_of_type(&self, start: usize, end: usize) -> &[Mark] {
         let rest = self.text.get(end..).unwrap_or_default();
-        let end = end + (rest.len() - rest.trim_start().len());
+        self.marks_between(start, end + (rest.len() - rest.trim_start().len()))
+    }
+
+    fn marks_between(&self, start: usize, end: usize) -> &[Mark] {
         let from = self.marks.partition_point(|m| m.at < start);
         let to = self.marks.partition_point(|m| m.at < end);
         &self.marks[from..to.max(from)]
@@ -35,17 +46,19 @@ impl Prepared {
     }
 
     /// Puts a mark at the passage of one character that was written last.
-    pub(super) fn mark(&mut self, what: String, label: String) {
-        self.marks.push(Mark { at: self.text.len() - 1, what, label });
+    pub(super) fn mark(&mut self, name: &str, argument: &str, what: String) {
+        let (name, argument) = (name.to_string(), argument.to_string());
+        self.marks.push(Mark { at: self.text.len() - 1, name, argument, what });
     }
 
     /// Marks the attributes of a list that have an effect, which began at `start` of the raw text.
     pub(super) fn attributes(&mut self, raw: &str, start: usize, list: &str) -> Result<(), Diagnostic> {
         for (name, argument) in split_attributes(list) {
-            let what = format!("the attribute `{}`", constructs::bare(name));
+            let bare = constructs::bare(name);
+            let what = format!("the attribute `{bare}`");
             match constructs::attribute(name, argument) {
                 Effect::None => {}
-                Effect::OnUse => self.mark(what, String::new()),
+                Effect::OnUse => self.mark(bare, argument, what),
                 Effect::AtOnce => return self.refused(raw, start, &what),
             }
         }
@@ -130,7 +143,10 @@ mod tests {
     fn lists_of_attributes_are_split() {
         let split = split_attributes("((packed, aligned (8), __format__(printf, 1, 2)))");
         assert_eq!(split, [("packed", ""), ("aligned", " (8)"), ("__format__", "(printf, 1, 2)")]);
-        assert_eq!(split_attributes("[[gnu::cleanup(f), nodiscard]]"), [("cleanup", "(f)"), ("nodiscard", "")]);
+        assert_eq!(
+            split_attributes("[[gnu::cleanup(f), nodiscard]]"),
+            [("cleanup", "(f)"), ("nodiscard", "")]
+        );
         assert!(split_attributes("(())").is_empty());
     }
 }

@@ -22,9 +22,30 @@ const TYPES: [&str; 13] = [
 ];
 
 const CONSTANTS: [&str; 24] = [
-    "0", "1", "-1", "7", "0x7fffffff", "0xffffffff", "2147483648", "-2147483647 - 1", "0x80000000",
-    "4294967295u", "1l", "-3ll", "0xfffffffffffffffful", "0777", "0b1011", "'a'", "'\\n'", "'\\xff'",
-    "'\\0'", "'ab'", "LOW", "HIGH", "MINUS", "sizeof(int)",
+    "0",
+    "1",
+    "-1",
+    "7",
+    "0x7fffffff",
+    "0xffffffff",
+    "2147483648",
+    "-2147483647 - 1",
+    "0x80000000",
+    "4294967295u",
+    "1l",
+    "-3ll",
+    "0xfffffffffffffffful",
+    "0777",
+    "0b1011",
+    "'a'",
+    "'\\n'",
+    "'\\xff'",
+    "'\\0'",
+    "'ab'",
+    "LOW",
+    "HIGH",
+    "MINUS",
+    "sizeof(int)",
 ];
 
 /// Variables that can be assigned to. Those that begin with `l` are local.
@@ -106,8 +127,14 @@ impl Generator {
                 self.statement(depth - 1),
                 self.statement(depth - 1)
             ),
-            11 => format!("for (int k = 0; k < 3; k++) {{ if (k == 1) continue; {} }}", self.statement(depth - 1)),
-            12 => format!("{{ int n = 0; do {{ {} if (n == 1) break; }} while (++n < 4); }}", self.statement(depth - 1)),
+            11 => format!(
+                "for (int k = 0; k < 3; k++) {{ if (k == 1) continue; {} }}",
+                self.statement(depth - 1)
+            ),
+            12 => format!(
+                "{{ int n = 0; do {{ {} if (n == 1) break; }} while (++n < 4); }}",
+                self.statement(depth - 1)
+            ),
             13 => format!("{{ {} h = {e}; {{ {} l0 = h; sum += l0; }} }}", self.ty(), self.ty()),
             14 => format!("if ({e}) goto L{0}; {1} L{0}: sum++;", self.fresh(), self.statement(0)),
             _ => {
@@ -143,12 +170,33 @@ impl Generator {
         }
         let element = self.ty();
         let index = self.r.below(3);
-        _ = writeln!(text, "static {element} a[] = {{ [{index}] = {}, {}, [3] = 5 }};", self.constant(), self.constant());
-        _ = writeln!(text, "static {element} *p = &a[1]; static {} m[][2] = {{ 1, 2, {} }};", self.ty(), self.constant());
-        let first = ["{ 1, 2, 3, 4, 5 }", "{ .in.x = 3, 4, 5, .a = 1 }", "{ 1, .in = { .y = 2 }, { [1] = 6 } }"];
-        _ = writeln!(text, "static struct big s = {}, t = {{ {} }}, *q = &t;", self.r.one(&first), self.constant());
-        _ = writeln!(text, "static union mix u = {};", self.r.one(&["{ 3 }", "{ .l = 77 }", "{ .c = { 1, 2, [5] = 9 } }"]));
-        let string = self.r.one(&["\"abcdefgh\"", "\"\\x41\\102\\t\" \"\" \"\\\"z....\"", "{ \"\\a?\\?abcdef\" }"]);
+        _ = writeln!(
+            text,
+            "static {element} a[] = {{ [{index}] = {}, {}, [3] = 5 }};",
+            self.constant(),
+            self.constant()
+        );
+        _ = writeln!(
+            text,
+            "static {element} *p = &a[1]; static {} m[][2] = {{ 1, 2, {} }};",
+            self.ty(),
+            self.constant()
+        );
+        let first =
+            ["{ 1, 2, 3, 4, 5 }", "{ .in.x = 3, 4, 5, .a = 1 }", "{ 1, .in = { .y = 2 }, { [1] = 6 } }"];
+        _ = writeln!(
+            text,
+            "static struct big s = {}, t = {{ {} }}, *q = &t;",
+            self.r.one(&first),
+            self.constant()
+        );
+        _ = writeln!(
+            text,
+            "static union mix u = {};",
+            self.r.one(&["{ 3 }", "{ .l = 77 }", "{ .c = { 1, 2, [5] = 9 } }"])
+        );
+        let string =
+            self.r.one(&["\"abcdefgh\"", "\"\\x41\\102\\t\" \"\" \"\\\"z....\"", "{ \"\\a?\\?abcdef\" }"]);
         _ = writeln!(text, "static char text[] = {string}, named[][3] = {{ \"xy\", {{ 'a', 'b' }} }};");
         text
     }
@@ -158,10 +206,19 @@ impl Generator {
         let (a, b, result) = (self.ty(), self.ty(), self.ty());
         let value = self.expression(1);
         let value = value.replace("l0", "c").replace("l1", "d").replace("l2", "n");
-        _ = writeln!(text, "static unsigned sum = 1; static void mix(unsigned long x) {{ sum = sum * 31 + (unsigned)x + (unsigned)(x >> 32); }}");
-        _ = writeln!(text, "static {result} f({a} c, {b} d) {{ static {a} n = 3; n += c; if (n & 1) return {value}; return n ^ d; }}");
+        _ = writeln!(
+            text,
+            "static unsigned sum = 1; static void mix(unsigned long x) {{ sum = sum * 31 + (unsigned)x + (unsigned)(x >> 32); }}"
+        );
+        _ = writeln!(
+            text,
+            "static {result} f({a} c, {b} d) {{ static {a} n = 3; n += c; if (n & 1) return {value}; return n ^ d; }}"
+        );
         _ = writeln!(text, "static struct big changed(struct big v) {{ v.a++; v.in.y = v.c[2]; return v; }}");
-        _ = writeln!(text, "static long plus(long x, int y) {{ return x + y; }} static long times(long x, int y) {{ return x * y; }}");
+        _ = writeln!(
+            text,
+            "static long plus(long x, int y) {{ return x + y; }} static long times(long x, int y) {{ return x * y; }}"
+        );
         _ = writeln!(text, "static long (*op[2])(long, int) = {{ plus, &times }};");
         text
     }
@@ -179,6 +236,8 @@ pub fn program(seed: u64, name: &str) -> String {
     for place in PLACES {
         _ = writeln!(text, "  mix({place});");
     }
-    text.push_str("  mix(sizeof a + sizeof m + sizeof(struct big) + sizeof text + sizeof named); return sum;\n}\n");
+    text.push_str(
+        "  mix(sizeof a + sizeof m + sizeof(struct big) + sizeof text + sizeof named); return sum;\n}\n",
+    );
     text
 }

@@ -9,3 +9,4 @@ mod programs;
 mod search;
 mod sequential;
 mod table;
+mod units;

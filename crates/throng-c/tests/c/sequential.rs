@@ -16,7 +16,8 @@ use crate::table::{ROWS, Row};
 
 /// Whether `NAME` returns a value by the interpreter, or why the program is refused.
 fn returns(text: &str, name: &str, value: u64) -> Result<bool, String> {
-    let main = format!("void reach_error(void); int main(void) {{ if ({name}() != {value}ul) reach_error(); }}");
+    let main =
+        format!("void reach_error(void); int main(void) {{ if ({name}() != {value}ul) reach_error(); }}");
     let raw = format!("{text}\n{main}\n");
     let loaded = read(Source::new("a.i", raw.clone()), raw, &Options::default()).map_err(|why| {
         let said: Vec<&str> = why.diagnostics.iter().map(|d| d.message.as_str()).collect();
@@ -117,24 +118,29 @@ fn spellings(name: &str) -> [String; 3] {
 #[test]
 fn each_attribute_has_no_effect_or_is_refused() {
     let program = |attribute: &str| {
-        format!("{attribute} static int x = 3; {attribute} static int f(void) {{ return x; }} long test(void) {{ return f(); }}")
+        format!(
+            "{attribute} static int x = 3; {attribute} static int f(void) {{ return x; }} long test(void) {{ return f(); }}"
+        )
     };
     for spelling in constructs::ATTRIBUTES_WITHOUT_EFFECT.iter().flat_map(|a| spellings(a)) {
         assert_eq!(returns(&program(&spelling), "test", 3), Ok(true), "{spelling}");
     }
-    let refused = [
-        constructs::ATTRIBUTES_REFUSED_ON_USE,
-        constructs::ATTRIBUTES_REFUSED_AT_ONCE,
-        &["never_heard_of"],
-    ];
+    let refused =
+        [constructs::ATTRIBUTES_REFUSED_ON_USE, constructs::ATTRIBUTES_REFUSED_AT_ONCE, &["never_heard_of"]];
     for name in refused.into_iter().flatten() {
         for spelling in spellings(name) {
-            let why = returns(&program(&spelling), "test", 3).expect_err(&spelling);
-            assert!(why.contains(&format!("the attribute `{name}`")), "{spelling}: {why}");
+            let on_function = format!(
+                "static int x = 3; {spelling} static int f(void) {{ return x; }} long test(void) {{ return f(); }}"
+            );
+            let on_variable = format!("{spelling} static int x = 3; long test(void) {{ return x; }}");
+            for text in [on_function, on_variable] {
+                let why = returns(&text, "test", 3).expect_err(&text);
+                assert!(why.contains(&format!("the attribute `{name}`")), "{text}: {why}");
+            }
         }
     }
     for name in constructs::ATTRIBUTES_REFUSED_ON_USE {
-        let unused = format!("extern int y __attribute__(({name})); {}", program(""));
+        let unused = format!("__attribute__(({name})) extern int y; {}", program(""));
         assert_eq!(returns(&unused, "test", 3), Ok(true), "{name}, which is not used");
     }
 }
