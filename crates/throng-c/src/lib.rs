@@ -7,6 +7,7 @@
 //! [`step`] is the one definition of what a program does. What the reader does not understand it refuses, by name and position;
 //! what the concrete model leaves out makes it incomplete, so that a run still counts and nothing is proved.
 
+pub mod constructs;
 pub mod dot;
 pub mod doubt;
 pub mod goto;
@@ -24,6 +25,7 @@ pub mod step;
 mod types;
 pub mod witness;
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ pub use goto::Program;
 pub use model::Concrete;
 pub use note::Note;
 pub use preprocess::Options;
-use preprocess::Prepared;
+use preprocess::{Prepared, Unit};
 pub use question::Question;
 
 use goto::{Start, Violation};
@@ -137,33 +139,35 @@ impl Loaded {
 /// Reads a `.c` file through the preprocessor, or a `.i` file as it is.
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
     let user = throng_lang::load::read_source(path)?;
-    let mut raw = String::new();
+    let mut units = Vec::new();
     for (i, file) in std::iter::once(path).chain(options.more.iter().map(|p| p.as_path())).enumerate() {
-        if preprocess::is_preprocessed(file) {
-            raw.push_str(&if i == 0 {
-                user.text.clone()
-            } else {
-                throng_lang::load::read_source(file)?.text
-            });
-        } else {
+        let name = file.display().to_string();
+        let raw = if !preprocess::is_preprocessed(file) {
             let bytes = preprocess::preprocess(file, options)
                 .map_err(|why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] })?;
-            raw.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        raw.push('\n');
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else if i == 0 {
+            user.text.clone()
+        } else {
+            format!("# 1 \"{name}\"\n{}", throng_lang::load::read_source(file)?.text)
+        };
+        let end = if options.more.is_empty() { "" } else { "\n" };
+        units.push(Unit { file: name, raw: raw + end });
     }
-    if preprocess::is_preprocessed(path) && options.more.is_empty() {
-        raw.pop();
-    }
-    read(user, raw, options)
+    read_units(user, units, options)
 }
 
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
+    let file = user.name.clone();
+    read_units(user, vec![Unit { file, raw }], options)
+}
+
+fn read_units(user: Source, units: Vec<Unit>, options: &Options) -> Result<Loaded, Rejected> {
     let source = Arc::new(user.clone());
     let question = options.question.clone();
     let done = on_large_stack(|| {
-        let prepared = Prepared::new(raw, user).map_err(|d| vec![d])?;
+        let prepared = Prepared::new(units, user).map_err(|d| vec![d])?;
         translate(prepared, &question)
     });
     let (program, notes, text) = rejected(&source, done)?;
@@ -189,9 +193,15 @@ fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -
 
 type Translated = (Program, Vec<Note>, Prepared);
 
-fn parse(prepared: &Prepared) -> Result<TranslationUnit, Vec<Diagnostic>> {
+/// The trees of all translation units. Offsets in them are those of the whole text.
+fn parse(prepared: &Prepared) -> Result<Vec<TranslationUnit>, Vec<Diagnostic>> {
+    prepared.units.iter().map(|(range, _)| parse_unit(prepared, range.clone())).collect()
+}
+
+fn parse_unit(prepared: &Prepared, range: Range<usize>) -> Result<TranslationUnit, Vec<Diagnostic>> {
     let config = lang_c::driver::Config::with_gcc();
-    let parsed = lang_c::driver::parse_preprocessed(&config, prepared.text.clone()).map_err(|why| {
+    let text = " ".repeat(range.start) + &prepared.text[range];
+    let parsed = lang_c::driver::parse_preprocessed(&config, text).map_err(|why| {
         let mut expected: Vec<&str> = why.expected.iter().copied().collect();
         expected.sort_unstable();
         let d = prepared.error("E802", why.offset, why.offset + 1, "this is not C that I can read");
@@ -204,7 +214,7 @@ fn parse(prepared: &Prepared) -> Result<TranslationUnit, Vec<Diagnostic>> {
 }
 
 fn translate(prepared: Prepared, question: &Question) -> Result<Translated, Vec<Diagnostic>> {
-    let units = [parse(&prepared)?];
+    let units = parse(&prepared)?;
     let done = lower::lower(&units, &prepared, question).map_err(|problems| {
         let diagnostic = |p: lower::Problem| {
             let d = if p.span.is_none() {

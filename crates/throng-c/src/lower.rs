@@ -8,7 +8,7 @@ use lang_c::span::{Node, Span};
 
 use crate::goto::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
-    Template, Violation, address, object_of,
+    Template, Violation, address,
 };
 use crate::note::Note;
 use crate::preprocess::Prepared;
@@ -25,10 +25,15 @@ mod exclusion;
 mod expressions;
 mod initial;
 mod keys;
+mod layout;
 mod library;
+mod linkage;
+mod literals;
 mod statements;
 mod threads;
 mod uses;
+
+pub(crate) use linkage::written_name;
 
 /// What is wrong with the program, and where.
 #[derive(Clone, Debug)]
@@ -60,13 +65,15 @@ const MOST_FRAME: u64 = 1 << 16;
 #[derive(Clone, Debug)]
 enum Symbol {
     Typedef(Ty),
-    Constant(i64),
+    Constant(i64, Int),
     Function(Rc<Func>),
     /// At a fixed address.
     Memory(i64, Ty),
     Register(Reg, Ty),
     /// A structure, under `struct NAME`.
     Tag(usize),
+    /// An enumeration, under `struct NAME` as well, because tags are one name space.
+    Enumeration(Int),
 }
 
 /// A value: of a scalar type, or the address of a structure.
@@ -86,8 +93,10 @@ enum Place {
 
 #[derive(Clone)]
 struct Definition<'a> {
-    node: &'a FunctionDefinition,
+    node: &'a Node<FunctionDefinition>,
     ty: Rc<Func>,
+    /// The translation unit that it is in.
+    unit: usize,
     /// Names whose address is taken, and names that are used other than by subscript or member.
     addressed: Rc<HashSet<String>>,
     bare: Rc<HashSet<String>>,
@@ -151,7 +160,7 @@ pub struct Lower<'a> {
     labels: HashSet<String>,
     /// What kind of access the next instructions make.
     access: Access,
-    globals: HashMap<String, Symbol>,
+    linkage: linkage::Linkage,
     scopes: Vec<HashMap<String, Symbol>>,
     structs: Vec<Struct>,
     definitions: HashMap<String, Definition<'a>>,
@@ -184,13 +193,14 @@ pub fn lower(
     prepared: &Prepared,
     question: &Question,
 ) -> std::result::Result<(Program, Vec<Note>), Vec<Problem>> {
+    let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
         prepared,
         question,
         exclusive: Vec::new(),
         labels: HashSet::new(),
         access: Access::Plain,
-        globals: HashMap::new(),
+        linkage: linkage::Linkage::new(units, &files),
         scopes: Vec::new(),
         structs: Vec::new(),
         definitions: HashMap::new(),
@@ -216,9 +226,11 @@ pub fn lower(
     if question.ilp32 {
         l.assume("pointers take 8 bytes, though `long` takes 4");
     }
-    for unit in units {
+    for (n, unit) in units.iter().enumerate() {
+        l.linkage.unit = n;
         l.unit(unit);
     }
+    l.finish_linkage();
     l.recursive_locks = l.has_recursive_locks();
     l.program.recursive_locks = l.recursive_locks;
     l.make_keys();
@@ -288,10 +300,11 @@ impl<'a> Lower<'a> {
     /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock them.
     fn has_recursive_locks(&self) -> bool {
         let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
-        // The header has each of these names twice.
+        // The header has each of these names twice, and each unit may have the header.
+        let often = 2 * self.prepared.units.len();
         let by_initial_value = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"]
             .iter()
-            .any(|name| self.prepared.text.matches(name).count() > 2);
+            .any(|name| self.prepared.text.matches(name).count() > often);
         by_attribute || by_initial_value
     }
 
@@ -300,8 +313,11 @@ impl<'a> Lower<'a> {
         for item in &unit.0 {
             self.here = item.span;
             let done = match &item.node {
-                ExternalDeclaration::Declaration(d) => self.declaration(d),
-                ExternalDeclaration::StaticAssert(_) => Ok(()),
+                ExternalDeclaration::Declaration(d) => {
+                    self.refuse_marked(d);
+                    self.declaration(d)
+                }
+                ExternalDeclaration::StaticAssert(a) => self.static_assert(a),
                 ExternalDeclaration::FunctionDefinition(f) => self.define(f),
             };
             self.record(done);
@@ -335,12 +351,24 @@ impl<'a> Lower<'a> {
         }
         let mut uses = uses::Uses::default();
         uses.statement(&f.node.statement.node);
-        self.globals.insert(name.clone(), Symbol::Function(ty.clone()));
-        self.function_number(&name);
-        let definition =
-            Definition { node: &f.node, ty, addressed: Rc::new(uses.addressed), bare: Rc::new(uses.bare) };
-        self.definitions.insert(name, definition);
-        Ok(())
+        self.declare_function(&name, &ty, f.node.declarator.span)?;
+        let link = self.linked(&name);
+        self.function_number(&link);
+        let unit = self.linkage.unit;
+        let (addressed, bare) = (Rc::new(uses.addressed), Rc::new(uses.bare));
+        let definition = Definition { node: f, ty, unit, addressed, bare };
+        match self.definitions.insert(link, definition) {
+            Some(_) => wrong(f.node.declarator.span, format!("`{name}` is defined twice")),
+            None => Ok(()),
+        }
+    }
+
+    /// `_Static_assert`
+    fn static_assert(&mut self, a: &'a Node<StaticAssert>) -> Result<()> {
+        match self.constant(&a.node.expression)? {
+            0 => wrong(a.span, "the static assertion fails"),
+            _ => Ok(()),
+        }
     }
 
     fn function_number(&mut self, name: &str) -> i64 {
@@ -362,6 +390,9 @@ impl<'a> Lower<'a> {
 
     fn declaration(&mut self, d: &'a Node<Declaration>) -> Result<()> {
         let base = self.specifiers(&d.node.specifiers, d.span)?;
+        if let ([], Ty::Struct(s)) = (&d.node.declarators[..], &base.ty) {
+            self.check_hides(*s, d.span)?;
+        }
         for item in &d.node.declarators {
             let span = item.span;
             if base.class.is_none() && self.variable_array(&base.ty, item)? {
@@ -369,23 +400,19 @@ impl<'a> Lower<'a> {
             }
             let (name, mut ty) = self.declarator(base.ty.clone(), &item.node.declarator)?;
             let Some(name) = name else { continue };
+            if let Some(extension) = item.node.declarator.node.extensions.first() {
+                return unsupported(extension.span, "a name in assembly");
+            }
             if base.class == Some(StorageClassSpecifier::Typedef) {
-                if name != "__auto_type" || ty == Ty::Auto {
-                    self.bind(name, Symbol::Typedef(ty));
-                }
+                self.declare_type(name, ty, span)?;
                 continue;
             }
             if let Ty::Func(f) = &ty {
-                if !matches!(self.lookup(&name), Some(Symbol::Function(_)) if self.definitions.contains_key(&name))
-                {
-                    let f = f.clone();
-                    self.globals.insert(name, Symbol::Function(f));
-                }
+                self.declare_function(&name, f, span)?;
                 continue;
             }
-            if let (Ty::Array(t, None), Some(init)) = (&ty, &item.node.initializer) {
-                let n = self.initial_length(t, init)?;
-                ty = Ty::Array(t.clone(), Some(n));
+            if let Some(init) = &item.node.initializer {
+                ty = self.sized(ty, init)?;
             }
             if ty == Ty::Auto {
                 match &item.node.initializer {
@@ -393,11 +420,11 @@ impl<'a> Lower<'a> {
                     _ => return wrong(span, "`__auto_type` needs an initial value"),
                 }
             }
-            let global = self.scopes.is_empty();
-            let fixed = global
-                || matches!(base.class, Some(StorageClassSpecifier::Static | StorageClassSpecifier::Extern));
-            if fixed {
-                self.fixed_variable(&base, name, ty, item, d.span)?;
+            let is_extern = base.class == Some(StorageClassSpecifier::Extern);
+            if self.scopes.is_empty() || is_extern {
+                self.linked_variable(&base, &name, &ty, item)?;
+            } else if base.class == Some(StorageClassSpecifier::Static) {
+                self.static_local(&base, name, ty, item, d.span)?;
             } else {
                 self.local_variable(name, ty, item)?;
             }
@@ -405,7 +432,35 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn fixed_variable(
+    /// `struct s;` in a block makes a new type, which hides one of that name.
+    fn check_hides(&self, s: usize, span: Span) -> Result<()> {
+        let tag = format!("struct {}", self.structs[s].name);
+        match self.scopes.last() {
+            Some(scope) if !tag.ends_with(' ') && !scope.contains_key(&tag) => {
+                unsupported(span, "a declaration that hides a structure")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn declare_type(&mut self, name: String, ty: Ty, span: Span) -> Result<()> {
+        if name == "__auto_type" && ty != Ty::Auto {
+            return Ok(());
+        }
+        let ty = if self.scopes.is_empty() { self.opaque_if_refused(&name, ty) } else { ty };
+        match self.scopes.last().unwrap_or(self.linkage.names()).get(&name) {
+            Some(Symbol::Typedef(known)) if !self.same_type(known, &ty) => {
+                return wrong(span, format!("`{name}` is declared with two types"));
+            }
+            Some(Symbol::Typedef(_)) | None => {}
+            Some(_) => return wrong(span, format!("`{name}` is declared as something else as well")),
+        }
+        self.bind(name, Symbol::Typedef(ty));
+        Ok(())
+    }
+
+    /// A variable of a function that lives as long as the program.
+    fn static_local(
         &mut self,
         base: &Base,
         name: String,
@@ -414,56 +469,17 @@ impl<'a> Lower<'a> {
         declared: Span,
     ) -> Result<()> {
         let span = item.span;
-        let global = self.scopes.is_empty();
-        let is_extern = base.class == Some(StorageClassSpecifier::Extern) && item.node.initializer.is_none();
-        if is_extern
-            && !global
-            && let Some(known @ Symbol::Memory(..)) = self.globals.get(&name).cloned()
-        {
-            self.bind(name, known);
-            return Ok(());
-        }
-        if is_extern && ty.layout(&self.structs).is_none() {
-            // Only known elsewhere; an error where it is used.
-            return Ok(());
-        }
-        if global && let Some(Symbol::Memory(a, _)) = self.globals.get(&name).cloned() {
-            // Declared again, perhaps with its value this time.
-            self.globals.insert(name, Symbol::Memory(a, ty.clone()));
-            if !is_extern && let Some(o) = self.program.objects.get_mut(object_of(a) as usize - 1) {
-                // Known by `extern` only so far.
-                o.init.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = 0);
-                o.external = false;
-            }
-            self.fixed_initial(a, &ty, item, span)?;
-            return Ok(());
-        }
-        let size = self.size_of(&ty, span)?;
         if base.thread_local {
-            if !global {
-                return unsupported(span, "a thread-local variable inside a function");
-            }
-            let (_, align) = ty.layout(&self.structs).unwrap_or((1, 1));
-            let a = self.thread_local(&name, size, align);
-            self.bind(name, Symbol::Memory(a, ty.clone()));
-            return self.fixed_initial(a, &ty, item, span);
+            return unsupported(span, "a thread-local variable inside a function");
         }
-        if !global && let Some((a, ty)) = self.statics.get(&(declared.start, span.start)).cloned() {
+        if let Some((a, ty)) = self.statics.get(&(declared.start, span.start)).cloned() {
             self.bind(name, Symbol::Memory(a, ty));
             return Ok(());
         }
-        // What is defined elsewhere may have any value.
-        let byte = if is_extern { OPEN } else { 0 };
-        let stream = self.stream(&name).filter(|_| is_extern);
-        let external = is_extern && stream.is_none();
-        let a = self.object(name.clone(), &ty, stream.unwrap_or(vec![byte; size as usize]));
-        if let Some(object) = self.program.objects.last_mut() {
-            (object.global, object.external) = (global, external);
-        }
-        if !global {
-            self.statics.insert((declared.start, span.start), (a, ty.clone()));
-        }
-        self.bind(name.clone(), Symbol::Memory(a, ty.clone()));
+        let size = self.size_of(&ty, span)?;
+        let a = self.object(name.clone(), &ty, vec![0; size as usize]);
+        self.statics.insert((declared.start, span.start), (a, ty.clone()));
+        self.bind(name, Symbol::Memory(a, ty.clone()));
         self.fixed_initial(a, &ty, item, span)
     }
 
@@ -504,6 +520,9 @@ impl<'a> Lower<'a> {
     }
 
     fn local_variable(&mut self, name: String, ty: Ty, item: &'a Node<InitDeclarator>) -> Result<()> {
+        if self.scopes.last().is_some_and(|scope| scope.contains_key(&name)) {
+            return wrong(item.span, format!("`{name}` is declared twice"));
+        }
         let place = self.variable(&name, &ty, item.span)?;
         match &item.node.initializer {
             Some(init) => self.initialise(&place, &ty, init),
@@ -669,7 +688,8 @@ impl<'a> Lower<'a> {
         let main = ["main".to_string()];
         let question = self.question;
         let first = if question.entries.is_empty() { &main[..] } else { &question.entries[..] };
-        for name in first {
+        let first: Vec<String> = first.iter().map(|name| self.linkage.entry(name)).collect();
+        for name in &first {
             if !self.definitions.contains_key(name) {
                 let hint = question.entries.is_empty().then(|| {
                     "name the functions that threads call (on the command line: `--entry F`), or define `main`, which starts them".to_string()
@@ -757,10 +777,10 @@ impl<'a> Lower<'a> {
         let definition = self.definitions[name].clone();
         self.current = Current::default();
         self.current.template.name = name.to_string();
-        let entry = self.question.entries.iter().any(|e| e == name);
+        let entry = self.question.entries.iter().any(|e| self.linkage.entry(e) == name);
         self.current.template.single = name == "main" && self.question.entries.is_empty();
         self.current.template.arguments = definition.ty.parameters.len();
-        self.here = definition.node.declarator.span;
+        self.here = definition.node.node.declarator.span;
         let mut arguments = Vec::new();
         for (n, t) in &definition.ty.parameters {
             let Some(i) = t.scalar() else {
@@ -813,6 +833,11 @@ impl<'a> Lower<'a> {
             return Err(too_long(span));
         }
         let definition = self.definitions[name].clone();
+        let whole = definition.node.span;
+        if let Some(mark) = self.prepared.marks_of_declaration(whole.start, whole.end).first() {
+            let at = Span::span(mark.at, mark.at + 1);
+            return unsupported(at, mark.what.clone());
+        }
         let result = match &definition.ty.result {
             Ty::Void => None,
             t => Some(match t.scalar() {
@@ -832,6 +857,7 @@ impl<'a> Lower<'a> {
         let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
         let outer = self.current.blocks.len();
         self.enter_block();
+        let unit = std::mem::replace(&mut self.linkage.unit, definition.unit);
         let here = self.here;
         let top = self.current.frame_top;
         let exit = self.label();
@@ -847,7 +873,7 @@ impl<'a> Lower<'a> {
             continues: Vec::new(),
             switches: Vec::new(),
         });
-        let inside = self.enter_function(name);
+        let inside = self.enter_function(written_name(name));
         let done = self.body(&definition, arguments, span);
         self.record(done);
         if let Some(place) = inside {
@@ -862,6 +888,7 @@ impl<'a> Lower<'a> {
             }
         }
         self.scopes = scopes;
+        self.linkage.unit = unit;
         self.here = here;
         self.current.blocks.truncate(outer);
         self.end_function(lifetimes, crossings);
@@ -896,7 +923,7 @@ impl<'a> Lower<'a> {
                 Some(v) => {
                     // In memory, it is written where the function begins: a replay takes its turn there.
                     let at = match place {
-                        Place::Memory(..) => definition.node.declarator.span,
+                        Place::Memory(..) => definition.node.node.declarator.span,
                         _ => self.here,
                     };
                     let here = std::mem::replace(&mut self.here, at);
@@ -913,11 +940,11 @@ impl<'a> Lower<'a> {
             }
         }
         let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
-        let atomic = name.starts_with("__VERIFIER_atomic_");
+        let atomic = written_name(&name).starts_with("__VERIFIER_atomic_");
         if atomic {
             self.emit(Instr::AtomicBegin);
         }
-        self.statement(&definition.node.statement);
+        self.statement(&definition.node.node.statement);
         let exit = self.current.frames.last().map_or(0, |f| f.exit);
         self.place_label(exit);
         if atomic {

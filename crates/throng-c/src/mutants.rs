@@ -11,6 +11,7 @@ use lang_c::ast::*;
 use lang_c::span::Span;
 use lang_c::visit::{self, Visit};
 
+use crate::lower::written_name;
 use crate::preprocess::Prepared;
 use crate::{Loaded, on_large_stack, parse, rejected, translate};
 use throng_lang::load::Rejected;
@@ -19,12 +20,12 @@ use throng_lang::mutant::{Change, Edit, Mutant};
 /// The program with one thing changed, in all ways, in the order of the text.
 pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
     on_large_stack(|| {
-        let Ok(unit) = parse(&loaded.text) else { return Vec::new() };
+        let Ok(units) = parse(&loaded.text) else { return Vec::new() };
+        let unit = TranslationUnit(units.into_iter().flat_map(|u| u.0).collect());
         let mut live: HashSet<&str> = HashSet::new();
         for t in &loaded.program.templates {
-            live.extend(
-                t.origins.iter().flat_map(|&o| loaded.program.origins[o as usize].function.split(" > ")),
-            );
+            let functions = t.origins.iter().map(|&o| &loaded.program.origins[o as usize].function);
+            live.extend(functions.flat_map(|f| f.split(" > ")).map(written_name));
         }
         let mut found = assertions::mutants(&loaded.text, &unit, &live, &loaded.question.error_labels);
         found.extend(synchronisation(&loaded.text, &unit, &live));

@@ -1,7 +1,10 @@
 //! From a file to text that the parser reads: the preprocessor, a pass over the tokens for what the parser does not know, and the way
 //! back from a position in that text to the user's file and line.
 
+mod marks;
+
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +12,10 @@ use std::time::{Duration, Instant};
 use throng_lang::mutant::{self, Edit};
 use throng_lang::source::{Diagnostic, Source, Span};
 
+use crate::constructs;
 use crate::question::Question;
+
+pub use marks::Mark;
 
 /// How to read C.
 #[derive(Clone, Debug)]
@@ -137,6 +143,21 @@ pub struct Prepared {
     /// The user's file.
     pub user: Source,
     user_lines: Vec<usize>,
+    /// The passages of `text` that are translation units, each with the name of its file.
+    pub units: Vec<(Range<usize>, String)>,
+    /// Constructs with an effect that the parser does not see, by offset.
+    marks: Vec<Mark>,
+    /// From which offset on `#pragma pack` holds, or does not.
+    packed: Vec<(usize, bool)>,
+    pack_stack: Vec<bool>,
+}
+
+/// A translation unit after the preprocessor.
+pub struct Unit {
+    /// The file it is from.
+    pub file: String,
+    /// Its text.
+    pub raw: String,
 }
 
 /// The deepest nesting of brackets.
@@ -150,7 +171,8 @@ pub const SAME: &str = "__throng_same";
 
 impl Prepared {
     /// Reads line markers and rewrites what the parser does not know.
-    pub fn new(raw: String, user: Source) -> Result<Prepared, Diagnostic> {
+    pub fn new(sources: Vec<Unit>, user: Source) -> Result<Prepared, Diagnostic> {
+        let raw: String = sources.iter().map(|s| s.raw.as_str()).collect();
         let mut user_lines = vec![0];
         user_lines.extend(user.text.bytes().enumerate().filter(|b| b.1 == b'\n').map(|b| b.0 + 1));
         let mut p = Prepared {
@@ -161,13 +183,22 @@ impl Prepared {
             user,
             user_lines,
             raw: String::new(),
+            units: Vec::new(),
+            marks: Vec::new(),
+            packed: Vec::new(),
+            pack_stack: Vec::new(),
         };
         p.markers(&raw);
+        let mut from = 0;
+        for source in sources {
+            let (to, start) = (from + source.raw.len(), p.text.len());
+            p.packed.push((start, false));
+            p.rewrite(&raw, from..to)?;
+            p.units.push((start..p.text.len(), source.file));
+            from = to;
+        }
         p.raw = raw;
-        let raw = std::mem::take(&mut p.raw);
-        let done = p.rewrite(&raw);
-        p.raw = raw;
-        done.map(|()| p)
+        Ok(p)
     }
 
     /// The same with passages of the text replaced, which are in order and do not overlap; positions lead back as before.
@@ -188,6 +219,12 @@ impl Prepared {
             edited.back.push((e.to.saturating_add_signed(shift), self.raw_offset(e.to)));
         }
         edited.back.extend(entries.map(|&(at, raw)| (at.saturating_add_signed(shift), raw)));
+        let moved = |at: usize| moved(edits, at);
+        for (range, _) in &mut edited.units {
+            *range = moved(range.start)..moved(range.end);
+        }
+        edited.marks.iter_mut().for_each(|m| m.at = moved(m.at));
+        edited.packed.iter_mut().for_each(|p| p.0 = moved(p.0));
         edited
     }
 
@@ -215,10 +252,11 @@ impl Prepared {
         self.text.push_str(text);
     }
 
-    fn rewrite(&mut self, raw: &str) -> Result<(), Diagnostic> {
-        self.emit(0, PRELUDE);
+    fn rewrite(&mut self, raw: &str, range: Range<usize>) -> Result<(), Diagnostic> {
+        self.emit(range.start, PRELUDE);
+        let raw = &raw[..range.end];
         let bytes = raw.as_bytes();
-        let (mut i, mut copied) = (0, 0);
+        let (mut i, mut copied) = (range.start, range.start);
         let mut depth = 0usize;
         // The last two tokens, to recognise labels and `?:`.
         let (mut last, mut before): (&str, &str) = (";", ";");
@@ -246,9 +284,9 @@ impl Prepared {
                     continue;
                 }
                 b'#' if line_start => {
-                    // Line markers are kept by us, and directives that are left mean nothing to us.
                     let end = raw[i..].find('\n').map_or(raw.len(), |n| i + n);
                     replace!(start, end, "");
+                    self.directive(raw, start, &raw[start..end])?;
                     continue;
                 }
                 b'/' if bytes.get(i + 1) == Some(&b'*') => {
@@ -270,6 +308,16 @@ impl Prepared {
                     while !raw.is_char_boundary(i) {
                         i += 1;
                     }
+                }
+                b'[' if bytes.get(i + 1) == Some(&b'[') => {
+                    let end = marks::double_bracketed(raw, i);
+                    replace!(start, end, " ");
+                    self.attributes(raw, start, &raw[start..end])?;
+                    continue;
+                }
+                b'<' | b':' | b'%' if let Some(bracket) = digraph(&bytes[i..]) => {
+                    replace!(start, start + 2, bracket);
+                    depth = if matches!(bracket, "[" | "{") { depth + 1 } else { depth.saturating_sub(1) };
                 }
                 b'(' | b'[' | b'{' => {
                     depth += 1;
@@ -310,11 +358,34 @@ impl Prepared {
                     let end = i;
                     match &raw[start..end] {
                         "__thread" => replace!(start, end, "_Thread_local"),
-                        "__int128" => replace!(start, end, "long"),
                         "__attribute__" | "__attribute" => {
-                            let end = balanced(raw, end);
-                            replace!(start, end, " ");
+                            let close = balanced(raw, end);
+                            replace!(start, close, " ");
+                            self.attributes(raw, start, &raw[end..close])?;
                             continue;
+                        }
+                        "asm" | "__asm__" | "__asm" if depth == 0 || is_operand(last) => {
+                            if matches!(last, ";" | "}") {
+                                return self.refused(raw, start, "assembly outside functions");
+                            }
+                            let close = balanced(raw, end);
+                            replace!(start, close, " ");
+                            let label: String = raw[end..close].split('"').skip(1).step_by(2).collect();
+                            self.mark("asm", &label, format!("the name `{label}` in assembly"));
+                            continue;
+                        }
+                        word if let Some(with) = listed(constructs::REFUSED_TYPES, word) => {
+                            replace!(start, end, with);
+                            self.mark(word, "", format!("`{word}`"));
+                        }
+                        word if let Some(with) = listed(constructs::REFUSED_TYPES_WITH_BRACKETS, word) => {
+                            let end = balanced(raw, end);
+                            replace!(start, end, with);
+                            self.mark(word, "", format!("`{word}`"));
+                            continue;
+                        }
+                        word if constructs::REFUSED_WORDS.contains(&word) => {
+                            return self.refused(raw, start, &format!("`{word}`"));
                         }
                         word if depth == 0
                             && matches!(last, ";" | "}")
@@ -437,6 +508,35 @@ impl Prepared {
     }
 }
 
+/// Where an offset of a text is after edits; inside an edit, at its end.
+fn moved(edits: &[Edit], at: usize) -> usize {
+    let before = edits.iter().filter(|e| e.from < at);
+    let shift = |e: &Edit| e.with.len() as isize - (e.to - e.from) as isize;
+    let inside = edits.iter().find(|e| e.from < at && at < e.to).map_or(0, |e| e.to - at);
+    (at + inside).saturating_add_signed(before.map(shift).sum())
+}
+
+/// The bracket that a digraph stands for.
+fn digraph(bytes: &[u8]) -> Option<&'static str> {
+    match bytes.get(..2)? {
+        b"<:" => Some("["),
+        b":>" => Some("]"),
+        b"<%" => Some("{"),
+        b"%>" => Some("}"),
+        _ => None,
+    }
+}
+
+/// What the parser reads in place of a word.
+fn listed(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    table.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+/// Whether a token before `asm` is a name, so that a name in assembly follows and no statement.
+fn is_operand(last: &str) -> bool {
+    last.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !matches!(last, "else" | "do")
+}
+
 fn whole_or_at(code: &'static str, span: Result<Span, String>, message: impl Into<String>) -> Diagnostic {
     match span {
         Ok(span) => Diagnostic::error(code, span, message),
@@ -499,11 +599,15 @@ fn is_label(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn one(raw: &str) -> Vec<Unit> {
+        vec![Unit { file: "a.c".into(), raw: raw.into() }]
+    }
+
     #[test]
     fn positions_lead_back_to_the_line_in_the_users_file() {
         let user = Source::new("a.c", "#define X 1\n__thread int y;\nint z = X + $;\n");
         let raw = "# 1 \"h.h\" 1\nint h;\n# 2 \"a.c\"\n__thread int y;\nint z = 1 + $;\n";
-        let p = Prepared::new(raw.into(), user).unwrap();
+        let p = Prepared::new(one(raw), user).unwrap();
         assert!(p.text.contains("_Thread_local int y;"), "{}", p.text);
         let at = |word: &str| p.text.find(word).unwrap();
         assert_eq!(p.origin(at("y;"), at("y;") + 1), (None, 2, 14, "__thread int y;".into()));
@@ -515,12 +619,12 @@ mod tests {
 
     #[test]
     fn tokens_that_the_parser_does_not_know_are_rewritten() {
-        let text = |raw: &str| Prepared::new(raw.into(), Source::new("a.i", raw)).unwrap().text;
+        let text = |raw: &str| Prepared::new(one(raw), Source::new("a.i", raw)).unwrap().text;
         assert!(text("int x = a ?: b;").contains("a ?__throng_same: b"));
         assert!(text("void f() { L: int x; }").contains("L:; int x"));
         assert!(!text("void f() { __CPROVER_ASYNC_1: g(); }").contains(":;"));
         assert!(text("int x; main(){}").contains("int main(){}"));
         assert!(!text("int f() /* no */ __attribute__((x(\")\"))); // c").contains("__attribute__"));
-        assert!(Prepared::new("(".repeat(500), Source::new("a.i", "")).is_err());
+        assert!(Prepared::new(one(&"(".repeat(500)), Source::new("a.i", "")).is_err());
     }
 }

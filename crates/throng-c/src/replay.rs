@@ -157,6 +157,10 @@ pub enum Ends {
 /// The program that goes through a run; or why there cannot be one.
 pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
     const STACK: usize = 512 << 20;
+    if loaded.text.units.len() > 1 {
+        // Each has a scope of its own, and what is written is one file.
+        return Err("a replay of a program of several files is not supported".into());
+    }
     let work = || -> Result<String, String> {
         let config = lang_c::driver::Config::with_gcc();
         let parsed = lang_c::driver::parse_preprocessed(&config, loaded.text.text.clone())

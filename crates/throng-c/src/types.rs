@@ -51,6 +51,14 @@ pub struct Struct {
     pub align: u64,
     /// Whether its members are known.
     pub complete: bool,
+    /// Whether it is a union.
+    pub union: bool,
+    /// Translation unit it is declared in.
+    pub unit: usize,
+    /// Where it is defined, or 0.
+    pub at: usize,
+    /// The construct in its definition that is not modelled, if there is one.
+    pub refused: Option<String>,
 }
 
 /// A member.
@@ -117,6 +125,15 @@ impl Ty {
         })
     }
 
+    /// Whether there is a bit-field in an object of this type.
+    pub fn has_bit_fields(&self, structs: &[Struct]) -> bool {
+        match self.plain() {
+            Ty::Array(t, _) => t.has_bit_fields(structs),
+            Ty::Struct(s) => structs[*s].fields.iter().any(|f| f.bits || f.ty.has_bit_fields(structs)),
+            _ => false,
+        }
+    }
+
     /// The scalar parts: (offset, type, suffix of the name); `false` if there are too many, or floats.
     pub fn parts(&self, structs: &[Struct], at: u64, name: &str, out: &mut Vec<(u32, Int, String)>) -> bool {
         const MOST: usize = 1 << 14;
@@ -128,6 +145,7 @@ impl Ty {
                 let Some((size, _)) = t.layout(structs) else { return false };
                 (0..*n).all(|i| t.parts(structs, at + i * size, &format!("{name}[{i}]"), out))
             }
+            // Bit-fields are no parts; whoever needs them asks [`Ty::has_bit_fields`].
             Ty::Struct(s) => structs[*s].fields.iter().filter(|f| !f.bits).all(|f| {
                 let name = match &f.name {
                     Some(n) => format!("{name}.{n}"),

@@ -17,7 +17,7 @@ impl<'a> Lower<'a> {
         args: Args<'a>,
         span: Span,
     ) -> Result<Option<Option<Value>>> {
-        let defined = self.definitions.contains_key(name);
+        let defined = self.is_defined(name);
         let error = self.question.error_function.as_deref();
         if error == Some(name) {
             self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called")));
@@ -36,7 +36,6 @@ impl<'a> Lower<'a> {
         if defined && !special {
             return Ok(None);
         }
-        let zero = || Some(Value { expr: Expr::Const(0), ty: Ty::int() });
         let result = match name {
             "__assert_fail" | "__assert_rtn" | "__assert" if error.is_some() => {
                 self.emit(Instr::Halt);
@@ -75,7 +74,11 @@ impl<'a> Lower<'a> {
                 None
             }
             "__builtin_expect" => Some(self.arg(args, 0, span)?),
-            "__builtin_constant_p" => zero(),
+            // Without optimisation, what the optimiser could find out is not constant.
+            "__builtin_constant_p" => {
+                let constant = args.first().is_some_and(|e| self.is_constant(e));
+                Self::int_value(Expr::Const(i64::from(constant)))
+            }
             "__builtin_types_compatible_p"
             | "__builtin_va_start"
             | "__builtin_va_end"
@@ -180,8 +183,9 @@ impl<'a> Lower<'a> {
     /// What is said of an assertion that fails: `assert` of the C library passes its condition as text.
     fn assertion(&self, args: Args<'a>) -> String {
         let condition = match args.first().map(|e| (&e.node, e.span)) {
-            Some((Expression::StringLiteral(s), _)) => {
-                String::from_utf8_lossy(&Self::string_bytes(&s.node)).into_owned()
+            Some((Expression::StringLiteral(s), span)) => {
+                let bytes = super::literals::string_bytes(&s.node, span).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
             }
             Some((_, span)) => self.prepared.text[span.start..span.end].to_string(),
             None => return "the assertion fails".into(),

@@ -6,7 +6,7 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::expressions::has_effects;
-use super::{Lower, Result, Symbol, Value, unatomic, unsupported, wrong};
+use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
 use crate::goto::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
 use crate::note::Note;
 use crate::types::{Func, Ty};
@@ -17,6 +17,7 @@ impl<'a> Lower<'a> {
             let name = n.node.name.as_str();
             let variable = matches!(self.lookup(name), Some(Symbol::Memory(..) | Symbol::Register(..)));
             if !variable {
+                self.usable(name, span)?;
                 if let Some(result) = self.builtin(name, &c.arguments, span)? {
                     return Ok(result);
                 }
@@ -25,7 +26,7 @@ impl<'a> Lower<'a> {
                     _ => Rc::new(Func { result: Ty::int(), parameters: Vec::new(), variadic: true }),
                 };
                 let arguments = self.arguments(&ty, &c.arguments)?;
-                return self.call_named(name, &ty, arguments, span);
+                return self.call_named(&self.linked(name), &ty, arguments, span);
             }
         }
         let callee = self.value(&c.callee)?;
@@ -89,7 +90,8 @@ impl<'a> Lower<'a> {
             .iter()
             .filter(|(name, d)| {
                 let used = &self.prepared.text;
-                let taken = self.pointed.iter().any(|p| p == *name) || mentioned_without_call(used, name);
+                let taken = self.pointed.iter().any(|p| p == *name)
+                    || mentioned_without_call(used, written_name(name));
                 taken && d.ty.parameters.len() == arguments
             })
             .map(|(name, _)| name.clone())
@@ -142,8 +144,12 @@ impl<'a> Lower<'a> {
 
     /// A function that is not defined may do anything. What follows stands for the case that it changes nothing.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
+        let name = written_name(name);
         if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {
             return unsupported(span, format!("`{name}` (the threads of C11: use pthreads)"));
+        }
+        if name.starts_with("__builtin_") {
+            return unsupported(span, format!("`{name}`"));
         }
         self.note(Note::Undefined(name.into()));
         let called = Doubt::Undefined(name.into());

@@ -7,18 +7,24 @@ use lang_c::span::{Node, Span};
 
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unsupported, wrong};
 use crate::goto::{BinOp, Expr, Instr, Int, PTR};
-use crate::types::{Field, Func, Struct, Ty};
+use crate::types::{Func, Ty};
 
 impl<'a> Lower<'a> {
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
-        self.scopes.iter().rev().find_map(|s| s.get(name)).or_else(|| self.globals.get(name))
+        self.scopes.iter().rev().find_map(|s| s.get(name)).or_else(|| self.linkage.names().get(name))
+    }
+
+    /// What a name means that is used in code; some cannot be used.
+    pub(super) fn usable_name(&self, name: &str, span: Span) -> Result<Option<&Symbol>> {
+        self.usable(name, span)?;
+        Ok(self.lookup(name))
     }
 
     pub(super) fn bind(&mut self, name: String, symbol: Symbol) {
         match self.scopes.last_mut() {
-            Some(scope) => scope.insert(name, symbol),
-            None => self.globals.insert(name, symbol),
-        };
+            Some(scope) => _ = scope.insert(name, symbol),
+            None => self.linkage.insert(name, symbol),
+        }
     }
 
     pub(super) fn specifiers(&mut self, list: &'a [Node<DeclarationSpecifier>], span: Span) -> Result<Base> {
@@ -33,7 +39,11 @@ impl<'a> Lower<'a> {
                 },
                 DeclarationSpecifier::TypeSpecifier(t) => types.push(t),
                 DeclarationSpecifier::TypeQualifier(q) => atomic |= q.node == TypeQualifier::Atomic,
-                _ => {}
+                // `inline` matters to linkage only; a function that is `_Noreturn` does not return.
+                DeclarationSpecifier::Function(_) => {}
+                DeclarationSpecifier::Alignment(_) => return unsupported(s.span, "`_Alignas`"),
+                // Attributes are not seen by the parser.
+                DeclarationSpecifier::Extension(_) => return unsupported(s.span, "this extension"),
             }
         }
         base.ty = self.base_type(&types, span)?;
@@ -72,32 +82,14 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::Float => float = Some(4),
                 TypeSpecifier::Double => float = Some(8),
                 TypeSpecifier::Bool => return Ok(Ty::Int(Int { size: 1, signed: false, truth: true })),
-                TypeSpecifier::Complex => float = float.or(Some(8)),
-                TypeSpecifier::TS18661Float(f) => {
-                    float = Some(if f.width <= 32 {
-                        4
-                    } else if f.width <= 64 {
-                        8
-                    } else {
-                        16
-                    })
-                }
+                TypeSpecifier::Complex => return unsupported(t.span, "`_Complex`"),
+                TypeSpecifier::TS18661Float(f) => float = Some(float_size(f)),
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
                     return Ok(Ty::Atomic(Rc::new(ty)));
                 }
                 TypeSpecifier::Struct(s) => return self.struct_type(s),
-                TypeSpecifier::Enum(e) => {
-                    let mut next = 0;
-                    for item in &e.node.enumerators {
-                        if let Some(v) = &item.node.expression {
-                            next = self.constant(v)?;
-                        }
-                        self.bind(item.node.identifier.node.name.clone(), Symbol::Constant(next));
-                        next = next.wrapping_add(1);
-                    }
-                    return Ok(Ty::Int(Int::new(4, false)));
-                }
+                TypeSpecifier::Enum(e) => return self.enumeration(e),
                 TypeSpecifier::TypedefName(n) => {
                     let name = &n.node.name;
                     return match self.lookup(name) {
@@ -122,101 +114,6 @@ impl<'a> Lower<'a> {
         }
         _ = (signed, span);
         Ok(Ty::Int(Int::new(size, !unsigned)))
-    }
-
-    pub(super) fn struct_type(&mut self, s: &'a Node<StructType>) -> Result<Ty> {
-        let tag = s.node.identifier.as_ref().map(|n| format!("struct {}", n.node.name));
-        let known = match &tag {
-            // A definition makes a new type in its scope.
-            Some(tag) if s.node.declarations.is_some() => {
-                let scope = self.scopes.last().unwrap_or(&self.globals);
-                scope.get(tag).cloned()
-            }
-            Some(tag) => self.lookup(tag).cloned(),
-            None => None,
-        };
-        let number = match known {
-            Some(Symbol::Tag(n)) => n,
-            _ => {
-                let name = s.node.identifier.as_ref().map_or_else(String::new, |n| n.node.name.clone());
-                if name == "__throng_auto" {
-                    return Ok(Ty::Auto);
-                }
-                self.structs.push(Struct { name, align: 1, ..Struct::default() });
-                let n = self.structs.len() - 1;
-                if let Some(tag) = tag {
-                    self.bind(tag, Symbol::Tag(n));
-                }
-                n
-            }
-        };
-        let Some(declarations) = &s.node.declarations else { return Ok(Ty::Struct(number)) };
-        if self.structs[number].complete {
-            return Ok(Ty::Struct(number));
-        }
-        let union = s.node.kind.node == StructKind::Union;
-        let mut fields = Vec::new();
-        let (mut size, mut align) = (0u64, 1u64);
-        // Bits used of the storage unit that ends at `size`.
-        let mut bits_left = 0u64;
-        for d in declarations {
-            let StructDeclaration::Field(f) = &d.node else { continue };
-            let base = self.qualified(&f.node.specifiers, f.span)?;
-            let mut members = Vec::new();
-            if f.node.declarators.is_empty() {
-                members.push((None, base.clone(), None));
-            }
-            for m in &f.node.declarators {
-                let (name, ty) = match &m.node.declarator {
-                    Some(d) => self.declarator(base.clone(), d)?,
-                    None => (None, base.clone()),
-                };
-                let width = match &m.node.bit_width {
-                    Some(w) => Some(self.constant(w)? as u64),
-                    None => None,
-                };
-                members.push((name, ty, width));
-            }
-            for (name, ty, width) in members {
-                let flexible = matches!(ty, Ty::Array(_, None));
-                let layout = if flexible {
-                    let Ty::Array(t, _) = &ty else { continue };
-                    t.layout(&self.structs).map(|l| (0, l.1))
-                } else {
-                    ty.layout(&self.structs)
-                };
-                let Some((bytes, aligned)) = layout else {
-                    return wrong(f.span, "a member has a type that is not complete");
-                };
-                align = align.max(aligned);
-                if let Some(width) = width {
-                    if width == 0 {
-                        bits_left = 0;
-                    } else if union {
-                        size = size.max(bytes);
-                    } else if bits_left >= width {
-                        bits_left -= width;
-                    } else {
-                        size = size.next_multiple_of(aligned) + bytes;
-                        bits_left = bytes * 8 - width.min(bytes * 8);
-                    }
-                    if name.is_some() {
-                        fields.push(Field { name, ty, offset: size - bytes.min(size), bits: true });
-                    }
-                    continue;
-                }
-                bits_left = 0;
-                let offset = if union { 0 } else { size.next_multiple_of(aligned) };
-                size = size.max(offset.saturating_add(bytes));
-                fields.push(Field { name, ty, offset, bits: false });
-            }
-        }
-        let s = &mut self.structs[number];
-        s.fields = fields;
-        s.align = align;
-        s.size = size.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-        s.complete = true;
-        Ok(Ty::Struct(number))
     }
 
     pub(super) fn type_name(&mut self, t: &'a Node<TypeName>) -> Result<Ty> {
@@ -336,7 +233,21 @@ impl<'a> Lower<'a> {
                 message: format!("an object is larger than {MOST_BYTES} bytes"),
                 hint: Some("make the array smaller".into()),
             }),
-            None => wrong(span, "the size of this type is not known"),
+            None => match self.refusal(ty) {
+                Some(what) => unsupported(span, what),
+                None => wrong(span, "the size of this type is not known"),
+            },
         }
+    }
+}
+
+/// Number of bytes of `_Float32` and its like.
+fn float_size(f: &TS18661FloatType) -> u8 {
+    let extended = matches!(f.format, TS18661FloatFormat::BinaryExtended);
+    match f.width {
+        ..=32 if !extended => 4,
+        ..=32 => 8,
+        33..=64 if !extended => 8,
+        _ => 16,
     }
 }

@@ -2,7 +2,7 @@
 
 use lang_c::span::Span;
 
-use super::{Lower, Problem};
+use super::{Lower, Problem, written_name};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Violation, address};
 use crate::types::Ty;
 
@@ -42,7 +42,7 @@ impl Lower<'_> {
         self.labels.insert(name.to_string());
         let names = &self.exclusive[place].0;
         let around = &self.current.frames[..self.current.frames.len() - 1];
-        if around.iter().any(|f| names.contains(&f.name)) {
+        if around.iter().any(|f| names.iter().any(|n| n == written_name(&f.name))) {
             return None;
         }
         self.enter_place(place);
@@ -86,7 +86,7 @@ impl Lower<'_> {
     pub(super) fn leave_all(&mut self) {
         for place in 0..self.exclusive.len() {
             let names = &self.exclusive[place].0;
-            if self.current.frames.iter().any(|f| names.contains(&f.name)) {
+            if self.current.frames.iter().any(|f| names.iter().any(|n| n == written_name(&f.name))) {
                 self.leave_place(place);
             }
         }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, wrong};
+use super::literals::{character, string_bytes};
+use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
 use crate::preprocess::SAME;
 use crate::types::{Ty, common, promote};
@@ -36,7 +37,7 @@ impl<'a> Lower<'a> {
     fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
             Expression::Identifier(n)
-                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(_) | Symbol::Function(_))) =>
+                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(..) | Symbol::Function(_))) =>
             {
                 Ok(self.place(e)?)
             }
@@ -55,11 +56,23 @@ impl<'a> Lower<'a> {
 
     /// The value of a constant expression.
     pub(super) fn constant(&mut self, e: &'a Node<Expression>) -> Result<i64> {
+        self.constant_value(e).map(|(v, _)| v)
+    }
+
+    /// Whether an expression is a number that the compiler knows, or text.
+    pub(super) fn is_constant(&mut self, e: &'a Node<Expression>) -> bool {
+        let text = matches!(e.node, Expression::StringLiteral(_));
+        let number = !has_effects(&e.node) && matches!(self.type_of(e), Ok(Ty::Int(_)));
+        text || number && self.constant(e).is_ok()
+    }
+
+    /// The value and type of a constant expression.
+    pub(super) fn constant_value(&mut self, e: &'a Node<Expression>) -> Result<(i64, Int)> {
         let dry = std::mem::replace(&mut self.dry, true);
         let value = self.value(e);
         self.dry = dry;
-        match value?.expr {
-            Expr::Const(v) => Ok(v),
+        match value? {
+            Value { expr: Expr::Const(v), ty } => Ok((v, ty.scalar().unwrap_or(INT))),
             _ => wrong(e.span, "this is not a constant"),
         }
     }
@@ -68,7 +81,7 @@ impl<'a> Lower<'a> {
     pub(super) fn place(&mut self, e: &'a Node<Expression>) -> Result<Place> {
         let span = e.span;
         match &e.node {
-            Expression::Identifier(n) => match self.lookup(&n.node.name).cloned() {
+            Expression::Identifier(n) => match self.usable_name(&n.node.name, span)?.cloned() {
                 Some(Symbol::Memory(a, ty)) => Ok(Place::Memory(Expr::Const(a), ty)),
                 Some(Symbol::Register(r, ty)) => Ok(Place::Register(r, ty)),
                 Some(_) => wrong(span, format!("`{}` is not a variable", n.node.name)),
@@ -100,6 +113,9 @@ impl<'a> Lower<'a> {
                     return unsupported(span, "a member of an `_Atomic` structure");
                 }
                 let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+                if let Some(what) = self.refusal(&ty) {
+                    return unsupported(span, what);
+                }
                 let Some((offset, ty, bits)) = self.member(*s, name) else {
                     return wrong(m.node.identifier.span, format!("there is no member `{name}`"));
                 };
@@ -122,6 +138,7 @@ impl<'a> Lower<'a> {
             }
             Expression::CompoundLiteral(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
+                let ty = self.sized_literal(ty, &c.node, span)?;
                 let a = self.frame_space("(literal)", &ty, span)?;
                 let place = Place::Memory(Expr::Const(a), ty.clone());
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
@@ -220,7 +237,8 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Place::Memory(a, ty) if matches!(ty.plain(), Ty::Struct(_)) => {
-                if v.ty.plain() != ty.plain() {
+                if !self.same_type(v.ty.plain(), ty.plain()) {
+                    self.size_of(ty, span)?;
                     return wrong(span, "structures of different types");
                 }
                 match ty.is_atomic() || v.ty.is_atomic() {
@@ -288,6 +306,10 @@ impl<'a> Lower<'a> {
     /// The parts of an object that is copied: where and of which type.
     fn copied_parts(&mut self, ty: &Ty, span: Span) -> Result<Vec<(i64, Int)>> {
         let mut parts = Vec::new();
+        self.size_of(ty, span)?;
+        if ty.has_bit_fields(&self.structs) {
+            return unsupported(span, "a copy of bit-fields");
+        }
         if !ty.parts(&self.structs, 0, "", &mut parts) {
             return unsupported(span, "a copy of so many parts, or of floating-point numbers,");
         }
@@ -305,8 +327,11 @@ impl<'a> Lower<'a> {
             if matches!(ty.plain(), Ty::Float(_)) || matches!(v.ty.plain(), Ty::Float(_)) {
                 return unsupported(span, "floating-point arithmetic");
             }
-            if ty.plain() == v.ty.plain() {
+            if self.same_type(ty.plain(), v.ty.plain()) {
                 return Ok(v);
+            }
+            if let Some(what) = self.refusal(ty).or(self.refusal(&v.ty)) {
+                return unsupported(span, what);
             }
             return wrong(span, "this value cannot be converted");
         };
@@ -405,10 +430,10 @@ impl<'a> Lower<'a> {
         let span = e.span;
         let int = |expr| Ok(Value { expr, ty: Ty::int() });
         match &e.node {
-            Expression::Identifier(n) => match self.lookup(&n.node.name).cloned() {
-                Some(Symbol::Constant(v)) => int(Expr::Const(v)),
+            Expression::Identifier(n) => match self.usable_name(&n.node.name, span)?.cloned() {
+                Some(Symbol::Constant(v, i)) => Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) }),
                 Some(Symbol::Function(f)) => {
-                    let a = self.function_address(&n.node.name);
+                    let a = self.function_address(&self.linked(&n.node.name));
                     Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
                 }
                 None if matches!(
@@ -416,7 +441,7 @@ impl<'a> Lower<'a> {
                     "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__"
                 ) =>
                 {
-                    let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
+                    let name = self.current.frames.last().map_or("", |f| written_name(&f.name)).to_string();
                     let (a, _) = self.text(name.into_bytes());
                     Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
                 }
@@ -427,7 +452,7 @@ impl<'a> Lower<'a> {
             },
             Expression::Constant(c) => match &c.node {
                 Constant::Integer(i) => integer(i, self.long(), span),
-                Constant::Character(c) => int(Expr::Const(character(c))),
+                Constant::Character(c) => int(Expr::Const(character(c, span)?)),
                 Constant::Float(_) => Ok(Value { expr: Expr::Const(0), ty: Ty::Float(8) }),
             },
             Expression::StringLiteral(_) | Expression::Member(_) | Expression::CompoundLiteral(_) => {
@@ -454,6 +479,7 @@ impl<'a> Lower<'a> {
             }
             Expression::AlignOf(t) => {
                 let ty = self.type_name(&t.node.0)?;
+                self.size_of(&ty, span)?;
                 let align = ty.layout(&self.structs).map_or(1, |l| l.1);
                 Ok(Value { expr: Expr::Const(align as i64), ty: Ty::Int(self.size_type()) })
             }
@@ -477,6 +503,9 @@ impl<'a> Lower<'a> {
                 let mut offset = 0;
                 let mut step = |this: &Self, ty: &mut Ty, name: &Node<Identifier>| {
                     let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+                    if let Some(what) = this.refusal(ty) {
+                        return unsupported(span, what);
+                    }
                     let Some((o, t, _)) = this.member(*s, &name.node.name) else {
                         return wrong(name.span, format!("there is no member `{}`", name.node.name));
                     };
@@ -505,6 +534,9 @@ impl<'a> Lower<'a> {
 
     fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
         let ty = decay(unatomic(self.type_of(&g.expression)?));
+        if is_several_types(&ty) {
+            return unsupported(span, "`_Generic` on this type");
+        }
         let mut default = None;
         for a in &g.associations {
             match &a.node {
@@ -832,19 +864,8 @@ impl<'a> Lower<'a> {
     // ---- literals ----
 
     fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, u64)> {
-        let mut bytes = Vec::new();
-        for p in parts {
-            if p.starts_with(['L', 'u', 'U']) {
-                return unsupported(span, "a string of wide characters");
-            }
-            bytes.extend(unescape(p.trim_start_matches('"').strip_suffix('"').unwrap_or(p)));
-        }
+        let bytes = string_bytes(parts, span)?;
         Ok(self.text(bytes))
-    }
-
-    pub(super) fn string_bytes(parts: &[String]) -> Vec<u8> {
-        let inner = |p: &String| unescape(p.trim_start_matches('"').strip_suffix('"').unwrap_or(p));
-        parts.iter().flat_map(inner).collect()
     }
 
     fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
@@ -929,6 +950,16 @@ pub(super) fn has_effects(e: &Expression) -> bool {
     }
 }
 
+/// Whether C has several types that are this one here: `char` and `signed char`, `long` and
+/// `long long`, pointers to what is `const` and what is not.
+fn is_several_types(ty: &Ty) -> bool {
+    match ty.plain() {
+        Ty::Int(i) => i.size == 8 || i.size == 1 && i.signed,
+        Ty::Ptr(_) => true,
+        _ => false,
+    }
+}
+
 fn choice_type(a: &Ty, b: &Ty) -> Ty {
     match (a, b) {
         (Ty::Int(x), Ty::Int(y)) => Ty::Int(common(*x, *y)),
@@ -948,6 +979,9 @@ fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
         IntegerBase::Hexadecimal => 16,
         IntegerBase::Binary => 2,
     };
+    if i.suffix.imaginary {
+        return unsupported(span, "an imaginary number");
+    }
     let Ok(v) = u64::from_str_radix(&i.number, base) else {
         return wrong(span, "this number is too large");
     };
@@ -969,50 +1003,4 @@ fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
     };
     let (size, signed) = kinds.iter().find(fits).copied().unwrap_or((8, false));
     Ok(Value { expr: Expr::Const(v as i64), ty: Ty::Int(Int::new(size, signed)) })
-}
-
-fn character(text: &str) -> i64 {
-    let inner = text.trim_start_matches(['L', 'u', 'U', '8']).trim_start_matches('\'');
-    let inner = inner.strip_suffix('\'').unwrap_or(inner);
-    unescape(inner).first().map_or(0, |&b| i64::from(b as i8))
-}
-
-fn unescape(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.extend(c.to_string().bytes());
-            continue;
-        }
-        let digits =
-            |chars: &mut std::iter::Peekable<std::str::Chars>, first: u32, radix: u32, most: usize| {
-                let mut v = first;
-                for _ in 0..most {
-                    match chars.peek().and_then(|c| c.to_digit(radix)) {
-                        Some(d) => {
-                            v = (v * radix + d) & 0xff;
-                            chars.next();
-                        }
-                        None => break,
-                    }
-                }
-                v as u8
-            };
-        match chars.next() {
-            Some('n') => out.push(b'\n'),
-            Some('t') => out.push(b'\t'),
-            Some('r') => out.push(b'\r'),
-            Some('a') => out.push(7),
-            Some('b') => out.push(8),
-            Some('f') => out.push(12),
-            Some('v') => out.push(11),
-            Some('e') => out.push(27),
-            Some('x') => out.push(digits(&mut chars, 0, 16, 8)),
-            Some(c @ '0'..='7') => out.push(digits(&mut chars, c.to_digit(8).unwrap_or(0), 8, 2)),
-            Some(c) => out.extend(c.to_string().bytes()),
-            None => {}
-        }
-    }
-    out
 }

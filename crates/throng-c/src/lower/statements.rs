@@ -112,15 +112,15 @@ impl<'a> Lower<'a> {
             }
             Statement::Asm(a) => {
                 // A compiler barrier has no instruction in it, and sequential consistency needs none.
-                let empty = match &a.node {
-                    AsmStatement::GnuBasic(t) => &t.node,
-                    AsmStatement::GnuExtended(x) if x.outputs.is_empty() => &x.template.node,
+                let (template, inputs) = match &a.node {
+                    AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
+                    AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
                     AsmStatement::GnuExtended(_) => return unsupported(s.span, "inline assembly"),
                 };
-                if empty.iter().all(|t| t.trim_matches('"').trim().is_empty()) {
-                    return Ok(());
+                if template.iter().any(|t| !t.trim_matches('"').trim().is_empty()) {
+                    return unsupported(s.span, "inline assembly");
                 }
-                unsupported(s.span, "inline assembly")
+                inputs.iter().try_for_each(|i| self.value(&i.node.variable_name).map(|_| ()))
             }
         }
     }
@@ -145,7 +145,10 @@ impl<'a> Lower<'a> {
                 self.record(done);
                 self.here = here;
             }
-            BlockItem::StaticAssert(_) => {}
+            BlockItem::StaticAssert(a) => {
+                let done = self.static_assert(a);
+                self.record(done);
+            }
             BlockItem::Statement(s) => self.statement(s),
         }
     }
@@ -174,7 +177,11 @@ impl<'a> Lower<'a> {
                 let done = self.declaration(d);
                 self.record(done);
             }
-            ForInitializer::Empty | ForInitializer::StaticAssert(_) => {}
+            ForInitializer::Empty => {}
+            ForInitializer::StaticAssert(a) => {
+                let done = self.static_assert(a);
+                self.record(done);
+            }
         }
         let (head, body, step, end) = (self.label(), self.label(), self.label(), self.label());
         self.place_label(head);
@@ -306,9 +313,9 @@ impl<'a> Lower<'a> {
             return unsupported(s.span, "`__CPROVER_ASYNC_` before anything but a call");
         };
         if let Expression::Identifier(n) = &c.node.callee.node
-            && self.definitions.contains_key(&n.node.name)
+            && self.is_defined(&n.node.name)
         {
-            let name = n.node.name.clone();
+            let name = self.linked(&n.node.name);
             let parameters = self.definitions[&name].ty.parameters.clone();
             let mut arguments = Vec::new();
             for (e, (_, t)) in c.node.arguments.iter().zip(&parameters) {

@@ -399,10 +399,10 @@ impl<'a> Lower<'a> {
                 self.place_label(first);
                 self.store(&o.expr, 0, Expr::Const(1), INT);
                 self.emit(Instr::AtomicEnd);
-                if !self.definitions.contains_key(&f.node.name) {
+                if !self.is_defined(&f.node.name) {
                     return wrong(span, format!("`{}` is not defined", f.node.name));
                 }
-                self.inline(&f.node.name, Vec::new(), span)?;
+                self.inline(&self.linked(&f.node.name), Vec::new(), span)?;
                 self.store(&o.expr, 0, Expr::Const(2), INT);
                 self.place_label(end);
                 ok()

@@ -20,7 +20,7 @@ enum Ended {
     NotCompiled(String),
 }
 
-fn has_compiler() -> bool {
+pub fn has_compiler() -> bool {
     let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if found.is_err() {
         println!("ignored: there is no C compiler");
@@ -28,7 +28,7 @@ fn has_compiler() -> bool {
     found.is_ok()
 }
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("throng-compiled-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -73,15 +73,15 @@ fn load_text(folder: &Path, text: &str, options: &Options) -> Loaded {
 }
 
 /// Numbers that look random.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.below(of.len())]
     }
 }

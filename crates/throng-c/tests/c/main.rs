@@ -3,6 +3,10 @@
 
 mod compiled;
 mod corpus;
+mod generated;
 mod mutants;
 mod programs;
 mod search;
+mod sequential;
+mod table;
+mod units;

@@ -1,0 +1,574 @@
+//! The constructs of C, row by row: each is computed as the compiler computes it, or refused.
+
+/// What must happen to a program.
+#[derive(Clone, Copy)]
+pub enum Row {
+    /// `test` returns what it returns when it is compiled.
+    Read(&'static str, &'static str),
+    /// It is refused with a message that has this in it; it need not be compiled.
+    Refused(&'static str, &'static str, &'static str),
+}
+
+use Row::{Read, Refused};
+
+pub const ROWS: &[Row] = &[
+    // Enumerations.
+    Read(
+        "enumeration without negative constants",
+        "enum e { A, B = 5 }; long test(void) { enum e x = A; x--; return (x > 0) + (A - 1 < 0) * 2 + sizeof(enum e) * 4; }",
+    ),
+    Read(
+        "enumeration with a negative constant",
+        "enum e { A = -1, B }; long test(void) { enum e x = B; x--; return (x < 0) + (x == A) * 2; }",
+    ),
+    Read(
+        "enumeration with a large constant",
+        "enum e { A = 0x7fffffff, B = 0x80000000 }; long test(void) { return sizeof(enum e) * 10 + sizeof(A) + (B > 0) + (-1 < B) * 2; }",
+    ),
+    Read(
+        "enumeration of 64 bits",
+        "enum e { A = -1, B = 0xffffffff, C = 1ll << 40 }; long test(void) { return sizeof(enum e) * 100 + sizeof A * 10 + sizeof C + B; }",
+    ),
+    Read(
+        "enumeration by its tag",
+        "enum e { A = -3 }; struct s { enum e x; }; long test(void) { struct s v = { A }; enum e y = v.x; return y < 0; }",
+    ),
+    Refused(
+        "enumeration that overflows",
+        "enum e { A = 0x7fffffff, B }; long test(void) { return B < 0; }",
+        "overflow",
+    ),
+    Refused("enumeration of no constants", "enum e *p; long test(void) { return sizeof *p; }", "enumeration"),
+    // Literals.
+    Read("empty string", "long test(void) { const char *q = \"\"; return q[0] + sizeof \"\" * 10; }"),
+    Read(
+        "strings next to each other",
+        "long test(void) { const char *q = \"a\" \"\" \"\\x41\" \"1\"; return q[0] + q[1] * 3 + q[2] * 5 + sizeof(\"a\" \"b\"); }",
+    ),
+    Read(
+        "quotes in a string",
+        "long test(void) { const char *q = \"\\\"\"; return q[0] + sizeof \"\\\"\\\"\"; }",
+    ),
+    Read(
+        "escape sequences",
+        "long test(void) { const char q[] = \"\\a\\b\\f\\n\\r\\t\\v\\\\\\'\\?\\0\\17\\377\\x7f\\1234\"; long n = 0; for (int i = 0; i < sizeof q; i++) n = n * 7 + q[i]; return n; }",
+    ),
+    Read("string as UTF-8", "long test(void) { const char *q = u8\"ab\"; return q[1]; }"),
+    Refused("wide string", "long test(void) { return sizeof L\"ab\"; }", "wide characters"),
+    Refused(
+        "wide string as initial value",
+        "static int w[] = L\"ab\"; long test(void) { return w[0]; }",
+        "is not",
+    ),
+    Refused("wide character", "long test(void) { return L'a'; }", "wide character"),
+    Read("constants of several characters", "long test(void) { return 'ab' * 3 + 'abcd' + '\\377\\1'; }"),
+    Read(
+        "characters are signed",
+        "long test(void) { char c = '\\xff'; return c + '\\377' * 2 + (char)200; }",
+    ),
+    Refused("universal character name", "long test(void) { return \"\\u00e9\"[0]; }", "is not"),
+    Read(
+        "types of integer constants",
+        "long test(void) { return (0xffffffff > -1) + (4294967295 > -1) * 2 + (2147483648 > -1) * 4 + (0x80000000 > -1) * 8 + sizeof 2147483648 * 100 + sizeof 0x80000000 * 10000 + (1u > -1) * 16 + sizeof 1l + sizeof(1ull) + (037777777777 > -1) * 32; }",
+    ),
+    Refused("imaginary number", "long test(void) { return sizeof 1i; }", "imaginary"),
+    Refused("number that is too large", "long test(void) { return 0x1ffffffffffffffff > 0; }", "too large"),
+    Read("binary constants", "long test(void) { return 0b101 + 0B11; }"),
+    // Initial values.
+    Read(
+        "braces left out of an array without a size",
+        "static int m[][2] = { 1, 2, 3 }; static struct { int x, y; } p[] = { 1, 2, { 3 }, 4 }; long test(void) { return sizeof m + sizeof p + m[1][0] * 100 + p[2].x * 1000; }",
+    ),
+    Read(
+        "braces left out of nested arrays",
+        "static struct { int a[2]; int b; } q[] = { 1, 2, 3, 4, 5, 6, 7 }; long test(void) { return sizeof q + q[1].a[1] * 100 + q[1].b * 1000 + q[2].a[0] * 10000; }",
+    ),
+    Read(
+        "designators",
+        "static int a[] = { [2] = 5, 6, [0] = 1, 2 }; long test(void) { return sizeof a + a[0] * 10 + a[1] * 100 + a[2] * 1000 + a[3] * 10000; }",
+    ),
+    Read(
+        "designators that lead on",
+        "struct in { int x, y; }; static struct { struct in a, b; int c; } s = { .a.x = 1, 2, 3, .b.y = 4, 5 }; long test(void) { return s.a.x + s.a.y * 10 + s.b.x * 100 + s.b.y * 1000 + s.c * 10000; }",
+    ),
+    Read(
+        "designators of elements of elements",
+        "static int m[2][3] = { [0][1] = 1, 2, 3, [1][2] = 4 }; long test(void) { long n = 0; for (int i = 0; i < 6; i++) n = n * 10 + m[i / 3][i % 3]; return n; }",
+    ),
+    Read(
+        "later initial values replace earlier ones",
+        "struct in { int x, y; }; static struct { struct in a; int b; } s = { .a = { 1, 2 }, .b = 3, .a = { .y = 7 } }; long test(void) { return s.a.x + s.a.y * 10 + s.b * 100; }",
+    ),
+    Read(
+        "anonymous members",
+        "static struct { int a; union { int b; char c; }; struct { int d, e; }; } s = { 1, .c = 2, .e = 3 }; long test(void) { return s.a + s.b * 10 + s.d * 100 + s.e * 1000 + sizeof s; }",
+    ),
+    Read(
+        "unions",
+        "static union { char c; int i; unsigned char b[8]; } u = { .i = 0x01020304 }, v = { 5 }; long test(void) { return u.b[3] + u.c * 10 + v.i * 1000 + sizeof u; }",
+    ),
+    Read(
+        "local arrays and structures",
+        "struct s { int a; char t[4]; }; long test(void) { struct s v[] = { { 1, \"ab\" }, 2, 'x' }; int z[5] = { 7 }; return sizeof v + v[1].t[0] + v[0].t[2] + z[0] * 100 + z[4]; }",
+    ),
+    Read(
+        "text that fills an array",
+        "static char a[3] = \"abc\", b[5] = { \"ab\" }; long test(void) { return a[2] + b[1] * 3 + b[4] + sizeof b; }",
+    ),
+    Refused(
+        "range of elements",
+        "static int a[4] = { [0 ... 2] = 1 }; long test(void) { return a[1]; }",
+        "range of elements",
+    ),
+    Refused(
+        "array without a size in a structure",
+        "static struct { int n; int a[]; } s = { 1, { 2, 3 } }; long test(void) { return s.a[1]; }",
+        "without a size",
+    ),
+    Refused(
+        "a structure among initial values",
+        "struct s { int a; }; long test(void) { struct s x = { 1 }; struct s y[1] = { x }; return y[0].a; }",
+        "convert",
+    ),
+    Refused(
+        "too many initial values",
+        "static int a[1] = { 1, 2 }; long test(void) { return a[0]; }",
+        "too many",
+    ),
+    Read(
+        "compound literals",
+        "struct s { int x, y; }; static int f(struct s v, int *a) { return v.x + v.y * 10 + a[2] * 100; } long test(void) { return f((struct s){ .y = 2 }, (int[]){ 1, 2, 3 }) + (int){ 4 } + sizeof((char[]){ 1, 2, 3 }); }",
+    ),
+    // Layout.
+    Read(
+        "layout of bit-fields",
+        "struct a { char c; int f : 4; char d; }; struct b { int a : 30; int b : 5; char c; }; struct c { int a : 1; int : 0; int b : 1; }; struct d { long a : 40; int b; }; struct e { char a : 4; char b : 5; char c; }; struct f { char c; int : 3; char d; }; union g { int a : 3; char c; }; struct h { short a : 10; int b : 20; long c : 3; }; long test(void) { return sizeof(struct a) + sizeof(struct b) * 10 + sizeof(struct c) * 100 + sizeof(struct d) * 1000 + sizeof(struct e) * 100000 + sizeof(struct f) * 1000000 + sizeof(union g) * 10000000l + sizeof(struct h) * 100000000l; }",
+    ),
+    Refused("bit-field", "static struct { int a : 3; } s; long test(void) { return s.a; }", "bit-field"),
+    Refused(
+        "copy of bit-fields",
+        "static struct { int a : 3; int b; } s, t; long test(void) { s = t; return s.b; }",
+        "bit-field",
+    ),
+    Refused(
+        "copy of bit-fields inside",
+        "struct in { int a : 3; }; static struct { struct in i[2]; int b; } s, t; long test(void) { s = t; return s.b; }",
+        "bit-field",
+    ),
+    Refused(
+        "initial value of a bit-field",
+        "static struct { int a : 3; int b; } s = { 1, 2 }; long test(void) { return s.b; }",
+        "bit-field",
+    ),
+    Refused(
+        "initial value of a local bit-field",
+        "long test(void) { struct { int b; int a : 3; } s = { 1 }; return s.b; }",
+        "bit-field",
+    ),
+    Refused(
+        "wide bit-field",
+        "struct s { int a : 40; }; long test(void) { return sizeof(struct s); }",
+        "wider",
+    ),
+    Read(
+        "padding and alignment",
+        "struct s { char a; long b; char c; short d; }; struct t { char x; struct s y; char z; }; long test(void) { return sizeof(struct s) + sizeof(struct t) * 100 + _Alignof(struct t) * 10000 + __builtin_offsetof(struct t, y.d) * 100000; }",
+    ),
+    Read(
+        "empty and flexible arrays",
+        "struct s { int n; char a[]; }; struct t { int n; long a[0]; }; long test(void) { return sizeof(struct s) + sizeof(struct t) * 10; }",
+    ),
+    Read(
+        "sizes",
+        "static int a[3][4]; static int f(void) { return 1; } long test(void) { char c = 1; return sizeof c + sizeof(c + c) * 10 + sizeof a[0] * 100 + sizeof 'a' * 1000 + sizeof(c ? c : c) * 10000 + sizeof(a + 0) * 100000 + sizeof(f()) * 1000000 + sizeof(long double) + sizeof(c, c); }",
+    ),
+    // Conversions and operators.
+    Read(
+        "integer promotions",
+        "long test(void) { unsigned char c = 200, d = 100; short s = -1; unsigned u = 1; return (c + d) + (s < u) * 1000 + (c << 4) * 10000l + (~c < 0) * 2 + (-c < 0) * 3; }",
+    ),
+    Read(
+        "assignment with an operator converts",
+        "long test(void) { unsigned char c = 200; c += 100; signed char d = 100; d *= 3; _Bool b = 1; b += 5; int i = 7; i /= 2u; i -= 10; i >>= 1; return c + d * 1000 + b * 7 + i * 100000; }",
+    ),
+    Read(
+        "types of shifts",
+        "long test(void) { int i = -8; unsigned u = 0x80000000; long n = 1; return (i >> 1) + (u >> 31) * 10 + (n << 33) + (1 << n) * 3 + ((char)1 << 10); }",
+    ),
+    Read(
+        "types of the conditional operator",
+        "long test(void) { int i = -1; unsigned u = 1; char c = -1; int *p = 0; return (1 ? i : u) + (1 ? c : i) * 3 + (long)(p ? p : 0) + sizeof(1 ? 1 : 1l) + (i ?: u); }",
+    ),
+    Read(
+        "comparison of signed and unsigned",
+        "long test(void) { return (-1 < 1u) + (-1l < 1u) * 2 + ((short)-1 < (unsigned short)1) * 4 + (-1ll < 1ul) * 8; }",
+    ),
+    Read(
+        "division and remainder",
+        "long test(void) { int a = -7, b = 2; unsigned u = 7; return a / b + a % b * 10 + (a / u > 100) * 100 + -7l % 3 * 1000; }",
+    ),
+    Read(
+        "truth values",
+        "long test(void) { _Bool b = 256; int *p = &(int){ 1 }; _Bool c = p; return b + c * 2 + !p * 4 + !!5 * 8 + sizeof(_Bool); }",
+    ),
+    Read(
+        "comma",
+        "long test(void) { int i = 0; int j = (i++, i + 5); for (i = 0, j++; i < 3; i++, j += 2) ; return i + j * 10; }",
+    ),
+    Read(
+        "short circuits",
+        "static int n; static int f(int v) { n = n * 2 + 1; return v; } long test(void) { int a = f(0) && f(1), b = f(1) || f(0), c = f(1) && f(2); return n + a * 100 + b * 1000 + c * 10000; }",
+    ),
+    Read(
+        "pointers",
+        "static int a[5] = { 1, 2, 3, 4, 5 }; long test(void) { int *p = a + 1, *q = &a[4]; p++; return *p + p[-1] * 10 + (q - p) * 100 + (p < q) * 1000 + *(q - 2) * 10000 + 2[a] + (&*p == p) + (char *)q - (char *)p; }",
+    ),
+    Read(
+        "statement expressions and typeof",
+        "long test(void) { __auto_type x = 3l; __typeof__(x) y = ({ int z = 4; z * 2; }); return x + y + sizeof y; }",
+    ),
+    Read(
+        "selection by type",
+        "long test(void) { unsigned short s = 1; return _Generic(1, int: 1, default: 2) + _Generic(s, short: 10, unsigned short: 20) + _Generic(1u, int: 100, default: 200); }",
+    ),
+    Refused(
+        "selection among types that are one here",
+        "long test(void) { return _Generic(1l, long long: 1, default: 2); }",
+        "_Generic",
+    ),
+    Refused(
+        "selection by pointer",
+        "static const char *p; long test(void) { return _Generic(p, char *: 1, default: 2); }",
+        "_Generic",
+    ),
+    Read(
+        "constant or not",
+        "static int g; long test(void) { return __builtin_constant_p(3 + 4) + __builtin_constant_p(g) * 2 + __builtin_constant_p(\"a\") * 4; }",
+    ),
+    // Statements.
+    Read(
+        "ranges of cases",
+        "static int f(int v) { switch (v) { case 1 ... 3: return 1; case -5: return 2; case 'a': return 3; default: return 4; case 10: ; } return 5; } long test(void) { return f(2) + f(-5) * 10 + f('a') * 100 + f(7) * 1000 + f(10) * 10000; }",
+    ),
+    Read(
+        "switch converts its cases",
+        "long test(void) { unsigned char c = 255; int n = 0; switch (c) { case -1: n = 1; break; case 255: n = 2; } unsigned u = 0xffffffff; switch (u) { case -1: n += 10; } return n; }",
+    ),
+    Read(
+        "cases inside of loops",
+        "long test(void) { int n = 0, i = 5; switch (i % 4) { case 0: do { n++; case 3: n += 10; case 2: n += 100; case 1: n += 1000; } while (--i > 0); } return n; }",
+    ),
+    Read(
+        "goto",
+        "long test(void) { int i = 0, n = 0; again: n += i; if (++i < 4) goto again; { goto out; n = 100; } out: return n; }",
+    ),
+    Read(
+        "static variables of functions",
+        "static int f(void) { static int n = 3; return n++; } static int g(void) { static int n; return ++n; } long test(void) { f(); f(); g(); return f() + g() * 10; }",
+    ),
+    Read(
+        "scopes",
+        "static int x = 1; long test(void) { int n = x; int x = 2; { n += x * 10; int x = 3; n += x * 100; } for (int x = 4; x < 5; x++) n += x * 1000; return n + x * 10000; }",
+    ),
+    // Declarations and definitions.
+    Read(
+        "tentative definitions",
+        "static int x; static int x = 4; static int x; long test(void) { return x; }",
+    ),
+    Read(
+        "declared after use",
+        "static int f(int); extern int y_of_row; static long g(void) { return f(3) + y_of_row; } int y_of_row = 7; static int f(int v) { return v * 2; } long test(void) { return g(); }",
+    ),
+    Read(
+        "old style",
+        "static int f(a, c) int a; char c; { return a + c; } static int g(); static int g(int v) { return v; } long test(void) { return f(1, 300) + g(5) * 100; }",
+    ),
+    Read("no type is int", "f_of_row() { return 3; } long test(void) { return f_of_row(); }"),
+    Refused(
+        "a variable without a type",
+        "static x = 3; long test(void) { return x; }",
+        "not C that I can read",
+    ),
+    Read(
+        "parameters of array and function type",
+        "static int f(int a[3], int g(int)) { return g(a[1]) + sizeof a; } static int h(int v) { return v * 2; } long test(void) { int a[3] = { 1, 2, 3 }; return f(a, h); }",
+    ),
+    Read(
+        "structures by value",
+        "struct s { int a; int b[2]; }; static struct s f(struct s v) { v.b[1]++; return v; } long test(void) { struct s x = { 1, { 2, 3 } }, y = f(x); y = f(y); return x.b[1] + y.b[1] * 10 + f(y).a * 100; }",
+    ),
+    Read(
+        "qualifiers",
+        "static volatile const int c = 3; static int f(int *restrict p, register int n) { return *p + n; } long test(void) { volatile int v = 4; int w = 1; return c + v + f(&w, 2); }",
+    ),
+    Read(
+        "inline functions",
+        "static inline int f(int v) { return v + 1; } static __inline__ __attribute__((always_inline)) int g(int v) { return f(v) * 2; } long test(void) { return g(3); }",
+    ),
+    Read(
+        "static assertions that hold",
+        "_Static_assert(sizeof(int) == 4, \"\"); struct s { int a; _Static_assert(1, \"\"); }; long test(void) { _Static_assert(2 > 1, \"\"); return sizeof(struct s); }",
+    ),
+    Refused(
+        "static assertion in a file",
+        "_Static_assert(sizeof(int) == 8, \"\"); long test(void) { return 1; }",
+        "static assertion",
+    ),
+    Refused(
+        "static assertion in a block",
+        "long test(void) { _Static_assert(0, \"\"); return 1; }",
+        "static assertion",
+    ),
+    Refused(
+        "static assertion in a structure",
+        "struct s { int a; _Static_assert(0, \"\"); }; long test(void) { return sizeof(struct s); }",
+        "static assertion",
+    ),
+    Refused(
+        "function that is defined twice",
+        "static int f(void) { return 1; } static int f(void) { return 2; } long test(void) { return f(); }",
+        "defined twice",
+    ),
+    Refused(
+        "variable that is defined twice",
+        "static int x = 1; static int x = 2; long test(void) { return x; }",
+        "defined twice",
+    ),
+    Refused(
+        "structure that is defined twice",
+        "struct s { int a; }; struct s { long a; }; long test(void) { return sizeof(struct s); }",
+        "defined twice",
+    ),
+    Refused(
+        "local variable that is declared twice",
+        "long test(void) { int x = 1; int x = 2; return x; }",
+        "declared twice",
+    ),
+    Refused(
+        "variable of two types",
+        "extern int x; extern long x; long test(void) { return 1; }",
+        "two types",
+    ),
+    Refused("function of two types", "int f(int); long f(int); long test(void) { return 1; }", "two types"),
+    Refused("type of two types", "typedef int t; typedef long t; long test(void) { return 1; }", "two types"),
+    Refused(
+        "variable and function",
+        "static int x; static int x(void) { return 1; } long test(void) { return 1; }",
+        "something else",
+    ),
+    Refused(
+        "constant and variable",
+        "static int A; enum { A }; long test(void) { return A; }",
+        "something else",
+    ),
+    Refused(
+        "a structure that hides another one",
+        "struct s { int a; }; long test(void) { struct s; struct s *p; return 1; }",
+        "hides",
+    ),
+    Read(
+        "an inner structure of the same tag",
+        "struct s { int a; }; long test(void) { struct s { long a, b; }; return sizeof(struct s); }",
+    ),
+    Read("digraphs", "static int a<:2:> = <% 1, 2 %>; long test(void) <% return a<:1:>; %>"),
+    Read(
+        "labels before declarations",
+        "long test(void) { int n = 1; goto L; L: ; int m = 2; return n + m; }",
+    ),
+    Read(
+        "attributes of C23 without effect",
+        "[[maybe_unused]] static int f([[maybe_unused]] int a) { return 3; } long test(void) { switch (1) { case 1: [[fallthrough]]; case 2: return f(1); } return 0; }",
+    ),
+    Read(
+        "packed structures of C23",
+        "struct [[gnu::packed]] s { char a; int b; }; long test(void) { return sizeof(struct s); }",
+    ),
+    Refused("attributes of C23", "[[gnu::weak]] static int x; long test(void) { return x; }", "weak"),
+    // Types that are not modelled.
+    Refused("128 bits", "long test(void) { unsigned __int128 x = ~0ul; x++; return x == 0; }", "__int128"),
+    Refused(
+        "128 bits by a type name",
+        "typedef __int128 wide; long test(void) { return sizeof(wide); }",
+        "__int128",
+    ),
+    Refused(
+        "128 bits in a structure",
+        "struct s { char c; __int128 x; }; long test(void) { return sizeof(struct s); }",
+        "__int128",
+    ),
+    Read(
+        "128 bits that are not used",
+        "typedef __int128 wide; struct s { wide x; }; extern wide f(struct s *, wide); long test(void) { return 1; }",
+    ),
+    Refused("complex numbers", "static double _Complex z; long test(void) { return sizeof z; }", "_Complex"),
+    Refused("integers of any width", "static _BitInt(7) z; long test(void) { return sizeof z; }", "_BitInt"),
+    Refused(
+        "alignment",
+        "struct s { char a; _Alignas(16) char b; }; long test(void) { return sizeof(struct s); }",
+        "_Alignas",
+    ),
+    Refused(
+        "alignment of a variable",
+        "static _Alignas(64) int x; long test(void) { return (long)&x & 63; }",
+        "_Alignas",
+    ),
+    Read(
+        "packed structures",
+        "struct __attribute__((packed)) s { char a; int b; }; struct t { char a; short b; long c; } __attribute__((__packed__)); struct u { char x; struct t y; struct s z[2]; }; long test(void) { struct t v = { 1, 2, 3 }, w = v; struct s *p = &(struct s){ 4, 5 }; return sizeof(struct s) + sizeof(struct t) * 10 + sizeof(struct u) * 1000 + w.c * 100000 + p->b * 1000000 + _Alignof(struct s) * 10000000l; }",
+    ),
+    Read(
+        "structures that are aligned",
+        "typedef unsigned long word; struct s { char a; } __attribute__((aligned(16))); typedef struct { char a; } __attribute__((aligned(sizeof(word)))) t; typedef struct __attribute__((aligned (sizeof (void *)))) { short a; } u; struct __attribute__((packed, aligned(4))) v { char a; int b; }; struct w { char c; struct s d; t e; }; long test(void) { return sizeof(struct s) + sizeof(t) * 100 + sizeof(u) * 1000 + sizeof(struct v) * 10000 + sizeof(struct w) * 100000 + _Alignof(struct w); }",
+    ),
+    Refused(
+        "packed bit-fields",
+        "struct __attribute__((packed)) s { char a; int b : 4; }; long test(void) { return sizeof(struct s); }",
+        "packed",
+    ),
+    Refused(
+        "packed members",
+        "struct s { char a; int b __attribute__((packed)); }; long test(void) { return sizeof(struct s); }",
+        "packed",
+    ),
+    Refused(
+        "aligned members",
+        "struct s { char a; int b __attribute__((aligned(64))); }; long test(void) { return sizeof(struct s); }",
+        "aligned",
+    ),
+    Refused(
+        "largest alignment",
+        "struct s { char a; } __attribute__((aligned)); long test(void) { return sizeof(struct s); }",
+        "aligned",
+    ),
+    Refused(
+        "structure with a refused one inside",
+        "struct in { char a; int b __attribute__((packed)); }; struct out { char c; struct in i; }; long test(void) { return sizeof(struct out); }",
+        "packed",
+    ),
+    Refused(
+        "copy of a refused structure",
+        "struct s { char a; int b __attribute__((packed)); }; static char x[8], y[8]; long test(void) { *(struct s *)x = *(struct s *)y; return 1; }",
+        "packed",
+    ),
+    Refused(
+        "member of a refused structure",
+        "typedef struct { char a; int b __attribute__((packed)); } t; static char raw[8]; long test(void) { return ((t *)raw)->b; }",
+        "packed",
+    ),
+    Refused(
+        "aligned type",
+        "typedef int t __attribute__((aligned(16))); struct s { char a; t b; }; long test(void) { return sizeof(struct s); }",
+        "aligned",
+    ),
+    Refused(
+        "packing by a pragma",
+        "\n#pragma pack(push, 1)\nstruct s { char a; int b; };\n#pragma pack(pop)\nlong test(void) { return sizeof(struct s); }",
+        "pack",
+    ),
+    Read(
+        "after packing by a pragma",
+        "\n#pragma pack(push, 1)\nstruct s { char a; int b; };\n#pragma pack(pop)\nstruct t { char a; int b; }; long test(void) { return sizeof(struct t); }",
+    ),
+    Refused(
+        "pragma of threads",
+        "long test(void) { int n = 0;\n#pragma omp parallel\nn++; return n; }",
+        "#pragma omp",
+    ),
+    Refused(
+        "pragma that nobody knows",
+        "\n#pragma strange\nlong test(void) { return 1; }",
+        "#pragma strange",
+    ),
+    Refused(
+        "cleanup",
+        "static int n; static void f(int *p) { n = *p; } static void g(void) { int x __attribute__((cleanup(f))) = 5; } long test(void) { g(); return n; }",
+        "cleanup",
+    ),
+    Refused(
+        "constructor",
+        "static int n; __attribute__((constructor)) static void f(void) { n = 1; } long test(void) { return n; }",
+        "constructor",
+    ),
+    Refused(
+        "destructor in a list",
+        "static int n; static void f(void) __attribute__((unused, __destructor__(101))); static void f(void) { n = 1; } long test(void) { return n; }",
+        "destructor",
+    ),
+    Refused(
+        "function in a section that runs",
+        "static int n; static void f(void) { n = 1; } static void (*p)(void) __attribute__((section(\".init_array\"), used)) = f; long test(void) { return n; }",
+        "section",
+    ),
+    Refused("mode", "typedef int t __attribute__((mode(DI))); long test(void) { return sizeof(t); }", "mode"),
+    Refused(
+        "vectors",
+        "typedef int v __attribute__((vector_size(16))); long test(void) { return sizeof(v); }",
+        "vector_size",
+    ),
+    Refused(
+        "alias",
+        "static int f(void) { return 3; } static int g(void) __attribute__((alias(\"f\"))); long test(void) { return g(); }",
+        "alias",
+    ),
+    Refused(
+        "weak",
+        "extern int w(void) __attribute__((weak)); long test(void) { return w ? 1 : 0; }",
+        "weak",
+    ),
+    Refused(
+        "attribute that nobody knows",
+        "static int x __attribute__((strange)); long test(void) { return x; }",
+        "strange",
+    ),
+    Refused(
+        "packed enumeration",
+        "enum __attribute__((packed)) e { A }; long test(void) { return sizeof(enum e); }",
+        "packed",
+    ),
+    Refused(
+        "name of a variable in assembly",
+        "static int y; extern int x asm(\"y\"); long test(void) { return x; }",
+        "assembly",
+    ),
+    Refused(
+        "name of a function in assembly",
+        "extern int x(void) __asm__(\"other\"); long test(void) { return x(); }",
+        "assembly",
+    ),
+    Refused(
+        "variable in a register by name",
+        "long test(void) { register int x asm(\"eax\") = 3; return x; }",
+        "assembly",
+    ),
+    Refused(
+        "assembly outside functions",
+        "asm(\".globl strange\"); long test(void) { return 1; }",
+        "assembly",
+    ),
+    Refused(
+        "assembly",
+        "long test(void) { int x = 1; asm volatile(\"incl %0\" : \"+r\"(x)); return x; }",
+        "assembly",
+    ),
+    Read(
+        "assembly that is empty",
+        "long test(void) { int x = 1; asm volatile(\"\" ::: \"memory\"); __asm__(\"\" : : \"r\"(x++)); return x; }",
+    ),
+    Refused(
+        "labels as values",
+        "long test(void) { void *p = &&L; goto *p; L: return 1; }",
+        "not C that I can read",
+    ),
+    Refused("local labels", "long test(void) { __label__ L; goto L; L: return 1; }", "__label__"),
+    Refused("parts of complex numbers", "long test(void) { return __real__ 3; }", "__real__"),
+    Refused(
+        "builtin function without a meaning",
+        "long test(void) { return __builtin_bswap64(1); }",
+        "__builtin_bswap64",
+    ),
+    Refused(
+        "floating point in a union",
+        "static union { float f; int i; } u = { 1.0f }; long test(void) { return u.i; }",
+        "floating-point",
+    ),
+];
