@@ -20,7 +20,10 @@ const ERRORS: [(&str, &str); 15] = [
         "a local array and its neighbour",
         "void f(int n) { int a[2], b[2]; b[0] = 0; a[n] = 1; if (b[0]) reach_error(); } int main(void) { f(2); return 0; }",
     ),
-    ("far away", "int a[4], b, c; int main(void) { long i = 1l << 30; a[i] = 5; if (c) reach_error(); return 0; }"),
+    (
+        "far away",
+        "int a[4], b, c; int main(void) { long i = 1l << 30; a[i] = 5; if (c) reach_error(); return 0; }",
+    ),
     (
         "a local variable of a function that returned",
         "int *f(void) { int x = 3; return &x; } int main(void) { int *p = f(); if (*p != 3) reach_error(); return 0; }",
