@@ -146,6 +146,8 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
 pub enum Ends {
     /// In a violation: it aborts.
     Aborts,
+    /// In a memory error: it aborts if it was compiled with `-fsanitize=address`.
+    MemoryError,
     /// In a deadlock: it aborts when it has seen that every thread has to wait.
     Stuck,
     /// After the last step, with status 0; the values of variables are printed after each step.

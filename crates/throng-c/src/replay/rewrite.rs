@@ -738,7 +738,7 @@ impl<'a> Rewriter<'a> {
                 return format!("__throng_malloc({site}, {})", arg(0));
             }
             "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
-            "free" => return format!("(__throng_pass({site}), (void)({}))", arg(0)),
+            "free" => return format!("__throng_give_back({site}, {})", arg(0)),
             "__builtin_expect" | "__builtin_unreachable" => {
                 return format!("{name}({})", args.join(", "));
             }

@@ -248,6 +248,7 @@ impl Tables {
         let first = if self.starter { 1 } else { run.first.len() };
         let flags = [
             ("FAILS", ends != Ends::AfterTheLastStep),
+            ("MEMORY", ends == Ends::MemoryError),
             ("STUCK", ends == Ends::Stuck),
             ("MISUSE", loaded.question.locks),
             ("ASSERTS", program.asked.contains(&Violation::Assertion)),

@@ -290,6 +290,11 @@ void *__throng_malloc(int site, unsigned long size) {
   __throng_take(site, __THRONG_ANY);
   return __throng_calloc(1, size);
 }
+/* Memory is given back only where that is to be seen: else a later call could not get another address. */
+void __throng_give_back(int site, void *p) {
+  __throng_take(site, __THRONG_ANY);
+  if (__THRONG_MEMORY) __throng_real_free(p);
+}
 /* All turns of a call of the library; its accesses are made after the last of them. */
 void __throng_call(int site) {
   for (;;) {

@@ -56,8 +56,8 @@ impl Subject for CProgram<'_> {
                 Some(match replay::save(&path, &shown.read.loaded, &shown.read.model, &shown.outcome)? {
                     Saved::NoRun => "there is no run".into(),
                     Saved::Refused(why) => format!("none was written: {why}"),
-                    Saved::Written if !self.args.replay_run => path.display().to_string(),
-                    Saved::Written => replay::run_it(&path),
+                    Saved::Written(_) if !self.args.replay_run => path.display().to_string(),
+                    Saved::Written(ends) => replay::run_it(&path, ends),
                 })
             }
             _ => None,

@@ -6,6 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Concrete, Console, Failure, Loaded, Outcome, files};
+use throng_c::question::MEMORY_SAFETY;
 use throng_c::replay::{self, Ends, Run};
 use throng_model::verdict::Verdict;
 
@@ -14,7 +15,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// What became of a replay that was asked for.
 pub(super) enum Saved {
-    Written,
+    /// It ends like this.
+    Written(Ends),
     /// There is no run into a violation.
     NoRun,
     /// There is a run that cannot be replayed, and why.
@@ -33,10 +35,11 @@ pub(super) fn write(
     console.note(&match save(path, loaded, model, outcome)? {
         Saved::NoRun => "note: no replay was written: there is no run into a violation".into(),
         Saved::Refused(why) => format!("note: no replay was written: {why}"),
-        Saved::Written if compile => format!("replay:  {}", run_it(path)),
-        Saved::Written => format!(
-            "note: the run is in {0}, which was not run (`--replay-run` does that): cc -pthread -w {0} && ./a.out",
-            path.display()
+        Saved::Written(ends) if compile => format!("replay:  {}", run_it(path, ends)),
+        Saved::Written(ends) => format!(
+            "note: the run is in {0}, which was not run (`--replay-run` does that): cc {1} {0} && ./a.out",
+            path.display(),
+            flags(ends).join(" ")
         ),
     });
     Ok(())
@@ -54,25 +57,44 @@ pub(super) fn save(
         _ => None,
     });
     let Some((n, trace)) = found else { return Ok(Saved::NoRun) };
-    let stuck = outcome.problem.targets[n].name == "deadlock";
-    let ends = if stuck { Ends::Stuck } else { Ends::Aborts };
+    let ends = match outcome.problem.targets[n].name.as_str() {
+        "deadlock" => Ends::Stuck,
+        MEMORY_SAFETY => Ends::MemoryError,
+        _ => Ends::Aborts,
+    };
     let Some(run) = Run::of(model, trace) else {
         return Ok(Saved::Refused("the threads of the run cannot be told apart".into()));
     };
     match replay::write(loaded, &run, ends) {
-        Ok(text) => files::replace(path, &text).map(|()| Saved::Written),
+        Ok(text) => files::replace(path, &text).map(|()| Saved::Written(ends)),
         Err(why) => Ok(Saved::Refused(why)),
     }
 }
 
+/// How the program is compiled. A compiled program goes on after most memory errors, unless it looks for them.
+fn flags(ends: Ends) -> Vec<&'static str> {
+    let mut flags = vec!["-pthread", "-w"];
+    if ends == Ends::MemoryError {
+        flags.extend(["-g", "-fsanitize=address"]);
+    }
+    flags
+}
+
 /// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and how it ends.
-pub(super) fn run_it(path: &Path) -> String {
-    match compile_and_run(path) {
+pub(super) fn run_it(path: &Path, ends: Ends) -> String {
+    // What the program, or what looks for memory errors, says before it aborts for a reason of its own.
+    let is_reason = |line: &&str| match ends {
+        Ends::MemoryError => line.contains("ERROR: AddressSanitizer"),
+        _ => line.starts_with("replay: thread "),
+    };
+    match compile_and_run(path, ends) {
         Ok(Ended { how, said, aborted }) => {
-            // What the program says before it aborts for a reason of its own.
-            let reproduced = aborted && said.lines().any(|line| line.starts_with("replay: thread "));
-            let word = if reproduced { "reproduced" } else { "NOT reproduced" };
-            let said = said.trim_end().replace('\n', "\n         ");
+            let reason = said.lines().find(is_reason).filter(|_| aborted);
+            let word = if reason.is_some() { "reproduced" } else { "NOT reproduced" };
+            let said = match reason.filter(|_| ends == Ends::MemoryError) {
+                Some(line) => line.to_string(),
+                None => said.trim_end().replace('\n', "\n         "),
+            };
             format!("{word}: compiled and run, the program {how}: {said}")
         }
         Err(why) => format!("NOT reproduced: {why}"),
@@ -87,7 +109,7 @@ struct Ended {
     aborted: bool,
 }
 
-fn compile_and_run(path: &Path) -> Result<Ended, String> {
+fn compile_and_run(path: &Path, ends: Ends) -> Result<Ended, String> {
     let compiler = std::env::var("CC").ok().filter(|c| !c.trim().is_empty()).unwrap_or_else(|| "cc".into());
     let mut words = compiler.split_whitespace();
     let folder = std::env::temp_dir().join(format!("throng-replay-{}", std::process::id()));
@@ -95,9 +117,13 @@ fn compile_and_run(path: &Path) -> Result<Ended, String> {
     let program = folder.join("replay");
     let source = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let mut compile = Command::new(words.next().unwrap_or("cc"));
-    compile.args(words).args(["-pthread", "-w", "-o"]).arg(&program).arg(source);
+    compile.args(words).args(flags(ends)).arg("-o").arg(&program).arg(source);
     let done = limited(compile).and_then(|(status, ended)| match status.is_some_and(|s| s.success()) {
-        true => limited(Command::new(&program)).map(|done| done.1),
+        true => {
+            let mut run = Command::new(&program);
+            run.env("ASAN_OPTIONS", "abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=1");
+            limited(run).map(|done| done.1)
+        }
         false => Err(format!("`{compiler}` {}:\n{}", ended.how, ended.said)),
     });
     _ = std::fs::remove_dir_all(&folder);
