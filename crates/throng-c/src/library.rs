@@ -27,6 +27,8 @@ pub(crate) enum Returns {
     Between(i64, i64),
     /// Some value of its type, or nothing: which ones are possible is not modelled.
     Something,
+    /// The same, if it returns at all.
+    Perhaps,
 }
 
 /// A function that changes no variable of the program and calls none of its functions.
@@ -38,7 +40,7 @@ pub(crate) struct Function {
     pub(crate) returns: Returns,
 }
 
-use Returns::{Between, Something};
+use Returns::{Between, Perhaps, Something};
 use Use::{Bytes, Format, Null, Object, Text, Value};
 
 /// The largest `int`.
@@ -80,6 +82,7 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
     ("usleep", &[Value], Something),
     ("nanosleep", &[Object, Null], Something),
     ("sched_yield", &[], Between(0, 0)),
+    ("pause", &[], Perhaps),
     ("time", &[Null], Something),
     ("clock", &[], Something),
     // Numbers.
@@ -126,39 +129,42 @@ pub(crate) enum Precision {
     Argument,
 }
 
+type Rest<'f> = std::iter::Peekable<std::iter::Copied<std::slice::Iter<'f, u8>>>;
+
 /// The conversions of a format, in order, without `%%`.
 pub(crate) fn conversions(format: &[u8]) -> Vec<Conversion> {
     let mut found = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(b) = rest.next() {
-        if b != b'%' {
-            continue;
-        }
-        let (mut star, mut precision) = (false, Precision::None);
-        while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {
-            precision = match (b, precision) {
-                (b'.', _) => Precision::Most(0),
-                (b'*', Precision::Most(_)) => Precision::Argument,
-                (b'0'..=b'9', Precision::Most(n)) => {
-                    Precision::Most(n.saturating_mul(10).saturating_add(u64::from(b - b'0')))
-                }
-                (_, precision) => precision,
-            };
-            star |= b == b'*' && precision == Precision::None;
-        }
-        while rest.next_if(|b| b"hlLjztq".contains(b)).is_some() {}
-        let Some(letter) = rest.next() else { break };
-        if letter == b'[' {
-            // The first `]` may belong to the set.
-            rest.next_if_eq(&b'^');
-            rest.next_if_eq(&b']');
-            while rest.next().is_some_and(|b| b != b']') {}
-        }
-        if letter != b'%' && letter != b'm' {
-            found.push(Conversion { letter, precision, star });
-        }
+        let conversion = if b == b'%' { conversion(&mut rest) } else { None };
+        found.extend(conversion.filter(|c| !b"%m".contains(&c.letter)));
     }
     found
+}
+
+/// The conversion behind a `%`.
+fn conversion(rest: &mut Rest<'_>) -> Option<Conversion> {
+    let (mut star, mut precision) = (false, Precision::None);
+    while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {
+        precision = match (b, precision) {
+            (b'.', _) => Precision::Most(0),
+            (b'*', Precision::Most(_)) => Precision::Argument,
+            (b'0'..=b'9', Precision::Most(n)) => {
+                Precision::Most(n.saturating_mul(10).saturating_add(u64::from(b - b'0')))
+            }
+            (_, precision) => precision,
+        };
+        star |= b == b'*' && precision == Precision::None;
+    }
+    while rest.next_if(|b| b"hlLjztq".contains(b)).is_some() {}
+    let letter = rest.next()?;
+    if letter == b'[' {
+        // The first `]` may belong to the set.
+        rest.next_if_eq(&b'^');
+        rest.next_if_eq(&b']');
+        while rest.next().is_some_and(|b| b != b']') {}
+    }
+    Some(Conversion { letter, precision, star })
 }
 
 #[cfg(test)]

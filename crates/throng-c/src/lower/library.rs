@@ -7,7 +7,7 @@ use lang_c::span::Span;
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
 use crate::goto::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
-use crate::library::{Precision, Returns, Use, conversions, known};
+use crate::library::{Conversion, Precision, Returns, Use, conversions, known};
 use crate::types::{Func, Ty};
 
 /// Whether a function is one whose result is an input, by its name.
@@ -36,6 +36,7 @@ impl<'a> Lower<'a> {
         self.any_result(ty, span, |s, r| match function.returns {
             Returns::Between(least, most) => s.any_between(r, least, most),
             Returns::Something => s.emit_doubtful(r, Doubt::Result(name.into())),
+            Returns::Perhaps => s.emit_doubtful(r, Doubt::Returns(name.into())),
         })
         .map(Some)
     }
@@ -141,22 +142,7 @@ impl<'a> Lower<'a> {
             let text = self.arg(args, source, span)?;
             self.read_text(&text.expr, None);
         }
-        let format_at = self.arg(args, format, span)?.expr;
-        let Some(literal) = self.literal(&format_at).or(self.dry.then(Vec::new)) else {
-            return unsupported(span, "a format that is not a string literal");
-        };
-        let found = conversions(&literal);
-        if found.iter().any(|c| b"sc[nS".contains(&c.letter)) {
-            return unsupported(span, "input that is not an integer");
-        }
-        let mut to = Vec::new();
-        for i in 0..found.iter().filter(|c| !c.star).count() {
-            let v = self.arg(args, format + 1 + i, span)?;
-            let Some(at) = pointee(&v).and_then(Ty::scalar) else {
-                return unsupported(span, "input that is not an integer");
-            };
-            to.push((v.expr, at));
-        }
+        let to = self.scan_targets(format, args, span)?;
         let done = self.register(INT, None);
         self.any_between(done, -1, to.len() as i64);
         let end = self.label();
@@ -168,6 +154,23 @@ impl<'a> Lower<'a> {
         }
         self.place_label(end);
         Ok(Self::int_value(Expr::Reg(done)))
+    }
+
+    /// The integers that a format of `scanf` assigns to: where, and of which type.
+    fn scan_targets(&mut self, format: usize, args: Args<'a>, span: Span) -> Result<Vec<(Expr, Int)>> {
+        let at = self.arg(args, format, span)?.expr;
+        let Some(literal) = self.literal(&at).or(self.dry.then(Vec::new)) else {
+            return unsupported(span, "a format that is not a string literal");
+        };
+        let assigned = conversions(&literal).into_iter().filter(|c| !c.star);
+        let target = |(i, c): (usize, Conversion)| {
+            let v = self.arg(args, format + 1 + i, span)?;
+            match pointee(&v).and_then(Ty::scalar).filter(|_| !b"sc[nS".contains(&c.letter)) {
+                Some(at) => Ok((v.expr, at)),
+                None => unsupported(span, "input that is not an integer"),
+            }
+        };
+        assigned.enumerate().map(target).collect()
     }
 
     /// The initial bytes of a standard stream: an address at which there is nothing.
