@@ -16,7 +16,9 @@ pub(crate) enum Use {
     Object,
     /// It reads a format of `printf`, and of the arguments that follow what the format says.
     Format,
-    /// It writes through the argument, unless that is a null pointer.
+    /// It writes something to the object that the parameter points to, unless that is a null pointer.
+    Writes,
+    /// It writes through the argument in a way that is not modelled, unless that is a null pointer.
     Null,
 }
 
@@ -31,7 +33,7 @@ pub(crate) enum Returns {
     Perhaps,
 }
 
-/// A function that changes no variable of the program and calls none of its functions.
+/// A function that changes no variable of the program but what its arguments point to, and calls none of its functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
     /// What it does with each argument; with further ones, as the format says, or nothing.
@@ -41,7 +43,7 @@ pub(crate) struct Function {
 }
 
 use Returns::{Between, Perhaps, Something};
-use Use::{Bytes, Format, Null, Object, Text, Value};
+use Use::{Bytes, Format, Null, Object, Text, Value, Writes};
 
 /// The largest `int`.
 const INT_MAX: i64 = i32::MAX as i64;
@@ -80,10 +82,12 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
     // Time. A thread may go on at any time.
     ("sleep", &[Value], Something),
     ("usleep", &[Value], Something),
-    ("nanosleep", &[Object, Null], Something),
+    ("nanosleep", &[Object, Writes], Something),
     ("sched_yield", &[], Between(0, 0)),
     ("pause", &[], Perhaps),
-    ("time", &[Null], Something),
+    ("time", &[Writes], Something),
+    ("clock_gettime", &[Value, Writes], Something),
+    ("gettimeofday", &[Writes, Null], Something),
     ("clock", &[], Something),
     // Numbers.
     ("rand", &[], Between(0, INT_MAX)),

@@ -25,13 +25,20 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<Option<Option<Value>>> {
         let Some(function) = known(name) else { return Ok(None) };
-        let writes = |(u, v): (&Use, &Value)| *u == Use::Null && v.expr != Expr::Const(0);
-        if function.arguments.iter().zip(arguments).any(writes) {
+        let unmodelled = |(what, v): (&Use, &Value)| match what {
+            Use::Null => v.expr != Expr::Const(0),
+            Use::Writes => self.parts_behind(v).is_empty(),
+            _ => false,
+        };
+        if function.arguments.iter().zip(arguments).any(unmodelled) {
             return Ok(None);
         }
         let arguments: Vec<Value> = arguments.iter().map(|v| self.kept(v.clone())).collect();
         for (i, &what) in function.arguments.iter().enumerate().take(arguments.len()) {
-            self.use_argument(what, &arguments, i, span)?;
+            match what {
+                Use::Writes => self.write_something(&arguments[i], name),
+                what => self.use_argument(what, &arguments, i, span)?,
+            }
         }
         self.any_result(ty, span, |s, r| match function.returns {
             Returns::Between(least, most) => s.any_between(r, least, most),
@@ -44,7 +51,7 @@ impl<'a> Lower<'a> {
     fn use_argument(&mut self, what: Use, arguments: &[Value], i: usize, span: Span) -> Result<()> {
         let v = &arguments[i];
         match what {
-            Use::Value | Use::Null => {}
+            Use::Value | Use::Null | Use::Writes => {}
             Use::Text => self.read_text(&v.expr, None),
             Use::Object => self.read_object(v),
             Use::Format => self.read_format(v, &arguments[i + 1..], span)?,
@@ -75,12 +82,32 @@ impl<'a> Lower<'a> {
 
     /// Reads the parts of what a pointer points to.
     fn read_object(&mut self, v: &Value) {
-        let Ty::Ptr(t) = v.ty.plain() else { return };
-        let mut parts = Vec::new();
-        t.parts(&self.structs, 0, "", &mut parts);
-        for (offset, at, _) in parts {
-            self.load_as(Access::Plain, &v.expr, i64::from(offset), at);
+        for (offset, at) in self.parts_behind(v) {
+            self.load_as(Access::Plain, &v.expr, offset, at);
         }
+    }
+
+    /// Writes some value to each part of what a pointer points to, unless it is null.
+    fn write_something(&mut self, v: &Value, function: &str) {
+        let end = self.label();
+        if v.expr != Expr::Const(0) {
+            if !matches!(v.expr, Expr::Const(_)) {
+                self.leave_unless(v.expr.clone(), end);
+            }
+            for (offset, at) in self.parts_behind(v) {
+                let r = self.register(at, None);
+                self.emit_doubtful(r, Doubt::Result(function.into()));
+                self.store_as(Access::Plain, &v.expr, offset, Expr::Reg(r), at);
+            }
+        }
+        self.place_label(end);
+    }
+
+    /// The parts of what a pointer points to: where, and of which type. None if they are not known.
+    fn parts_behind(&self, v: &Value) -> Vec<(i64, Int)> {
+        let mut parts = Vec::new();
+        let known = pointee(v).is_some_and(|t| t.parts(&self.structs, 0, "", &mut parts));
+        parts.into_iter().filter(|_| known).map(|(offset, at, _)| (i64::from(offset), at)).collect()
     }
 
     /// Reads a format of `printf`, and the texts among the arguments behind it.
