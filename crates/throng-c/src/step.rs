@@ -509,6 +509,12 @@ impl Stepper<'_> {
                 let a = value(a, run)?;
                 let bytes = self.bytes(run, a, at.size)?.to_vec();
                 self.touch(run, a, at.size.into(), false);
+                if bytes.contains(&OPEN) && !t.live[run.pc + 1].contains(r) {
+                    // Nobody asks for the value.
+                    run.registers[*r as usize] = None;
+                    run.pc += 1;
+                    return Ok(true);
+                }
                 if bytes.contains(&OPEN) {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);

@@ -26,7 +26,8 @@ impl<'a> Lower<'a> {
     ) -> Result<Option<Option<Value>>> {
         let Some(function) = known(name) else { return Ok(None) };
         let unmodelled = |(what, v): (&Use, &Value)| match what {
-            Use::Null => v.expr != Expr::Const(0),
+            _ if v.expr == Expr::Const(0) => false,
+            Use::Null => true,
             Use::Writes => self.parts_behind(v).is_empty(),
             _ => false,
         };

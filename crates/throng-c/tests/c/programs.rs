@@ -415,6 +415,16 @@ fn a_barrier_is_left_however_many_rounds_there_are() {
     is_unsafe(&text.replace("left == 4", "left == 3"), 5);
 }
 
+/// A function that only passes bytes on does not ask what values those have that were never written.
+#[test]
+fn padding_is_written_to_a_file_without_a_choice() {
+    is_safe(
+        "long write(int, const void *, unsigned long); struct s { char c; int i; }; \
+        int main() { struct s x; x.c = 1; x.i = 2; write(1, &x, sizeof x); assert(x.i == 2); return 0; }",
+        1,
+    );
+}
+
 #[test]
 fn results_of_known_functions_are_in_their_range() {
     let text = "int rand(void); int getpid(void); int getchar(void); \
