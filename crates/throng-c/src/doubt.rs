@@ -1,5 +1,6 @@
-//! Whether a run rests on something that is only known to be possible for all that the reader knows: a function or variable
-//! that is defined nowhere, or the result of a function of the library.
+//! Whether a run rests on something that is only known to be possible for all that the reader
+//! knows: a function or variable that is defined nowhere, or the result of a function of the
+//! library.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -83,7 +84,8 @@ impl Doubts<'_> {
         }
     }
 
-    /// A register receives an open value. That of a call counts at once, if the call itself is in doubt.
+    /// A register receives an open value. That of a call counts at once, if the call itself is in
+    /// doubt.
     fn hold(&mut self, register: (usize, Reg), doubt: Option<Doubt>) {
         match doubt {
             Some(doubt @ (Doubt::Undefined(_) | Doubt::Returns(_))) => _ = self.found.insert(doubt),

@@ -1,7 +1,8 @@
-//! Functions of the C library and of POSIX that are known without their code: what they do with what their arguments point to,
-//! and what they return.
+//! Functions of the C library and of POSIX that are known without their code: what they do with
+//! what their arguments point to, and what they return.
 //!
-//! A function that is not here, is not modelled by itself and is not defined by the program may do anything.
+//! A function that is not here, is not modelled by itself and is not defined by the program may do
+//! anything.
 
 /// What a function does with an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +17,8 @@ pub(crate) enum Use {
     Object,
     /// It reads a format of `printf`, and of the arguments that follow what the format says.
     Format,
-    /// It writes something to the object that the parameter points to, unless that is a null pointer.
+    /// It writes something to the object that the parameter points to, unless that is a null
+    /// pointer.
     Writes,
     /// It writes through the argument in a way that is not modelled, unless that is a null pointer.
     Null,
@@ -33,7 +35,8 @@ pub(crate) enum Returns {
     Perhaps,
 }
 
-/// A function that changes no variable of the program but what its arguments point to, and calls none of its functions.
+/// A function that changes no variable of the program but what its arguments point to, and calls
+/// none of its functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
     /// What it does with each argument; with further ones, as the format says, or nothing.
@@ -118,7 +121,8 @@ pub(crate) struct Conversion {
     pub(crate) letter: u8,
     /// `printf`: the most bytes that are read, if that is limited by the format.
     pub(crate) precision: Precision,
-    /// `scanf`: whether `*` says that nothing is assigned. `printf`: whether `*` takes the width from an argument before it.
+    /// `scanf`: whether `*` says that nothing is assigned. `printf`: whether `*` takes the width
+    /// from an argument before it.
     pub(crate) star: bool,
 }
 

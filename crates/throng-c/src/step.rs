@@ -690,8 +690,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether a write of a part of a word made it the address of a private variable, in memory that other threads can see:
-    /// pointers may be copied byte by byte.
+    /// Whether a write of a part of a word made it the address of a private variable, in memory
+    /// that other threads can see: pointers may be copied byte by byte.
     fn completes_private_address(&self, run: &Run, a: i64) -> bool {
         let word = if a >> 32 < PRIVATE { self.bytes(run, a & !7, 8).ok() } else { None };
         word.filter(|bytes| !bytes.contains(&OPEN)).is_some_and(|bytes| {

@@ -100,7 +100,8 @@ impl<'a> Lower<'a> {
         Ok(self.kept(n).expr)
     }
 
-    /// `for (i = 0; i < n; i++)`, with the offset of element i, each of `size` bytes, and where the loop ends. Without `n`, the body ends it.
+    /// `for (i = 0; i < n; i++)`, with the offset of element i, each of `size` bytes, and where the
+    /// loop ends. Without `n`, the body ends it.
     pub(super) fn each(
         &mut self,
         n: Option<Expr>,
@@ -243,7 +244,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What is copied: elements of the type that one of the pointers points to; bytes, if neither says more.
+    /// What is copied: elements of the type that one of the pointers points to; bytes, if neither
+    /// says more.
     fn elements(&self, name: &str, to: &Value, from: &Value, span: Span) -> Result<Elements> {
         let is_specific = |t: &&Ty| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }));
         let specific = |v: &Value| pointee(v).filter(is_specific).cloned();

@@ -16,7 +16,8 @@ pub(super) fn is_input(name: &str) -> bool {
 }
 
 impl<'a> Lower<'a> {
-    /// A call of a function that the table of the library describes; `None` if it does not, or if the function may write here.
+    /// A call of a function that the table of the library describes; `None` if it does not, or if
+    /// the function may write here.
     pub(super) fn known_call(
         &mut self,
         name: &str,
@@ -158,7 +159,8 @@ impl<'a> Lower<'a> {
         self.place_label(some);
     }
 
-    /// `scanf` and its like: a number of conversions, and values for as many integers. `source`: a text that is read.
+    /// `scanf` and its like: a number of conversions, and values for as many integers. `source`: a
+    /// text that is read.
     pub(super) fn scan(
         &mut self,
         source: Option<usize>,

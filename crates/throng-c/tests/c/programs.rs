@@ -415,7 +415,8 @@ fn a_barrier_is_left_however_many_rounds_there_are() {
     is_unsafe(&text.replace("left == 4", "left == 3"), 5);
 }
 
-/// A function that only passes bytes on does not ask what values those have that were never written.
+/// A function that only passes bytes on does not ask what values those have that were never
+/// written.
 #[test]
 fn padding_is_written_to_a_file_without_a_choice() {
     is_safe(

@@ -1,4 +1,5 @@
-//! C: what is known about functions of the library, about functions and variables that are not defined, and about memory orders.
+//! C: what is known about functions of the library, about functions and variables that are not
+//! defined, and about memory orders.
 
 use std::fs;
 use std::path::PathBuf;
