@@ -86,7 +86,7 @@ fn library_calls_are_replayed() {
         (
             "torn",
             "_Atomic unsigned char c[3];\nvoid *f(void *p) { memset((void *)c, 7, sizeof c); return 0; }\n\
-             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); int a = c[0], b = c[2]; assert(a == b); return 0; }",
+             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); int a = c[0], b = c[2]; assert(a <= b); return 0; }",
             &[][..],
         ),
         (
