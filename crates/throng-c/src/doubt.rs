@@ -1,5 +1,6 @@
-//! Whether a run rests on something that is only known to be possible for all that the reader knows: a function or variable
-//! that is defined nowhere, or the result of a function of the library.
+//! Whether a run rests on something that is only known to be possible for all that the reader
+//! knows: a function or variable that is defined nowhere, or the result of a function of the
+//! library.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -16,6 +17,8 @@ use crate::step::Event;
 pub enum Doubt {
     /// This function is called. It is not defined, so that it may do anything.
     Undefined(String),
+    /// This function is called, which need not return.
+    Returns(String),
     /// The run depends on the result of this function, which cannot have all values of its type.
     Result(String),
     /// The run depends on the initial value of this variable, which is not defined.
@@ -26,6 +29,7 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Doubt::Undefined(name) => write!(f, "`{name}` is called, which is not defined"),
+            Doubt::Returns(name) => write!(f, "`{name}` is called, which need not return"),
             Doubt::Result(name) => write!(f, "it depends on the result of `{name}`, which is not modelled"),
             Doubt::Variable(name) => write!(f, "it depends on the value of `{name}`, which is not defined"),
         }
@@ -83,10 +87,11 @@ impl Doubts<'_> {
         }
     }
 
-    /// A register receives an open value. A call of what is not defined counts at once.
+    /// A register receives an open value. That of a call counts at once, if the call itself is in
+    /// doubt.
     fn hold(&mut self, register: (usize, Reg), doubt: Option<Doubt>) {
         match doubt {
-            Some(doubt @ Doubt::Undefined(_)) => _ = self.found.insert(doubt),
+            Some(doubt @ (Doubt::Undefined(_) | Doubt::Returns(_))) => _ = self.found.insert(doubt),
             Some(doubt) => _ = self.open.insert(register, doubt),
             None => _ = self.open.remove(&register),
         }

@@ -410,7 +410,8 @@ pub struct Template {
     /// For each register that is only ever compared with constants: values that stand for all, in the sense that every value compares
     /// like one of them.
     pub representatives: Vec<Option<Vec<i64>>>,
-    /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by instruction.
+    /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
+    /// instruction.
     pub doubts: Vec<(usize, Doubt)>,
 }
 

@@ -102,7 +102,8 @@ impl Loaded {
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }
 
-    /// The functions that are called, and neither defined nor known: they may do anything, so that nothing is proved about the program.
+    /// The functions that are called, and neither defined nor known: they may do anything, so that
+    /// nothing is proved about the program.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(|note| match note {
             Note::Undefined(name) => Some(name.as_str()),
@@ -110,8 +111,8 @@ impl Loaded {
         })
     }
 
-    /// Whether a proof is limited to sequential consistency, because the program names weaker orders and nobody has asked for that
-    /// model.
+    /// Whether a proof is limited to sequential consistency, because the program names weaker
+    /// orders and nobody has asked for that model.
     pub fn only_sequential(&self) -> bool {
         self.program.weak_orders && !self.question.sequential
     }

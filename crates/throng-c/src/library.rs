@@ -1,7 +1,8 @@
-//! Functions of the C library and of POSIX that are known without their code: what they do with what their arguments point to,
-//! and what they return.
+//! Functions of the C library and of POSIX that are known without their code: what they do with
+//! what their arguments point to, and what they return.
 //!
-//! A function that is not here, is not modelled by itself and is not defined by the program may do anything.
+//! A function that is not here, is not modelled by itself and is not defined by the program may do
+//! anything.
 
 /// What a function does with an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +17,10 @@ pub(crate) enum Use {
     Object,
     /// It reads a format of `printf`, and of the arguments that follow what the format says.
     Format,
-    /// It writes through the argument, unless that is a null pointer.
+    /// It writes something to the object that the parameter points to, unless that is a null
+    /// pointer.
+    Writes,
+    /// It writes through the argument in a way that is not modelled, unless that is a null pointer.
     Null,
 }
 
@@ -27,9 +31,12 @@ pub(crate) enum Returns {
     Between(i64, i64),
     /// Some value of its type, or nothing: which ones are possible is not modelled.
     Something,
+    /// The same, if it returns at all.
+    Perhaps,
 }
 
-/// A function that changes no variable of the program and calls none of its functions.
+/// A function that changes no variable of the program but what its arguments point to, and calls
+/// none of its functions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
     /// What it does with each argument; with further ones, as the format says, or nothing.
@@ -38,8 +45,8 @@ pub(crate) struct Function {
     pub(crate) returns: Returns,
 }
 
-use Returns::{Between, Something};
-use Use::{Bytes, Format, Null, Object, Text, Value};
+use Returns::{Between, Perhaps, Something};
+use Use::{Bytes, Format, Null, Object, Text, Value, Writes};
 
 /// The largest `int`.
 const INT_MAX: i64 = i32::MAX as i64;
@@ -78,9 +85,12 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
     // Time. A thread may go on at any time.
     ("sleep", &[Value], Something),
     ("usleep", &[Value], Something),
-    ("nanosleep", &[Object, Null], Something),
+    ("nanosleep", &[Object, Writes], Something),
     ("sched_yield", &[], Between(0, 0)),
-    ("time", &[Null], Something),
+    ("pause", &[], Perhaps),
+    ("time", &[Writes], Something),
+    ("clock_gettime", &[Value, Writes], Something),
+    ("gettimeofday", &[Writes, Null], Something),
     ("clock", &[], Something),
     // Numbers.
     ("rand", &[], Between(0, INT_MAX)),
@@ -111,7 +121,8 @@ pub(crate) struct Conversion {
     pub(crate) letter: u8,
     /// `printf`: the most bytes that are read, if that is limited by the format.
     pub(crate) precision: Precision,
-    /// `scanf`: whether `*` says that nothing is assigned. `printf`: whether `*` takes the width from an argument before it.
+    /// `scanf`: whether `*` says that nothing is assigned. `printf`: whether `*` takes the width
+    /// from an argument before it.
     pub(crate) star: bool,
 }
 
@@ -126,39 +137,42 @@ pub(crate) enum Precision {
     Argument,
 }
 
+type Rest<'f> = std::iter::Peekable<std::iter::Copied<std::slice::Iter<'f, u8>>>;
+
 /// The conversions of a format, in order, without `%%`.
 pub(crate) fn conversions(format: &[u8]) -> Vec<Conversion> {
     let mut found = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(b) = rest.next() {
-        if b != b'%' {
-            continue;
-        }
-        let (mut star, mut precision) = (false, Precision::None);
-        while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {
-            precision = match (b, precision) {
-                (b'.', _) => Precision::Most(0),
-                (b'*', Precision::Most(_)) => Precision::Argument,
-                (b'0'..=b'9', Precision::Most(n)) => {
-                    Precision::Most(n.saturating_mul(10).saturating_add(u64::from(b - b'0')))
-                }
-                (_, precision) => precision,
-            };
-            star |= b == b'*' && precision == Precision::None;
-        }
-        while rest.next_if(|b| b"hlLjztq".contains(b)).is_some() {}
-        let Some(letter) = rest.next() else { break };
-        if letter == b'[' {
-            // The first `]` may belong to the set.
-            rest.next_if_eq(&b'^');
-            rest.next_if_eq(&b']');
-            while rest.next().is_some_and(|b| b != b']') {}
-        }
-        if letter != b'%' && letter != b'm' {
-            found.push(Conversion { letter, precision, star });
-        }
+        let conversion = if b == b'%' { conversion(&mut rest) } else { None };
+        found.extend(conversion.filter(|c| !b"%m".contains(&c.letter)));
     }
     found
+}
+
+/// The conversion behind a `%`.
+fn conversion(rest: &mut Rest<'_>) -> Option<Conversion> {
+    let (mut star, mut precision) = (false, Precision::None);
+    while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {
+        precision = match (b, precision) {
+            (b'.', _) => Precision::Most(0),
+            (b'*', Precision::Most(_)) => Precision::Argument,
+            (b'0'..=b'9', Precision::Most(n)) => {
+                Precision::Most(n.saturating_mul(10).saturating_add(u64::from(b - b'0')))
+            }
+            (_, precision) => precision,
+        };
+        star |= b == b'*' && precision == Precision::None;
+    }
+    while rest.next_if(|b| b"hlLjztq".contains(b)).is_some() {}
+    let letter = rest.next()?;
+    if letter == b'[' {
+        // The first `]` may belong to the set.
+        rest.next_if_eq(&b'^');
+        rest.next_if_eq(&b']');
+        while rest.next().is_some_and(|b| b != b']') {}
+    }
+    Some(Conversion { letter, precision, star })
 }
 
 #[cfg(test)]

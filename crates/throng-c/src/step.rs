@@ -536,7 +536,14 @@ impl Stepper<'_> {
                 let named = matches!(instruction, Instr::Load(_, Expr::Const(_), _));
                 let bytes = self.bytes(run, a, at.size, named)?.to_vec();
                 self.touch(run, a, at.size.into(), false);
-                if bytes.iter().any(|&b| b == OPEN || b == DEAD) {
+                let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
+                if open && !t.live[run.pc + 1].contains(r) {
+                    // The value is not used.
+                    run.registers[*r as usize] = None;
+                    run.pc += 1;
+                    return Ok(true);
+                }
+                if open {
                     // Chosen once and for all, so that the next read gives the same.
                     let (values, all) = values(self.program, *at);
                     if !all {

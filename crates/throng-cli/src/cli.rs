@@ -475,8 +475,9 @@ struct InputArgs {
     /// C: statements without calls, and conditions, are one step, however many shared variables they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
-    /// C: what memory orders mean. Without it, a proof about a program that names an order weaker than `seq_cst` says that it
-    /// holds under sequential consistency, and no race is ruled out; `sc` asks about sequential consistency only
+    /// C: what memory orders mean. Without it, a proof about a program that names an order weaker
+    /// than `seq_cst` says that it holds under sequential consistency, and no race is ruled out;
+    /// `sc` asks about sequential consistency only
     #[arg(long, value_name = "MODEL", value_parser = ["sc"], help_heading = "C")]
     memory_model: Option<String>,
     /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict says)

@@ -61,7 +61,8 @@ pub struct Outcome {
     pub vacuous: Vec<SourceDiagnostic>,
     /// What the verdicts take for granted, in words.
     pub assumptions: Vec<String>,
-    /// The memory model that proofs are limited to, if they do not hold for all that the language allows.
+    /// The memory model that proofs are limited to, if they do not hold for all that the language
+    /// allows.
     pub memory_model: Option<MemoryModel>,
     /// How many threads there are at most at a time, where the program starts them itself and this is known beforehand.
     pub most_threads: Option<u32>,

@@ -73,7 +73,8 @@ impl<'a> Lower<'a> {
         (Expr::Reg(done), old)
     }
 
-    /// Notes an order that is weaker than `seq_cst`. Among the operations `__sync_*`, those that are made for locks have one.
+    /// Notes an order that is weaker than `seq_cst`. Among the operations `__sync_*`, those that
+    /// are made for locks have one.
     fn memory_order(&mut self, name: &str, args: Args<'a>) {
         if matches!(name, "__sync_lock_test_and_set" | "__sync_lock_release") {
             self.program.weak_orders = true;
@@ -114,7 +115,8 @@ impl<'a> Lower<'a> {
     pub(super) fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
         let truth = |expr| Some(Value { expr, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) });
         self.memory_order(name, args);
-        // Every step is a full fence; a signal fence is about handlers of the same thread, and only tells the compiler something.
+        // Every step is a full fence; a signal fence is about handlers of the same thread, and only
+        // tells the compiler something.
         if matches!(name, "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence") {
             return Ok(Some(None));
         }

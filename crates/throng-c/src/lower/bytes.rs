@@ -20,6 +20,14 @@ struct Ends {
     at_zero: bool,
 }
 
+/// What is copied one by one.
+struct Elements {
+    /// Bytes of each.
+    size: i64,
+    /// The parts of each: where, and of which type. They cover every byte.
+    parts: Vec<(i64, Int)>,
+}
+
 impl<'a> Lower<'a> {
     /// A call of such a function: `Some(result)`.
     pub(super) fn byte_function(
@@ -28,11 +36,10 @@ impl<'a> Lower<'a> {
         args: Args<'a>,
         span: Span,
     ) -> Result<Option<Option<Value>>> {
-        let short = name.strip_prefix("__builtin_").unwrap_or(name);
-        let result = match short {
+        let result = match name.strip_prefix("__builtin_").unwrap_or(name) {
             "memset" => {
-                let (to, v, n) =
-                    (self.arg(args, 0, span)?, self.arg(args, 1, span)?, self.size_argument(args, 2, span)?);
+                let (to, v) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let n = self.size_argument(args, 2, span)?;
                 self.set_bytes(&to.expr, &v.expr, n);
                 to
             }
@@ -41,59 +48,50 @@ impl<'a> Lower<'a> {
                 self.set_bytes(&to.expr, &Expr::Const(0), n);
                 return Ok(Some(None));
             }
-            "memcpy" | "memmove" => {
+            short @ ("memcpy" | "memmove") => {
                 let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
                 self.copy_bytes(short, &to, &from, n, span)?;
                 to
             }
-            "memcmp" | "bcmp" | "strcmp" | "strncmp" => {
-                let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                let limited = short != "strcmp";
-                let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
-                if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
-                    return unsupported(span, format!("`{name}` on structures with padding"));
-                }
-                self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero: short.starts_with("str") })
-            }
-            "strlen" => {
-                let text = self.arg(args, 0, span)?;
-                let length = self.length(&text.expr);
-                Value { expr: Expr::cast(length, self.size_type()), ty: Ty::Int(self.size_type()) }
-            }
-            "strchr" => {
-                let (text, c) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                let c = Expr::cast(c.expr, BYTE);
-                Value {
-                    expr: Expr::Reg(self.find_byte(&text.expr, &c)),
-                    ty: Ty::ptr(Ty::Int(Int::new(1, true))),
-                }
-            }
-            "strcpy" => {
-                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                self.copy_text(&to.expr, &from.expr);
-                to
-            }
-            "strcat" => {
-                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                let length = self.length(&to.expr);
-                let end = self.moved(&to.expr, &length);
-                self.copy_text(&end, &from.expr);
-                to
-            }
-            "abs" | "labs" | "llabs" => {
-                let ty = match short {
-                    "abs" => INT,
-                    "labs" => self.long(),
-                    _ => Int::new(8, true),
-                };
-                let v = self.arg(args, 0, span)?;
-                let v = self.convert(v, &Ty::Int(ty), span)?;
-                Value { expr: Expr::Reg(self.absolute(v.expr, ty)), ty: Ty::Int(ty) }
-            }
-            _ => return Ok(None),
+            short @ ("memcmp" | "bcmp" | "strcmp" | "strncmp") => self.comparison(short, args, span)?,
+            "abs" => self.absolute(args, INT, span)?,
+            "labs" => self.absolute(args, self.long(), span)?,
+            "llabs" => self.absolute(args, Int::new(8, true), span)?,
+            short => return self.text_function(short, args, span).map(|found| found.map(Some)),
         };
         Ok(Some(Some(result)))
+    }
+
+    fn text_function(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+        if !matches!(name, "strlen" | "strchr" | "strcpy" | "strcat") {
+            return Ok(None);
+        }
+        let text = self.arg(args, 0, span)?;
+        if name == "strlen" {
+            let length = self.length(&text.expr);
+            let ty = self.size_type();
+            return Ok(Some(Value { expr: Expr::cast(length, ty), ty: Ty::Int(ty) }));
+        }
+        let other = self.arg(args, 1, span)?;
+        if name == "strchr" {
+            let found = self.find_byte(&text.expr, &Expr::cast(other.expr, BYTE));
+            return Ok(Some(Value { expr: Expr::Reg(found), ty: Ty::ptr(Ty::Int(Int::new(1, true))) }));
+        }
+        let length = if name == "strcat" { self.length(&text.expr) } else { Expr::Const(0) };
+        let to = self.moved(&text.expr, &length);
+        self.copy_text(&to, &other.expr);
+        Ok(Some(text))
+    }
+
+    fn comparison(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Value> {
+        let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+        let limited = name != "strcmp";
+        let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
+        if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
+            return unsupported(span, format!("`{name}` on structures with padding"));
+        }
+        Ok(self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero: name.starts_with("str") }))
     }
 
     fn size_argument(&mut self, args: Args<'a>, i: usize, span: Span) -> Result<Expr> {
@@ -102,7 +100,8 @@ impl<'a> Lower<'a> {
         Ok(self.kept(n).expr)
     }
 
-    /// `for (i = 0; i < n; i++)`, with the offset of element i, each of `size` bytes, and where the loop ends. Without `n`, the body ends it.
+    /// `for (i = 0; i < n; i++)`, with the offset of element i, each of `size` bytes, and where the
+    /// loop ends. Without `n`, the body ends it.
     pub(super) fn each(
         &mut self,
         n: Option<Expr>,
@@ -205,24 +204,51 @@ impl<'a> Lower<'a> {
         Value { expr: Expr::Reg(result), ty: Ty::int() }
     }
 
-    fn absolute(&mut self, v: Expr, at: Int) -> Reg {
+    fn absolute(&mut self, args: Args<'a>, at: Int, span: Span) -> Result<Value> {
+        let v = self.arg(args, 0, span)?;
+        let v = self.convert(v, &Ty::Int(at), span)?;
         let (result, negative, end) = (self.register(at, None), self.label(), self.label());
-        self.emit(Instr::Let(result, v));
+        self.emit(Instr::Let(result, v.expr));
         let is = Expr::bin(BinOp::Lt, Expr::Reg(result), Expr::Const(0), at);
         self.emit(Instr::Branch(is, negative, end));
         self.place_label(negative);
         self.emit(Instr::Let(result, Expr::bin(BinOp::Sub, Expr::Const(0), Expr::Reg(result), at)));
         self.place_label(end);
-        result
+        Ok(Value { expr: Expr::Reg(result), ty: Ty::Int(at) })
     }
 
-    /// Copies the parts of elements of the type that one of the pointers points to; of bytes, if neither says more.
     fn copy_bytes(&mut self, name: &str, to: &Value, from: &Value, n: Expr, span: Span) -> Result<()> {
         if self.dry {
             return Ok(());
         }
-        let specific =
-            |v: &Value| pointee(v).filter(|t| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }))).cloned();
+        let elements = self.elements(name, to, from, span)?;
+        self.whole_elements(name, &n, elements.size);
+        let (to, from) = (&to.expr, &from.expr);
+        let (forward, backward, end) = (self.label(), self.label(), self.label());
+        let distance = Expr::bin(BinOp::Sub, to.clone(), from.clone(), PTR);
+        // Unsigned: small only if the target begins inside the source.
+        match Expr::bin(BinOp::Lt, distance, n.clone(), PTR) {
+            Expr::Const(0) => self.emit(Instr::Jump(forward)),
+            overlaps => self.emit(Instr::Branch(overlaps, backward, forward)),
+        }
+        self.place_label(backward);
+        if name == "memcpy" {
+            self.emit(Instr::Unmodelled("`memcpy` between objects that overlap".into()));
+        } else {
+            self.copy_elements(to, from, &n, &elements, true);
+            self.emit(Instr::Jump(end));
+        }
+        self.place_label(forward);
+        self.copy_elements(to, from, &n, &elements, false);
+        self.place_label(end);
+        Ok(())
+    }
+
+    /// What is copied: elements of the type that one of the pointers points to; bytes, if neither
+    /// says more.
+    fn elements(&self, name: &str, to: &Value, from: &Value, span: Span) -> Result<Elements> {
+        let is_specific = |t: &&Ty| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }));
+        let specific = |v: &Value| pointee(v).filter(is_specific).cloned();
         let element = match (specific(to), specific(from)) {
             (Some(a), Some(b)) if a != b => {
                 return unsupported(span, format!("`{name}` between objects of different types"));
@@ -237,28 +263,7 @@ impl<'a> Lower<'a> {
                 format!("`{name}` of structures with padding or floating-point numbers"),
             );
         }
-        self.whole_elements(name, &n, size);
-        let count = Expr::bin(BinOp::Div, n.clone(), Expr::Const(size), PTR);
-        let parts: Vec<(i64, Int)> = parts.iter().map(|p| (i64::from(p.0), p.1)).collect();
-        let (to, from) = (to.expr.clone(), from.expr.clone());
-        let (forward, backward, end) = (self.label(), self.label(), self.label());
-        let distance = Expr::bin(BinOp::Sub, to.clone(), from.clone(), PTR);
-        // Unsigned: small only if the target begins inside the source.
-        match Expr::bin(BinOp::Lt, distance, n, PTR) {
-            Expr::Const(0) => self.emit(Instr::Jump(forward)),
-            overlaps => self.emit(Instr::Branch(overlaps, backward, forward)),
-        }
-        self.place_label(backward);
-        if name == "memcpy" {
-            self.emit(Instr::Unmodelled("`memcpy` between objects that overlap".into()));
-        } else {
-            self.copy_elements(&to, &from, &count, size, &parts, true);
-            self.emit(Instr::Jump(end));
-        }
-        self.place_label(forward);
-        self.copy_elements(&to, &from, &count, size, &parts, false);
-        self.place_label(end);
-        Ok(())
+        Ok(Elements { size, parts: parts.iter().map(|p| (i64::from(p.0), p.1)).collect() })
     }
 
     /// What follows is not modelled if `n` bytes are not a number of elements.
@@ -273,20 +278,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn copy_elements(
-        &mut self,
-        to: &Expr,
-        from: &Expr,
-        count: &Expr,
-        size: i64,
-        parts: &[(i64, Int)],
-        backward: bool,
-    ) {
-        let last = Expr::bin(BinOp::Sub, count.clone(), Expr::Const(1), PTR);
-        let last = Expr::bin(BinOp::Mul, last, Expr::Const(size), PTR);
-        self.each(Some(count.clone()), size, |s, at, _| {
+    fn copy_elements(&mut self, to: &Expr, from: &Expr, n: &Expr, elements: &Elements, backward: bool) {
+        let size = Expr::Const(elements.size);
+        let count = Expr::bin(BinOp::Div, n.clone(), size.clone(), PTR);
+        let last = Expr::bin(BinOp::Sub, n.clone(), size, PTR);
+        self.each(Some(count), elements.size, |s, at, _| {
             let at = if backward { Expr::bin(BinOp::Sub, last.clone(), at.clone(), PTR) } else { at.clone() };
-            for &(offset, part) in parts {
+            for &(offset, part) in &elements.parts {
                 let v = s.load_as(Access::Plain, &s.moved(from, &at), offset, part);
                 s.store_as(Access::Plain, &s.moved(to, &at), offset, v, part);
             }

@@ -142,7 +142,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A function that is not defined may do anything. What follows stands for the case that it changes nothing.
+    /// A function that is not defined may do anything. What follows stands for the case that it
+    /// changes nothing.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
         let name = written_name(name);
         if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {

@@ -278,7 +278,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Copies an object that is atomic, or into one: all parts of the atomic one are accessed in one step.
+    /// Copies an object that is atomic, or into one: all parts of the atomic one are accessed in
+    /// one step.
     fn copy_at_once(&mut self, to: Expr, from: Value, ty: &Ty, span: Span) -> Result<()> {
         let parts = self.copied_parts(ty, span)?;
         let values = self.section(from.ty.is_atomic(), |s, kind| {

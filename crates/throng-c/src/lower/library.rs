@@ -7,7 +7,7 @@ use lang_c::span::Span;
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
 use crate::goto::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
-use crate::library::{Precision, Returns, Use, conversions, known};
+use crate::library::{Conversion, Precision, Returns, Use, conversions, known};
 use crate::types::{Func, Ty};
 
 /// Whether a function is one whose result is an input, by its name.
@@ -16,7 +16,8 @@ pub(super) fn is_input(name: &str) -> bool {
 }
 
 impl<'a> Lower<'a> {
-    /// A call of a function that the table of the library describes; `None` if it does not, or if the function may write here.
+    /// A call of a function that the table of the library describes; `None` if it does not, or if
+    /// the function may write here.
     pub(super) fn known_call(
         &mut self,
         name: &str,
@@ -25,17 +26,26 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<Option<Option<Value>>> {
         let Some(function) = known(name) else { return Ok(None) };
-        let writes = |(u, v): (&Use, &Value)| *u == Use::Null && v.expr != Expr::Const(0);
-        if function.arguments.iter().zip(arguments).any(writes) {
+        let unmodelled = |(what, v): (&Use, &Value)| match what {
+            _ if v.expr == Expr::Const(0) => false,
+            Use::Null => true,
+            Use::Writes => self.parts_behind(v).is_empty(),
+            _ => false,
+        };
+        if function.arguments.iter().zip(arguments).any(unmodelled) {
             return Ok(None);
         }
         let arguments: Vec<Value> = arguments.iter().map(|v| self.kept(v.clone())).collect();
         for (i, &what) in function.arguments.iter().enumerate().take(arguments.len()) {
-            self.use_argument(what, &arguments, i, span)?;
+            match what {
+                Use::Writes => self.write_something(&arguments[i], name),
+                what => self.use_argument(what, &arguments, i, span)?,
+            }
         }
         self.any_result(ty, span, |s, r| match function.returns {
             Returns::Between(least, most) => s.any_between(r, least, most),
             Returns::Something => s.emit_doubtful(r, Doubt::Result(name.into())),
+            Returns::Perhaps => s.emit_doubtful(r, Doubt::Returns(name.into())),
         })
         .map(Some)
     }
@@ -43,7 +53,7 @@ impl<'a> Lower<'a> {
     fn use_argument(&mut self, what: Use, arguments: &[Value], i: usize, span: Span) -> Result<()> {
         let v = &arguments[i];
         match what {
-            Use::Value | Use::Null => {}
+            Use::Value | Use::Null | Use::Writes => {}
             Use::Text => self.read_text(&v.expr, None),
             Use::Object => self.read_object(v),
             Use::Format => self.read_format(v, &arguments[i + 1..], span)?,
@@ -74,12 +84,32 @@ impl<'a> Lower<'a> {
 
     /// Reads the parts of what a pointer points to.
     fn read_object(&mut self, v: &Value) {
-        let Ty::Ptr(t) = v.ty.plain() else { return };
-        let mut parts = Vec::new();
-        t.parts(&self.structs, 0, "", &mut parts);
-        for (offset, at, _) in parts {
-            self.load_as(Access::Plain, &v.expr, i64::from(offset), at);
+        for (offset, at) in self.parts_behind(v) {
+            self.load_as(Access::Plain, &v.expr, offset, at);
         }
+    }
+
+    /// Writes some value to each part of what a pointer points to, unless it is null.
+    fn write_something(&mut self, v: &Value, function: &str) {
+        let end = self.label();
+        if v.expr != Expr::Const(0) {
+            if !matches!(v.expr, Expr::Const(_)) {
+                self.leave_unless(v.expr.clone(), end);
+            }
+            for (offset, at) in self.parts_behind(v) {
+                let r = self.register(at, None);
+                self.emit_doubtful(r, Doubt::Result(function.into()));
+                self.store_as(Access::Plain, &v.expr, offset, Expr::Reg(r), at);
+            }
+        }
+        self.place_label(end);
+    }
+
+    /// The parts of what a pointer points to: where, and of which type. None if they are not known.
+    fn parts_behind(&self, v: &Value) -> Vec<(i64, Int)> {
+        let mut parts = Vec::new();
+        let known = pointee(v).is_some_and(|t| t.parts(&self.structs, 0, "", &mut parts));
+        parts.into_iter().filter(|_| known).map(|(offset, at, _)| (i64::from(offset), at)).collect()
     }
 
     /// Reads a format of `printf`, and the texts among the arguments behind it.
@@ -129,7 +159,8 @@ impl<'a> Lower<'a> {
         self.place_label(some);
     }
 
-    /// `scanf` and its like: a number of conversions, and values for as many integers. `source`: a text that is read.
+    /// `scanf` and its like: a number of conversions, and values for as many integers. `source`: a
+    /// text that is read.
     pub(super) fn scan(
         &mut self,
         source: Option<usize>,
@@ -141,22 +172,7 @@ impl<'a> Lower<'a> {
             let text = self.arg(args, source, span)?;
             self.read_text(&text.expr, None);
         }
-        let format_at = self.arg(args, format, span)?.expr;
-        let Some(literal) = self.literal(&format_at).or(self.dry.then(Vec::new)) else {
-            return unsupported(span, "a format that is not a string literal");
-        };
-        let found = conversions(&literal);
-        if found.iter().any(|c| b"sc[nS".contains(&c.letter)) {
-            return unsupported(span, "input that is not an integer");
-        }
-        let mut to = Vec::new();
-        for i in 0..found.iter().filter(|c| !c.star).count() {
-            let v = self.arg(args, format + 1 + i, span)?;
-            let Some(at) = pointee(&v).and_then(Ty::scalar) else {
-                return unsupported(span, "input that is not an integer");
-            };
-            to.push((v.expr, at));
-        }
+        let to = self.scan_targets(format, args, span)?;
         let done = self.register(INT, None);
         self.any_between(done, -1, to.len() as i64);
         let end = self.label();
@@ -168,6 +184,23 @@ impl<'a> Lower<'a> {
         }
         self.place_label(end);
         Ok(Self::int_value(Expr::Reg(done)))
+    }
+
+    /// The integers that a format of `scanf` assigns to: where, and of which type.
+    fn scan_targets(&mut self, format: usize, args: Args<'a>, span: Span) -> Result<Vec<(Expr, Int)>> {
+        let at = self.arg(args, format, span)?.expr;
+        let Some(literal) = self.literal(&at).or(self.dry.then(Vec::new)) else {
+            return unsupported(span, "a format that is not a string literal");
+        };
+        let assigned = conversions(&literal).into_iter().filter(|c| !c.star);
+        let target = |(i, c): (usize, Conversion)| {
+            let v = self.arg(args, format + 1 + i, span)?;
+            match pointee(&v).and_then(Ty::scalar).filter(|_| !b"sc[nS".contains(&c.letter)) {
+                Some(at) => Ok((v.expr, at)),
+                None => unsupported(span, "input that is not an integer"),
+            }
+        };
+        assigned.enumerate().map(target).collect()
     }
 
     /// The initial bytes of a standard stream: an address at which there is nothing.

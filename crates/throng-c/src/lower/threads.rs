@@ -339,7 +339,8 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicEnd);
                 ok()
             }
-            // How many meet, how many have come, and how many of those that have met are still to leave.
+            // How many meet, how many have come, and how many of those that have met are still to
+            // leave.
             "barrier_init" => {
                 let b = self.arg(args, 0, span)?;
                 self.arg(args, 1, span)?;
@@ -359,7 +360,8 @@ impl<'a> Lower<'a> {
                 let n = self.load(&b.expr, 0, INT);
                 let here = self.load(&b.expr, 4, INT);
                 let leaving = self.load(&b.expr, 8, INT);
-                // Those that have met can always leave, and nobody sees when they do: the next round may as well begin after that.
+                // Those that have met can always leave, and nobody sees when they do: the next
+                // round may as well begin after that.
                 self.wait_until(Self::equals(leaving, 0));
                 let here = Self::plus(here, 1);
                 self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n.clone(), INT), last, wait));

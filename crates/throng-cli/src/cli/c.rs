@@ -294,7 +294,8 @@ fn decide(
     Ok((outcome, abstraction))
 }
 
-/// What the reader knows about an outcome and engines do not: verdicts that the program itself may not bear out.
+/// What the reader knows about an outcome and engines do not: verdicts that the program itself may
+/// not bear out.
 fn settle(read: &Read, outcome: &mut Outcome) {
     for (n, verdict) in outcome.answer.verdicts.iter_mut().enumerate() {
         let why = match verdict {

@@ -447,8 +447,8 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certifi
     Ok(Shown { properties: document.safe, how, sizes: (predicates, facts), initial, assumptions })
 }
 
-/// What a certificate about a program is limited to, behind the words that say how it proves; none stands if the program calls what is
-/// not defined.
+/// What a certificate about a program is limited to, behind the words that say how it proves; none
+/// stands if the program calls what is not defined.
 pub(super) fn limited(loaded: &Loaded) -> Result<&'static str, Fault> {
     let undefined: Vec<&str> = loaded.undefined().collect();
     match undefined.is_empty() {
