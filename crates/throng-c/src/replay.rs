@@ -12,9 +12,7 @@ use std::sync::Arc;
 use throng_model::verdict::Trace;
 
 use crate::goto::{Program, Start};
-use crate::step::{
-    After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step_in_detail,
-};
+use crate::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step_in_detail};
 use crate::{Concrete, Loaded};
 use rewrite::{Rewriter, Sites};
 use tables::Tables;

@@ -106,7 +106,9 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     let mut segments: Vec<Vec<Waypoint>> = found.into_iter().filter(|w| w.1).map(|w| vec![w.0]).collect();
     if !run.racing.is_empty() {
         let racing = run.racing.iter();
-        segments.push(racing.map(|r| waypoint(program, r.thread, r.template, r.touch.at, Passing::Target)).collect());
+        segments.push(
+            racing.map(|r| waypoint(program, r.thread, r.template, r.touch.at, Passing::Target)).collect(),
+        );
     }
     segments
 }

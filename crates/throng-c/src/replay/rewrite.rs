@@ -867,7 +867,10 @@ impl Parts {
     fn call(&self, to: &str, from: &str) -> String {
         let list: Vec<String> = self.list.iter().map(|(offset, size)| format!("{offset}, {size}")).collect();
         let (site, list) = (self.site, list.join(", "));
-        format!("__throng_copy({site}, (void *){to}, (void *){from}, {}, (int[]){{ {list} }});", self.list.len())
+        format!(
+            "__throng_copy({site}, (void *){to}, (void *){from}, {}, (int[]){{ {list} }});",
+            self.list.len()
+        )
     }
 }
 

@@ -187,7 +187,8 @@ impl Tables {
                     }
                 }
                 Event::Passed(pc, true) => {
-                    inside += usize::from(last.is_some_and(|pc| self.memory_gate(program, sites, i, pc) == end));
+                    inside +=
+                        usize::from(last.is_some_and(|pc| self.memory_gate(program, sites, i, pc) == end));
                     last = Some(*pc);
                 }
                 Event::Accessed(a, _, _, writes)

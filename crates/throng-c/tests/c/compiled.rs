@@ -302,7 +302,8 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
     }
     let folder = folder("copies");
     let head = "#include <pthread.h>\n#include <assert.h>\n#include <string.h>\nstruct pair { int p; long q; } a = { 1, 2 }, b; int n; char text[4];";
-    let two = "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); g(); pthread_join(t, 0); return 0; }";
+    let two =
+        "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); g(); pthread_join(t, 0); return 0; }";
     let with = |f: &str, g: &str| {
         format!("{head} void *f(void *v) {{ {f} return 0; }} void g(void) {{ {g} }} {two}")
     };
@@ -313,7 +314,10 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
         with(write, &format!("struct pair c = a; {torn}")),
         with(write, &format!("struct pair c; c = a; {torn}")),
         with(write, &format!("struct pair *q = &a, c; int k = n; c = k ? b : *q; {torn}")),
-        with("b = a; n = 1;", "a.p = 9; a.q = 9; int k = n; struct pair c = b; assert(!(k && c.p == 1 && c.q == 9));"),
+        with(
+            "b = a; n = 1;",
+            "a.p = 9; a.q = 9; int k = n; struct pair c = b; assert(!(k && c.p == 1 && c.q == 9));",
+        ),
         format!(
             "{head} struct pair get(void) {{ return a; }} void *f(void *v) {{ {write} return 0; }} void g(void) {{ struct pair c = get(); {torn} }} {two}"
         ),
@@ -322,7 +326,10 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
             "{head} void add(int *x) {{ *x = *x + 1; }} void *f(void *v) {{ int own = 0; add(&own); add(&n); return 0; }} \
              void g(void) {{ int own = 3; add(&own); add(&own); add(&n); assert(n != 1 || own != 5); }} {two}"
         ),
-        with("strcpy(text, \"ab\");", "char first = text[0], second = text[1]; assert(!(first == 0 && second == 'b'));"),
+        with(
+            "strcpy(text, \"ab\");",
+            "char first = text[0], second = text[1]; assert(!(first == 0 && second == 'b'));",
+        ),
         with("memset(text, 7, 4);", "assert(text[3] != 7);"),
         // Its parts get their values one after the other, and then others learn its address.
         format!(
@@ -359,7 +366,10 @@ fn races_are_replayed_wherever_the_accesses_are() {
         program("pthread_t me = pthread_self(); pthread_detach(me); x = 1;", "x = 2;"),
         program(&section("y = 1; x = 1;"), "int k = x;"),
         program(&section("for (int i = 0; i < 3; i++) { y = i; } x++;"), "x = 1;"),
-        program(&format!("{wait} x = 1;"), "pthread_mutex_lock(&m); x = 2; pthread_cond_signal(&c); pthread_mutex_unlock(&m);"),
+        program(
+            &format!("{wait} x = 1;"),
+            "pthread_mutex_lock(&m); x = 2; pthread_cond_signal(&c); pthread_mutex_unlock(&m);",
+        ),
         program("s = u;", "u.q = 1;"),
         program("struct pair l = s; x = l.q;", "s = (struct pair){ 1, 2 };"),
         program("int own = 0, *q = &own; for (int i = 0; i < 2; i++) { *q = i; q = &x; }", "x = 1;"),
@@ -422,7 +432,9 @@ fn shared_statement(r: &mut Random) -> String {
         2 => "{ struct pair k = s; l.p = k.q; }".into(),
         3 => format!("s.{} = {k};", r.one(&["p", "q"])),
         4 => format!("a[{} & 3] = a[{k}] + 1;", r.one(&["x", "i", "l.p"])),
-        5 => r.one(&["atomic_fetch_add(&at, 1);", "at = 2;", "i = at;", "i = atomic_exchange(&at, 3);"]).into(),
+        5 => {
+            r.one(&["atomic_fetch_add(&at, 1);", "at = 2;", "i = at;", "i = atomic_exchange(&at, 3);"]).into()
+        }
         6 => format!("pthread_mutex_lock(&m); x = x + {k}; i = y; pthread_mutex_unlock(&m);"),
         7 => "pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); x++; pthread_mutex_unlock(&m);".into(),
         8 => r.one(&["pthread_cond_signal(&c);", "pthread_cond_broadcast(&c);"]).into(),
@@ -448,7 +460,10 @@ fn failing_program(seed: u64) -> String {
     };
     for t in 0..2 {
         let own = body(r, 2);
-        _ = writeln!(text, "void *t{t}(void *v) {{ int i = {t}; struct pair l = {{ 0, {t} }}; {own} return 0; }}");
+        _ = writeln!(
+            text,
+            "void *t{t}(void *v) {{ int i = {t}; struct pair l = {{ 0, {t} }}; {own} return 0; }}"
+        );
     }
     let (own, value) = (body(r, 2), r.below(3));
     let checked = r.one(&["x", "y", "at", "s.p", "s.q", "l.p", "a[1]", "i"]);

@@ -249,11 +249,8 @@ fn undecided(report: &Outcome, options: Options) -> String {
 
 /// A run, step by step.
 fn story(story: &Story, threads: &str, file: &str, options: Options) -> String {
-    let mut out = format!(
-        "Trace for {}: {threads}, {}\n",
-        story.violation.target,
-        plural(story.length as u64, "step")
-    );
+    let mut out =
+        format!("Trace for {}: {threads}, {}\n", story.violation.target, plural(story.length as u64, "step"));
     match lanes(story, options) {
         Some(columns) => {
             out.push_str(&wrap("start ", &situation_text(&story.start), 6));
