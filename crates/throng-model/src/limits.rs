@@ -12,7 +12,8 @@ use crate::verdict::Unknown;
 pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
-    /// The first limit that was set, of which the present one may be a share: when it is reached, and how long it is.
+    /// The first limit that was set, of which the present one may be a share: when it is reached,
+    /// and how long it is.
     whole: Option<(Instant, Duration)>,
     memory: Option<u64>,
     place: Place,
@@ -276,7 +277,8 @@ mod tests {
         assert!((0..Ticker::EVERY).any(|_| ticker.tick().is_err()));
     }
 
-    /// Nobody asked for a share: who has used up all of the time is told what was asked for, in few digits.
+    /// Nobody asked for a share: who has used up all of the time is told what was asked for, in few
+    /// digits.
     #[test]
     fn shares_of_a_time_limit_name_the_whole() {
         let asked = Duration::from_nanos(2);

@@ -336,7 +336,8 @@ fn templates_that_one_thread_runs_at_most() {
     }
 }
 
-/// Loops that count to a constant create so many threads; what depends on memory, or never ends, has no bound.
+/// Loops that count to a constant create so many threads; what depends on memory, or never ends,
+/// has no bound.
 #[test]
 fn created_threads_are_counted() {
     let most = |body: &str| {

@@ -305,8 +305,8 @@ fn every_kind_of_failure_is_replayed() {
     }
 }
 
-/// A replay that was not run reproduces nothing, nor does one that ends in something else; one that cannot be written is refused. The
-/// verdict is the same.
+/// A replay that was not run reproduces nothing, nor does one that ends in something else; one that
+/// cannot be written is refused. The verdict is the same.
 #[cfg(unix)]
 #[test]
 fn replays_are_said_to_reproduce_what_they_did_reproduce() {
@@ -375,7 +375,8 @@ fn fact<'a>(page: &'a Value, name: &str) -> &'a str {
     facts.iter().find(|f| f[0] == name).map_or("", |f| f[1].as_str().unwrap())
 }
 
-/// A program that creates twenty threads has no more, and every report says so; and which proofs have certificates.
+/// A program that creates twenty threads has no more, and every report says so; and which proofs
+/// have certificates.
 #[test]
 fn reports_count_the_threads_that_a_program_creates() {
     if !has_compiler() {
@@ -409,7 +410,8 @@ fn reports_count_the_threads_that_a_program_creates() {
     assert_eq!(json["threads"], Value::Null);
 }
 
-/// A run says who violates what, where, and with how many threads at a time and in all; addresses and variables have names.
+/// A run says who violates what, where, and with how many threads at a time and in all; addresses
+/// and variables have names.
 #[test]
 fn reports_say_who_violates_what() {
     if !has_compiler() {

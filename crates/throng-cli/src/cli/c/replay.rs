@@ -65,7 +65,8 @@ pub(super) fn save(
     }
 }
 
-/// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and how it ends.
+/// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and
+/// how it ends.
 pub(super) fn run_it(path: &Path) -> String {
     match compile_and_run(path) {
         Ok(Ended { how, said, aborted }) => {
