@@ -345,7 +345,7 @@ fn replays_are_said_to_reproduce_what_they_did_reproduce() {
         "if (sum(a) == 2) __assert_fail(\"sum\", \"a\", 1, \"f\"); }"
     );
     let head = "void __assert_fail(const char *, const char *, unsigned, const char *);";
-    let by_value = scratch.file_argument("b.i", &format!("{head} {text}"));
+    let by_value = scratch.file_argument("b.i", format!("{head} {text}"));
     let noted = check(&by_value, &idle, &["--entry", "f", "--replay-run"]);
     assert!(noted.contains("no replay was written: line 2: a replay cannot wait"), "{noted}");
 }
