@@ -399,6 +399,8 @@ pub struct Template {
     pub names: Vec<Option<String>>,
     /// The functions that the registers are variables of; empty for others.
     pub owners: Vec<String>,
+    /// What the registers are called in reports, if they are variables in C.
+    pub shown: Vec<Option<String>>,
     /// How many arguments there are.
     pub arguments: usize,
     /// Bytes of private memory.
@@ -597,6 +599,7 @@ impl Program {
         addresses(self);
         for t in &mut self.templates {
             t.live = live(t);
+            t.shown = t.report_names();
             t.representatives = representatives(t);
         }
         self.results = self.templates.iter().any(|t| {

@@ -280,7 +280,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Variables of functions whose names other variables have, too, are called `function::variable`.
+    /// Variables of functions whose names other variables have, too, are called
+    /// `function::variable`.
     fn tell_objects_apart(&mut self) {
         let mut count: HashMap<String, usize> = HashMap::new();
         self.program.objects.iter().for_each(|o| *count.entry(o.name.clone()).or_default() += 1);

@@ -344,7 +344,7 @@ impl Describe for Concrete {
         let t = &self.program.templates[thread.template as usize];
         let mut found = Vec::new();
         for &r in &t.live[thread.pc as usize] {
-            if let Some(name) = t.shown_name(r) {
+            if let Some(name) = t.shown[r as usize].clone() {
                 let is_address = t.registers[r as usize] == PTR;
                 let show = |v: i64| if is_address { self.value(v) } else { v.to_string() };
                 found.push((name, register(&self.program, &thread, r).map_or("?".into(), show)));

@@ -134,8 +134,8 @@ pub enum Event {
         /// The value.
         value: i64,
     },
-    /// This instruction accessed memory without a turn of its own: inside an atomic section (`true`), or where no other thread can
-    /// see it. Only [`step_in_detail`] says so.
+    /// This instruction accessed memory without a turn of its own: inside an atomic section
+    /// (`true`), or where no other thread can see it. Only [`step_in_detail`] says so.
     Passed(u32, bool),
     /// Shared memory at this address was read or written (`true`), with this value. Only [`step_in_detail`] says so.
     Accessed(i64, Int, i64, bool),

@@ -178,7 +178,7 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
-    /// C: write a program that reproduces the failure with real threads, if there is one; `cc -pthread FILE` compiles it
+    /// C: write a program that goes through the run with real threads, if there is one; `cc -pthread FILE` compiles it
     #[arg(long, value_name = "FILE", help_heading = "C")]
     replay: Option<PathBuf>,
     /// C: also compile that program and run it, and say what happened
@@ -240,7 +240,7 @@ struct MutateArgs {
     question: QuestionArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// C: write into this directory, for each changed program that is UNSAFE, a program that reproduces that with real threads: 1.c, 2.c, …
+    /// C: write into this directory, for each changed program that is UNSAFE, a program that goes through its run with real threads: 1.c, 2.c, …
     #[arg(long, value_name = "DIR", help_heading = "C")]
     replay: Option<PathBuf>,
     /// C: also compile each of these programs and run it, and say what happened

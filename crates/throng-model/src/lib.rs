@@ -445,7 +445,8 @@ pub trait Describe {
         Vec::new()
     }
 
-    /// What the thread of a step at the end of a run does wrong, in words, if the state afterwards does not tell.
+    /// What the thread of a step at the end of a run does wrong, in words, if the state afterwards
+    /// does not tell.
     fn blame(&self, _step: &Step) -> Option<String> {
         None
     }

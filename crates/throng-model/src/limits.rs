@@ -12,7 +12,8 @@ use crate::verdict::Unknown;
 pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
-    /// The first limit that was set, of which the present one may be a share: when it is reached, and how long it is.
+    /// The first limit that was set, of which the present one may be a share: when it is reached,
+    /// and how long it is.
     whole: Option<(Instant, Duration)>,
     memory: Option<u64>,
     place: Place,
@@ -274,5 +275,19 @@ mod tests {
         assert_eq!(Limits::none().memory(1).check(), Err(Unknown::Memory(1)));
         let mut ticker = Ticker::new(&limits);
         assert!((0..Ticker::EVERY).any(|_| ticker.tick().is_err()));
+    }
+
+    /// Nobody asked for a share: who has used up all of the time is told what was asked for, in few
+    /// digits.
+    #[test]
+    fn shares_of_a_time_limit_name_the_whole() {
+        let asked = Duration::from_nanos(2);
+        let share = Limits::none().timeout(asked).part().timeout(Duration::from_nanos(1));
+        std::thread::sleep(Duration::from_millis(1));
+        assert_eq!(share.check(), Err(Unknown::Time(asked)));
+        let early = Limits::none().timeout(Duration::from_secs(3600)).part().timeout(Duration::ZERO);
+        assert_eq!(early.check(), Err(Unknown::Time(Duration::ZERO)));
+        let said = Unknown::Time(Duration::from_nanos(4_912_003_453)).to_string();
+        assert_eq!(said, "time limit of 4.912 s reached");
     }
 }

@@ -337,7 +337,8 @@ impl Trace {
         after.chain([self.start.threads.size()]).max().unwrap_or(0)
     }
 
-    /// The number of threads in all: those at the start, and those that are started, whether or not others have ended before.
+    /// The number of threads in all: those at the start, and those that are started, whether or not
+    /// others have ended before.
     pub fn threads_in_all(&self) -> u32 {
         let started = self.steps.iter().map(|t| t.step.spawn.size());
         started.fold(self.start.threads.size(), u32::saturating_add)

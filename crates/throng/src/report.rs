@@ -79,7 +79,8 @@ fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     }
 }
 
-/// The largest number of threads at a time, if a bound, the program or a proof says so; tokens of nets are not threads.
+/// The largest number of threads at a time, if a bound, the program or a proof says so; tokens of
+/// nets are not threads.
 fn at_most(report: &Outcome) -> Option<u32> {
     let fixed = report.problem.fixed_threads().filter(|_| report.unit() == "thread").map(|(_, most)| most);
     let created = || report.answer.verdicts.iter().find_map(|v| most_created(report, v));

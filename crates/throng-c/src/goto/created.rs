@@ -1,7 +1,9 @@
-//! How many threads a program creates, where its own constants say so: `for (i = 0; i < 20; i++) pthread_create(…)`.
+//! How many threads a program creates, where its own constants say so: `for (i = 0; i < 20; i++)
+//! pthread_create(…)`.
 //!
-//! The code of a thread is gone through with the values of registers that are constants; memory may hold anything. If no way goes through a creation
-//! for ever, the longest way says how many threads there are at most.
+//! The code of a thread is gone through with the values of registers that are constants; memory may
+//! hold anything. If no way goes through a creation for ever, the longest way says how many threads
+//! there are at most.
 
 use std::collections::HashMap;
 
@@ -42,7 +44,8 @@ impl Program {
         created.checked_add(1).filter(|&n| n <= MOST_THREADS)
     }
 
-    /// How many threads a thread creates on the longest way, if there is one; each of the children counts for so many.
+    /// How many threads a thread creates on the longest way, if there is one; each of the children
+    /// counts for so many.
     fn longest(&self, template: usize, children: &HashMap<usize, u32>) -> Option<u32> {
         let code = &self.templates[template].code;
         let graph = self.states(template)?;
@@ -51,7 +54,8 @@ impl Program {
             _ => 0,
         };
         let component = components(&graph);
-        // Components are numbered so that edges go to smaller numbers; one with a cycle through a creation has no end.
+        // Components are numbered so that edges go to smaller numbers; one with a cycle through a
+        // creation has no end.
         let mut best = vec![0u32; graph.len()];
         let mut order: Vec<usize> = (0..graph.len()).collect();
         order.sort_unstable_by_key(|&s| component[s]);
@@ -129,7 +133,8 @@ fn constant(e: &Expr, known: &[(Reg, i64)]) -> Option<i64> {
     })
 }
 
-/// The strongly connected components (Tarjan, without recursion); edges between them go to smaller numbers.
+/// The strongly connected components (Tarjan, without recursion); edges between them go to smaller
+/// numbers.
 fn components(graph: &[(State, Vec<usize>)]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let (mut index, mut low) = (vec![NONE; graph.len()], vec![0; graph.len()]);

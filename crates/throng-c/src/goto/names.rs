@@ -1,27 +1,52 @@
 //! What variables and addresses are called in reports.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{DANGLING, FUNCTION, Int, Object, PRIVATE, Program, Reg, Template, object_of, offset_of};
 
 impl Template {
-    /// What a register is called in C; with its function, where two functions have a variable of this name, and with a number, where one
-    /// function has several at the same time.
-    pub fn shown_name(&self, r: Reg) -> Option<String> {
-        let (name, owner) = (self.names[r as usize].as_ref()?, &self.owners[r as usize]);
-        let same = (0..self.names.len()).filter(|&o| self.names[o].as_ref() == Some(name));
-        let (own, others): (Vec<usize>, Vec<usize>) = same.partition(|&o| self.owners[o] == *owner);
-        let name = if others.is_empty() { name.clone() } else { format!("{owner}::{name}") };
-        let before = own.iter().filter(|&&o| o < r as usize && self.live_together(o as Reg, r)).count();
-        Some(if before == 0 { name } else { format!("{name}#{}", before + 1) })
+    /// What each register is called in reports: as in C; with its function, where two functions
+    /// have a variable of this name, and with a number, where one function has several at a time.
+    pub(super) fn report_names(&self) -> Vec<Option<String>> {
+        let mut owners: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for (name, owner) in self.names.iter().zip(&self.owners) {
+            name.iter().for_each(|name| _ = owners.entry(name).or_default().insert(owner));
+        }
+        let ranks = self.ranks();
+        let shown = |(r, name): (usize, &Option<String>)| {
+            let name = name.as_ref()?;
+            let several = owners[&**name].len() > 1;
+            let name = if several { format!("{}::{name}", self.owners[r]) } else { name.clone() };
+            Some(if ranks[r] == 0 { name } else { format!("{name}#{}", ranks[r] + 1) })
+        };
+        self.names.iter().enumerate().map(shown).collect()
     }
 
-    fn live_together(&self, a: Reg, b: Reg) -> bool {
-        self.live.iter().any(|live| live.contains(&a) && live.contains(&b))
+    /// For each register, how many earlier ones are the same variable of the same function and
+    /// matter at the same time: those of inner blocks.
+    fn ranks(&self) -> Vec<usize> {
+        let mut ranks = vec![0; self.names.len()];
+        let mut before: &[Reg] = &[];
+        for live in self.live.iter().filter(|live| !live.is_empty()) {
+            if **live == *before {
+                continue;
+            }
+            before = live;
+            let mut seen: HashMap<(&str, &str), usize> = HashMap::new();
+            for r in live.iter().map(|&r| r as usize) {
+                let Some(name) = &self.names[r] else { continue };
+                let count = seen.entry((name, &self.owners[r])).or_default();
+                ranks[r] = ranks[r].max(*count);
+                *count += 1;
+            }
+        }
+        ranks
     }
 }
 
 impl Object {
-    /// The parts to show: offset, type, suffix of the name. Of a lock or its like, only the first word means something to a reader: whether
-    /// it is held, how often a semaphore can be taken.
+    /// The parts to show: offset, type, suffix of the name. Of a lock or its like, only the first
+    /// word means something to a reader: whether it is held, how often a semaphore can be taken.
     pub fn shown(&self) -> Vec<(u32, Int, String)> {
         if self.library && !self.parts.iter().any(|p| p.2.contains(".__")) {
             return vec![(0, Int::new(self.init.len().min(4) as u8, true), String::new())];
@@ -39,7 +64,8 @@ impl Object {
 }
 
 impl Program {
-    /// What a pointer points to: a variable as a whole, where that begins there, or an element of an array, not their first part.
+    /// What a pointer points to: a variable as a whole, where that begins there, or an element of
+    /// an array, not their first part.
     pub fn pointer_name(&self, a: i64) -> Option<String> {
         let object = usize::try_from(object_of(a) - 1).ok().and_then(|o| self.objects.get(o));
         match object.filter(|_| offset_of(a) == 0) {

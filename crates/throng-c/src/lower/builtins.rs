@@ -180,7 +180,8 @@ impl<'a> Lower<'a> {
         Ok(Some(result))
     }
 
-    /// What is said of an assertion that fails: `assert` of the C library passes its condition as text.
+    /// What is said of an assertion that fails: `assert` of the C library passes its condition as
+    /// text.
     fn assertion(&self, args: Args<'a>) -> String {
         let condition = match args.first().map(|e| (&e.node, e.span)) {
             Some((Expression::StringLiteral(s), span)) => {

@@ -312,7 +312,8 @@ impl<'a> Rewriter<'a> {
             None => false,
         };
         if writes && d.node.declarators.iter().any(in_parts) {
-            // Nobody else knows the new variable: its parts may get their values before their turns.
+            // Nobody else knows the new variable: its parts may get their values before their
+            // turns.
             edits.push((d.span.end, d.span.end, format!(" __throng_all({site}, {WRITE});")));
         }
         let span = (d.span.start, d.span.end);
@@ -598,7 +599,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// An expression of a structure type as a place, if it is one: which of two may depend on a condition.
+    /// An expression of a structure type as a place, if it is one: which of two may depend on a
+    /// condition.
     fn structure(&mut self, e: &Node<Expression>) -> Option<String> {
         match &e.node {
             Expression::Conditional(c) => {

@@ -20,7 +20,8 @@ struct Gate {
 struct Turn {
     thread: usize,
     gate: Gate,
-    /// So often the thread comes by before without being seen: through a pointer to something of its own.
+    /// So often the thread comes by before without being seen: through a pointer to something of
+    /// its own.
     skip: usize,
     /// Where the instruction is: template and number.
     at: (usize, u32),
@@ -117,7 +118,8 @@ impl Tables {
         }
     }
 
-    /// The values of the arguments of the threads that are there at the start: thread and value, in order.
+    /// The values of the arguments of the threads that are there at the start: thread and value, in
+    /// order.
     pub(super) fn arguments(&self) -> Vec<(usize, i64)> {
         let arguments = self.opened.iter().filter(|o| o.site.is_none());
         arguments.map(|o| (o.thread, o.value.unwrap_or(0))).collect()
@@ -172,8 +174,8 @@ impl Tables {
         Gate { site: site(program, sites, t, pc), kind: if loads { READ } else { WRITE } }
     }
 
-    /// Where a racing thread stops. Of an atomic section it makes the beginning, with a turn; an operation that is a section by itself
-    /// has one gate.
+    /// Where a racing thread stops. Of an atomic section it makes the beginning, with a turn; an
+    /// operation that is a section by itself has one gate.
     fn stop(&mut self, program: &Program, sites: &mut Sites, racing: &Racing, step: usize) -> Stop {
         let (i, touch) = (racing.thread, &racing.touch);
         let end = self.memory_gate(program, sites, i, touch.at);
@@ -203,7 +205,8 @@ impl Tables {
         (end, inside)
     }
 
-    /// Whether the program that was written waits for every turn; if not, which step cannot be replayed.
+    /// Whether the program that was written waits for every turn; if not, which step cannot be
+    /// replayed.
     pub(super) fn all_wait(&self, program: &Program, turns: &Turns) -> Result<(), String> {
         let waits = |thread: usize, gate: Gate| {
             turns.contains(&(gate.site, None))

@@ -321,7 +321,7 @@ static int *__throng_word(int site, const volatile void *lock, int offset) {
   if (found) *word = v;
   return word;
 }
-static void __throng_set(const volatile void *lock, int offset, int v) { *(int *)((char *)lock + offset) = v; }
+static void __throng_put(const volatile void *lock, int offset, int v) { *(int *)((char *)lock + offset) = v; }
 static int __throng_acquired(const volatile void *lock) {
   if (__throng_holdings == __THRONG_HELD) __throng_impossible("too many locks are held");
   __throng_held[__throng_holdings++] = lock;
@@ -335,7 +335,7 @@ static void __throng_released(const volatile void *lock) {
 }
 int __throng_reset(int site, const volatile void *lock, int value) {
   __throng_take(site, __THRONG_ANY);
-  __throng_set(lock, 0, value);
+  __throng_put(lock, 0, value);
   return 0;
 }
 /* A mutex that knows its owner: the number of the owner and how often it is held beyond the first time; 1 is a recursive one, 2 one that
@@ -344,8 +344,8 @@ enum { __THRONG_COUNT = 4, __THRONG_KIND = 16 };
 int __throng_init(int site, const volatile void *lock, const volatile void *attribute, int known) {
   __throng_reset(site, lock, 0);
   if (__THRONG_RECURSIVE && known) {
-    __throng_set(lock, __THRONG_COUNT, 0);
-    __throng_set(lock, __THRONG_KIND, attribute ? *__throng_word(site, attribute, 0) : 0);
+    __throng_put(lock, __THRONG_COUNT, 0);
+    __throng_put(lock, __THRONG_KIND, attribute ? *__throng_word(site, attribute, 0) : 0);
   }
   return 0;
 }
@@ -375,7 +375,7 @@ int __throng_unlock(int site, const volatile void *lock, int known) {
     if (*__throng_word(site, lock, 0) != __throng_me + 1) return 1;
     if (*__throng_word(site, lock, __THRONG_COUNT)) { --*__throng_word(site, lock, __THRONG_COUNT); return 0; }
   }
-  __throng_set(lock, 0, 0);
+  __throng_put(lock, 0, 0);
   __throng_released(lock);
   return 0;
 }
@@ -410,7 +410,7 @@ int __throng_rw_unlock(int site, const volatile void *lock) {
 /* Of a condition, the number of threads that wait and that of those that have been woken and not yet gone on. */
 int __throng_cond_init(int site, const volatile void *condition, unsigned long size) {
   __throng_pass(site);
-  if (size >= 8) { __throng_set(condition, 0, 0); __throng_set(condition, 4, 0); }
+  if (size >= 8) { __throng_put(condition, 0, 0); __throng_put(condition, 4, 0); }
   return 0;
 }
 int __throng_wait(int site, const volatile void *condition, const volatile void *lock, int steps, int known) {
@@ -460,8 +460,8 @@ int __throng_sem_value(int site, const volatile void *sem, int *to) {
 /* How many meet, how many are there, how often they have met. */
 int __throng_barrier_init(int site, const volatile void *barrier, int count) {
   __throng_reset(site, barrier, count);
-  __throng_set(barrier, 4, 0);
-  __throng_set(barrier, 8, 0);
+  __throng_put(barrier, 4, 0);
+  __throng_put(barrier, 8, 0);
   return 0;
 }
 int __throng_barrier(int site, const volatile void *barrier) {

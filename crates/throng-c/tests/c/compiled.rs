@@ -294,7 +294,8 @@ fn asking_for_races() -> Options {
     options
 }
 
-/// Structures are copied part by part, and a thread may come by the place of an access without being seen before it is.
+/// Structures are copied part by part, and a thread may come by the place of an access without
+/// being seen before it is.
 #[test]
 fn copies_and_accesses_that_nobody_sees_are_replayed() {
     if !has_compiler() {
@@ -345,7 +346,8 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A race is seen in front of both accesses, wherever they are, and whatever nobody sees comes before.
+/// A race is seen in front of both accesses, wherever they are, and whatever nobody sees comes
+/// before.
 #[test]
 fn races_are_replayed_wherever_the_accesses_are() {
     if !has_compiler() {
@@ -403,7 +405,8 @@ fn runs_with_hundreds_of_threads_are_replayed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// What other threads see of a structure that is passed by value, the replay cannot wait for: it says so.
+/// What other threads see of a structure that is passed by value, the replay cannot wait for: it
+/// says so.
 #[test]
 fn what_cannot_be_replayed_is_refused() {
     if !has_compiler() {
@@ -423,7 +426,8 @@ fn what_cannot_be_replayed_is_refused() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A statement of a program whose runs are replayed: structures, atomics, locks, conditions, arrays, pointers to what is private or shared.
+/// A statement of a program whose runs are replayed: structures, atomics, locks, conditions,
+/// arrays, pointers to what is private or shared.
 fn shared_statement(r: &mut Random) -> String {
     let k = r.below(4);
     match r.below(14) {

@@ -439,3 +439,27 @@ fn results_of_known_functions_are_in_their_range() {
     assert!(!matches!(found(text, 1), Found::Unsafe(..)));
     is_unsafe(&text.replace("c < 256", "c < 255"), 1);
 }
+
+/// Loops that count to a constant create so many threads; what depends on memory, or never ends,
+/// has no bound.
+#[test]
+fn created_threads_are_counted() {
+    let most = |body: &str| {
+        let text = format!(
+            "void *g(void *v) {{ return 0; }} void *f(void *v) {{ pthread_t t; pthread_create(&t, 0, g, 0); return 0; }} int n = 3;\n\
+             int main(int argc) {{ pthread_t t; int i = 0, j; {body} return 0; }}"
+        );
+        program(&text).program.most_threads()
+    };
+    let one = "pthread_create(&t, 0, g, 0);";
+    assert_eq!(most(""), Some(1));
+    assert_eq!(most(&format!("{one} if (n) {{ {one} {one} }} else {one}")), Some(4));
+    assert_eq!(most(&format!("for (; i < 20; i++) {one}")), Some(21));
+    assert_eq!(most(&format!("for (; i < 3; i++) for (j = 0; j <= i; j++) {one}")), Some(7));
+    assert_eq!(most("for (; i < 5; i++) pthread_create(&t, 0, f, 0);"), Some(11));
+    assert_eq!(most(&format!("while (i < 5) {{ i++; if (n) continue; {one} }}")), Some(6));
+    assert_eq!(most(&format!("for (; i < n; i++) {one}")), None);
+    assert_eq!(most(&format!("while (n) {one}")), None);
+    assert_eq!(most(&format!("while (n) {{ }} {one}")), Some(2));
+    assert_eq!(most(&format!("for (; i >= 0; i++) {one}")), None);
+}

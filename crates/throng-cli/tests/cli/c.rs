@@ -217,7 +217,7 @@ fn every_kind_of_failure_is_replayed() {
     }
     let scratch = Scratch::new("c-replays");
     let (file, replay) = (scratch.0.join("a.c"), scratch.0.join("bug.c"));
-    let head = "#include <pthread.h>\n#include <semaphore.h>\npthread_mutex_t a, b; pthread_cond_t c; pthread_rwlock_t w; pthread_barrier_t r; sem_t s; int x = 2147483646;\n";
+    let head = "#include <pthread.h>\n#include <semaphore.h>\npthread_mutex_t a, b; pthread_cond_t c; pthread_rwlock_t w; pthread_barrier_t r; sem_t s; int x = 2147483646; struct q { int n; long v; } q;\n";
     let two = "int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }";
     let functions = |f: &str, g: &str| {
         format!("{head}void *f(void *p) {{ {f} return 0; }} void *g(void *p) {{ {g} return 0; }} {two}")
@@ -255,6 +255,16 @@ fn every_kind_of_failure_is_replayed() {
             functions("pthread_barrier_init(&r, 0, 3); pthread_barrier_wait(&r);", ""),
             "waits at a barrier",
         ),
+        // Structures are copied in parts, and the consumer is told once for two.
+        (
+            "--deadlock",
+            functions(
+                "for (int i = 0; i < 2; i++) { pthread_mutex_lock(&a); while (q.n == 0) pthread_cond_wait(&c, &a); struct q k = q; k.n--; q = k; pthread_mutex_unlock(&a); }",
+                "pthread_mutex_lock(&a); q = (struct q){ 1, 7 }; pthread_mutex_unlock(&a); pthread_cond_signal(&c);",
+            ),
+            "waits for a signal",
+        ),
+        ("--race", functions("pthread_detach(pthread_self()); x = 1;", "x = 2;"), "data race"),
         ("--overflow", functions(add, add), "a signed integer overflows"),
         ("--overflow", functions("x++; x += 1;", ""), "a signed integer overflows"),
         ("--overflow", functions("x = -2147483647 - 1; x = -x;", ""), "a signed integer overflows"),
@@ -291,6 +301,172 @@ fn every_kind_of_failure_is_replayed() {
         let noted = err(&ran);
         assert_eq!(ran.status.code(), Some(10), "{text}\n{}{noted}", out(&ran));
         assert!(noted.contains("SIGABRT") && noted.contains(says), "{option} {text}\n{noted}");
+        assert!(noted.contains("replay:  reproduced: "), "{noted}");
+    }
+}
+
+/// A replay that was not run reproduces nothing, nor does one that ends in something else; one that
+/// cannot be written is refused. The verdict is the same.
+#[cfg(unix)]
+#[test]
+fn replays_are_said_to_reproduce_what_they_did_reproduce() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("c-replay-words");
+    let text = "void __assert_fail(const char *, const char *, unsigned, const char *); int x; \
+                int main(void) { if (x == 0) __assert_fail(\"x\", \"a\", 1, \"main\"); return 0; }";
+    let file = scratch.file_argument("a.i", text);
+    let replay = scratch.0.join("bug.c");
+    // A compiler whose programs do nothing, and one that fails.
+    let compiler = |name: &str, script: &str| {
+        let path = scratch.0.join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let idle = compiler("idle", "#!/bin/sh\nprintf '#!/bin/sh\\nexit 0\\n' > \"$4\"; chmod +x \"$4\"\n");
+    let fails = compiler("fails", "#!/bin/sh\nexit 1\n");
+    let check = |file: &str, compiler: &PathBuf, more: &[&str]| {
+        let args = ["check", file, "--replay", replay.to_str().unwrap(), "--force"];
+        let ran = throng().env("CC", compiler).args(args).args(more).output().unwrap();
+        assert_eq!(ran.status.code(), Some(10), "{}{}", out(&ran), err(&ran));
+        err(&ran)
+    };
+    let noted = check(&file, &idle, &[]);
+    assert!(noted.contains("which was not run") && !noted.contains("reproduce"), "{noted}");
+    let noted = check(&file, &idle, &["--replay-run"]);
+    assert!(
+        noted.contains("NOT reproduced: compiled and run, the program ended with exit status: 0"),
+        "{noted}"
+    );
+    let noted = check(&file, &fails, &["--replay-run"]);
+    assert!(noted.contains("NOT reproduced: ") && noted.contains("ended with exit status: 1"), "{noted}");
+    let text = format!(
+        "struct pair {{ int p, q; }} a;\nint sum(struct pair c) {{ return c.p + c.q; }} void f(void) {{ a.p = 1; a.q = 1; if (sum(a) == 3) a.p = 2; {}",
+        "if (sum(a) == 2) __assert_fail(\"sum\", \"a\", 1, \"f\"); }"
+    );
+    let head = "void __assert_fail(const char *, const char *, unsigned, const char *);";
+    let by_value = scratch.file_argument("b.i", format!("{head} {text}"));
+    let noted = check(&by_value, &idle, &["--entry", "f", "--replay-run"]);
+    assert!(noted.contains("no replay was written: line 2: a replay cannot wait"), "{noted}");
+}
+
+/// The reports about a program: text, document, log, and the data of the page.
+fn reports(name: &str, text: &str, args: &[&str]) -> (String, Value, Value, Value) {
+    let scratch = Scratch::new(name);
+    let file = scratch.file_argument("a.c", text);
+    let (page, log) = (scratch.0.join("p.html"), scratch.0.join("l.sarif"));
+    let files = ["--html", page.to_str().unwrap(), "--sarif", log.to_str().unwrap(), "--timeout", "60"];
+    let ran = run(&[&["check", &file][..], args, &files].concat());
+    let json = run(&[&["check", &file, "--json"][..], args].concat());
+    let page = fs::read_to_string(page).unwrap();
+    let data = page.split_once("id=\"data\">").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
+    let log = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
+    (
+        out(&ran) + &err(&ran),
+        serde_json::from_slice(&json.stdout).unwrap(),
+        log,
+        serde_json::from_str(data).unwrap(),
+    )
+}
+
+/// What stands at the top of the page under a name.
+fn fact<'a>(page: &'a Value, name: &str) -> &'a str {
+    let facts = page["facts"].as_array().unwrap();
+    facts.iter().find(|f| f[0] == name).map_or("", |f| f[1].as_str().unwrap())
+}
+
+/// A program that creates twenty threads has no more, and every report says so; and which proofs
+/// have certificates.
+#[test]
+fn reports_count_the_threads_that_a_program_creates() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "#include <pthread.h>\npthread_mutex_t m; int x; void *w(void *p) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return 0; }\n\
+                int main(void) { pthread_t t; for (int i = 0; i < 20; i++) pthread_create(&t, 0, w, 0); return 0; }\n";
+    let scratch = Scratch::new("c-twenty-certificate");
+    let certificate = scratch.0.join("x.cert");
+    let (said, json, log, page) =
+        reports("c-twenty", text, &["--race", "--certificate", certificate.to_str().unwrap(), "--force"]);
+    let scope = "for all threads that are created, at most 21 at a time";
+    assert!(said.starts_with(&format!("SAFE  race  {scope}")) && !said.contains("any number"), "{said}");
+    assert!(said.contains("no certificate was written: the proof is by locksets;"), "{said}");
+    assert_eq!((&json["threads"], &json["scope"]), (&21.into(), &scope.into()));
+    let threads = "at most 21 at a time: the first one and those that the program creates";
+    assert_eq!(log["runs"][0]["properties"]["threads"], threads);
+    assert_eq!(fact(&page, "threads"), threads);
+    // What is assumed.
+    let assumed = json["assumptions"].as_array().unwrap();
+    assert!(assumed[0].as_str().unwrap().contains("which C guarantees"), "{assumed:?}");
+    assert_eq!(log["runs"][0]["properties"]["assumptions"], json["assumptions"]);
+    let words: Vec<&str> = assumed.iter().map(|a| a.as_str().unwrap()).collect();
+    assert_eq!(fact(&page, "assumes"), words.join("; "));
+    // A program that has no races with two threads may have some with three.
+    let (said, ..) = reports("c-twenty-two", text, &["--race", "--threads", "2"]);
+    assert!(said.starts_with("SAFE") && !said.contains("which C guarantees"), "{said}");
+    // Without a bound.
+    let (said, json, ..) = reports("c-endless", &text.replace("i < 20", "i >= 0"), &["--race"]);
+    assert!(said.starts_with("SAFE  race  for any number of threads"), "{said}");
+    assert_eq!(json["threads"], Value::Null);
+}
+
+/// A run says who violates what, where, and with how many threads at a time and in all; addresses
+/// and variables have names.
+#[test]
+fn reports_say_who_violates_what() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\nstruct box { int a, b; } first, box; int *p, *h, x;\n\
+                int helper(int key) {\n  x = key;\n  return x + key;\n}\n\
+                void *f(void *v) {\n  int key = x; if (p == h) key = 9;\n  x = helper(key + 10) + key;\n  return 0;\n}\n\
+                int main(void) {\n  pthread_t t;\n  first.a = 5;\n  p = &box.b;\n  h = malloc(8);\n\
+                  for (int i = 0; i < 2; i++) {\n    pthread_create(&t, 0, f, 0);\n    pthread_join(t, 0);\n  }\n  assert(x ==\n         3);\n  return 0;\n}\n";
+    let (said, json, log, page) = reports("c-blame", text, &[]);
+    assert!(said.contains("UNSAFE  assertions  2 threads at a time (3 in all), "), "{said}");
+    assert!(said.contains("Trace for assertions: 2 threads at a time (3 in all), "), "{said}");
+    let target = &json["targets"][0];
+    assert_eq!((&target["threads"], &target["threads_in_all"]), (&2.into(), &3.into()));
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("violated: assertions: T1 at ") && flat.contains("a.c:23: assert(x =="), "{said}");
+    assert!(flat.contains("the assertion `x == 3` fails"), "{said}");
+    assert!(!said.contains("property"), "{said}");
+    let culprit = &target["trace"]["violation"]["threads"][0];
+    assert_eq!((&culprit["thread"], &culprit["line"]), (&1.into(), &23.into()), "{culprit}");
+    let message = log["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(message.contains("T1 at ") && message.contains("the assertion `x == 3` fails"), "{message}");
+    let shown = &page["targets"][0]["run"];
+    assert_eq!(shown["violation"][0]["does"], "the assertion `x == 3` fails");
+    // The last step changes no variable, and memory that is allocated gets a place of its own.
+    let last = shown["steps"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["s"], Value::Null, "{last}");
+    let variables = shown["variables"].as_array().unwrap();
+    assert!(variables.contains(&"allocated[0]".into()), "{variables:?}");
+    assert_eq!(variables.len(), shown["shared"].as_array().unwrap().len());
+    for part in ["p: 0 -> &box.b", "h: 0 -> &allocated[0]"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    // Two variables of one name at the same time.
+    for part in ["helper::key", "f::key"] {
+        assert!(serde_json::to_string(&json).unwrap().contains(part), "{part}\n{said}");
+    }
+}
+
+/// Both threads of a race, and what each is about to do.
+#[test]
+fn reports_name_both_threads_of_a_race() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "#include <pthread.h>\nint x;\nvoid *f(void *v) {\n  x = 1;\n  return 0;\n}\n\
+                int main(void) {\n  pthread_t t;\n  pthread_create(&t, 0, f, 0);\n  int y = x;\n  return y;\n}\n";
+    let (said, json, _, page) = reports("c-racers", text, &["--race"]);
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["a.c:4: x = 1;: about to write x", "a.c:10: int y = x;: about to read x"] {
+        assert!(flat.contains(part), "{part}\n{said}");
+    }
+    for racers in [&json["trace"]["violation"]["threads"], &page["targets"][0]["run"]["violation"]] {
+        assert_eq!(racers.as_array().unwrap().len(), 2, "{racers}");
     }
 }
 

@@ -25,7 +25,8 @@ struct Document<'a> {
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
-    /// At most so many threads at a time: asked for, because none is ever added, or because the program creates no more; null: any number.
+    /// At most so many threads at a time: asked for, because none is ever added, or because the
+    /// program creates no more; null: any number.
     threads: Option<u32>,
     /// Nets: the bound on tokens for each open count of the initial marking.
     tokens: Option<u32>,

@@ -371,7 +371,8 @@ fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec
     changed.collect()
 }
 
-/// The threads that the last steps of a run blame, if the last configuration does not tell who is at fault: one, or two that race.
+/// The threads that the last steps of a run blame, if the last configuration does not tell who is
+/// at fault: one, or two that race.
 pub(super) fn culprits(
     model: &dyn Model,
     trace: &Trace,

@@ -89,7 +89,8 @@ impl<K: Copy + Eq + Hash> Once<K> {
     }
 }
 
-/// The shared variables of a run, by name: memory that is allocated comes later, and at the end there may be none.
+/// The shared variables of a run, by name: memory that is allocated comes later, and at the end
+/// there may be none.
 struct Variables {
     names: Vec<String>,
     now: Vec<String>,
