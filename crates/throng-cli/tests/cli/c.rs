@@ -482,7 +482,7 @@ fn headers_of_the_system_are_read_whatever_is_in_them() {
     assert!(err(&ran).contains("the attribute `aligned`"), "{}", err(&ran));
 }
 
-/// A variable that no file defines has any value, and a run that depends on it is no run of the program.
+/// A variable that no file defines has any value: a run that depends on it need not be one.
 #[test]
 fn a_variable_that_no_file_defines_makes_no_run() {
     if !has_compiler() {
