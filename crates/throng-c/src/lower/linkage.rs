@@ -359,7 +359,8 @@ impl<'a> Lower<'a> {
             && (open || alike && pairs.all(|(a, b)| self.same(a.1.plain(), b.1.plain(), within)))
     }
 
-    /// Whether types are compatible; structures of different units are if they have the same members.
+    /// Whether types are compatible. Structures of different units are if they have the same tag
+    /// and the same members.
     pub(super) fn same_type(&self, a: &Ty, b: &Ty) -> bool {
         self.same(a, b, &mut Vec::new())
     }

@@ -605,3 +605,76 @@ fn deadlocks_beside_assertions_are_each_answered() {
     assert!(out(&ran).contains("UNSAFE  assertions"), "{}", out(&ran));
     assert!(out(&ran).contains("SAFE    deadlock"), "{}", out(&ran));
 }
+
+/// Headers of the system may have what is refused, as long as the program does not use it.
+#[test]
+fn headers_of_the_system_are_read_whatever_is_in_them() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-headers");
+    let file = scratch.0.join("a.c");
+    let headers = [
+        "assert",
+        "complex",
+        "ctype",
+        "errno",
+        "fcntl",
+        "inttypes",
+        "limits",
+        "math",
+        "pthread",
+        "sched",
+        "semaphore",
+        "setjmp",
+        "signal",
+        "stdatomic",
+        "stdbool",
+        "stddef",
+        "stdint",
+        "stdio",
+        "stdlib",
+        "string",
+        "sys/epoll",
+        "sys/socket",
+        "sys/stat",
+        "sys/time",
+        "sys/types",
+        "sys/wait",
+        "time",
+        "unistd",
+        "wchar",
+    ];
+    let includes: String = headers.iter().map(|h| format!("#include <{h}.h>\n")).collect();
+    let head = format!("#define _GNU_SOURCE\n{includes}");
+    let ask = |text: &str| {
+        fs::write(&file, format!("{head}{text}")).unwrap();
+        run(&["check", file.to_str().unwrap(), "--quiet"])
+    };
+    let ran = ask("int main(void) { assert(sizeof(pthread_mutex_t) == 40); return 0; }\n");
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    let ran = ask("int main(void) { assert(sizeof(max_align_t) == 32); return 0; }\n");
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(err(&ran).contains("the attribute `aligned`"), "{}", err(&ran));
+}
+
+/// A variable that no file defines has any value: a run that depends on it need not be one.
+#[test]
+fn a_variable_that_no_file_defines_makes_no_run() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-extern");
+    let (main, other) = (scratch.0.join("main.c"), scratch.0.join("other.c"));
+    fs::write(
+        &main,
+        "#include <assert.h>\nextern int limit;\nint main(void) { assert(limit == 3); return 0; }\n",
+    )
+    .unwrap();
+    fs::write(&other, "static int main_limit = 4;\nint limit = 3;\n").unwrap();
+    let ran = run(&["check", main.to_str().unwrap()]);
+    assert_eq!(ran.status.code(), Some(1), "{}", out(&ran));
+    assert!(out(&ran).starts_with("UNKNOWN") && out(&ran).contains("`limit`"), "{}", out(&ran));
+    let ran = run(&["check", main.to_str().unwrap(), other.to_str().unwrap()]);
+    assert_eq!(ran.status.code(), Some(0), "{}", out(&ran));
+}
