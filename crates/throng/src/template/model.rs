@@ -102,7 +102,8 @@ impl<T: Template> TemplateModel<T> {
         (self.decode_shared(config.shared), each.map(|l| self.decode_local(l)).collect())
     }
 
-    /// Every shared state that may occur, with the local states that may occur in it; explored when first asked for.
+    /// Every shared state that may occur, with the local states that may occur in it, unless a thread comes where the template panics
+    /// ([`TemplateModel::panicking`]); explored when first asked for.
     pub fn thread_states(&self) -> Result<&[(Shared, Vec<Local>)], Unknown> {
         self.inverse().map(|inverse| inverse.views())
     }
@@ -131,6 +132,13 @@ impl<T: Template> TemplateModel<T> {
             self.panics.write().expect("no panic while locked").insert((s, l), why.clone());
             why
         })
+    }
+
+    /// The thread states for which the template has panicked so far. What can follow them is not known.
+    pub fn panicking(&self) -> Vec<(Shared, Local)> {
+        let mut found: Vec<_> = self.panics.read().expect("no panic while locked").keys().copied().collect();
+        found.sort_unstable();
+        found
     }
 
     /// The step that a move is.
@@ -192,8 +200,7 @@ impl<T: Template> Model for TemplateModel<T> {
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         // Moves that panic are not among those that are known from both ends.
-        let complete = || self.panics.read().expect("no panic while locked").is_empty();
-        (self.inverse().is_ok() && complete()).then_some(self as &dyn Predecessors)
+        (self.inverse().is_ok() && self.panicking().is_empty()).then_some(self as &dyn Predecessors)
     }
 }
 
