@@ -447,7 +447,7 @@ mod tests {
         assert!(fine.is_safe(), "{fine}");
         let text = wrong.to_string();
         assert!(
-            wrong.is_unsafe() && text.contains("violated: `moves` does not panic: T1 at 5; shared=0"),
+            wrong.is_unsafe() && text.contains("violated: `moves` does not panic: T1 is in 5; shared=0"),
             "{text}"
         );
     }
