@@ -35,6 +35,9 @@ pub struct TemplateModel<T: Template> {
 /// A move is known by the thread state it starts from and its place in the list.
 type Edges<L> = IndexMap<(Shared, Local, usize), Origin<L>, FxBuildHasher>;
 
+/// What a thread can do.
+type Moves<T> = Vec<Move<<T as Template>::Shared, <T as Template>::Local>>;
+
 /// What a step does not say about the move it came from.
 #[derive(Clone)]
 struct Origin<L> {
@@ -121,7 +124,7 @@ impl<T: Template> TemplateModel<T> {
     }
 
     /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine concludes anything from the moves that are missing.
-    fn moves(&self, s: Shared, l: Local) -> Result<Vec<Move<T::Shared, T::Local>>, Incomplete> {
+    fn moves(&self, s: Shared, l: Local) -> Result<Moves<T>, Incomplete> {
         if let Some(why) = self.panics.read().expect("no panic while locked").get(&(s, l)) {
             return Err(why.clone());
         }
