@@ -74,7 +74,6 @@ impl From<Fault> for Error {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Input;
     use throng_lang::load::Format;
 

@@ -79,8 +79,8 @@ pub trait Template: Send + Sync + 'static {
 
     /// What a thread at `local` can do in shared state `shared`; always the same, in the same order.
     ///
-    /// No move means that it cannot go on for now. It may panic where no thread ever comes; where one does, or where it cannot be ruled out, nothing is
-    /// proved, and the reason names the state.
+    /// No move means that it cannot go on for now. It may panic where no thread ever comes: that none does is then proved, too, as a property of its own; a run
+    /// that comes there shows the state.
     fn moves(&self, shared: &Self::Shared, local: &Self::Local) -> Vec<Move<Self::Shared, Self::Local>>;
 }
 
@@ -184,6 +184,9 @@ impl<S, L> Move<S, L> {
     }
 }
 
+/// The property that is added where `moves` panics for a thread state that may occur.
+const NO_PANIC: &str = "`moves` does not panic";
+
 /// What must never happen.
 enum Never<S, L> {
     Shared(BadShared<S>),
@@ -263,10 +266,17 @@ impl<T: Template> System<T> {
             let configs = self.configs(never)?;
             Ok(Target::covering(name.clone(), configs))
         });
+        let mut targets = targets.collect::<Result<Vec<_>, Unknown>>()?;
+        // What was found to be forbidden is all of it only if no thread comes where the template panics.
+        let panicking = self.model.panicking();
+        if !panicking.is_empty() {
+            let configs = panicking.into_iter().map(|(s, l)| Config::new(s, Bag::one(l))).collect();
+            targets.push(Target::covering(NO_PANIC, configs));
+        }
         Ok(Problem {
             initial: vec![self.model.initial().clone()],
             initial_text: self.model.template().start().text(),
-            targets: targets.collect::<Result<_, Unknown>>()?,
+            targets,
             bound: self.bound,
             model: self.model.clone(),
         })
@@ -435,10 +445,11 @@ mod tests {
         };
         let (fine, wrong) = (asked(3), asked(5));
         assert!(fine.is_safe(), "{fine}");
-        assert!(!wrong.is_safe() && !wrong.is_unsafe(), "{wrong}");
         let text = wrong.to_string();
-        assert!(text.contains("the moves of a thread at 5 with 0 panic: "), "{text}");
-        assert!(text.contains("turn 0 at 5"), "{text}");
+        assert!(
+            wrong.is_unsafe() && text.contains("violated: `moves` does not panic: T1 is in 5; shared=0"),
+            "{text}"
+        );
     }
 
     /// Counts for ever.

@@ -281,6 +281,67 @@ fn simulation_tells_a_deadlock_from_the_end() {
     assert!(out.contains("no thread can move: a deadlock"), "{out}");
 }
 
+/// One thread writes `n` once, or reads it in `reading`.
+fn one_writer(reading: &str) -> String {
+    format!(
+        "decl n : 0..3 := 0; decl a[3] : u2 := 0; decl once := 0;
+bool f() begin return n < 4; end
+void main() begin
+  decl x := 0;
+  if * then once := 1 constrain !once; n := 2;
+  else {reading} fi
+end"
+    )
+}
+
+#[test]
+fn a_race_is_about_what_the_text_reads() {
+    // Whatever n is, none of these does anything else; each reads it.
+    for reading in [
+        "assert(n <= 3);",
+        "assume(n >= 0);",
+        "while n < 0 do skip; od",
+        "if x then skip; elsif n > 3 then skip; fi",
+        "x := n = 9;",
+        "x := 1 constrain n < 4;",
+        "x := a[n * 0] = 1;",
+        "a[0 * n] := 1;",
+        "enforce(n >= 0); x := 1;",
+        "print(n);",
+        "f();",
+        "start_thread assume(n >= 0);",
+    ] {
+        certified("folded", &one_writer(reading), &["--race", "n", "--initial", "any"], 10);
+    }
+    // What is assigned to `_` is not read, nor are the indices in it; and the new value is not the old one.
+    for none in ["_ := n;", "_ := a[n * 0];", "_, x := a[n * 0] + n, 1;", "skip;"] {
+        certified("folded", &one_writer(none), &["--race", "n"], 0);
+    }
+    certified("folded", &one_writer("x := a[1] = 1;"), &["--race", "a"], 0);
+}
+
+#[test]
+fn a_wait_in_a_block_releases_the_section_whoever_began_it() {
+    let text = |before: &str, begin: &str, end: &str| {
+        format!(
+            "decl x := 0;
+void f() begin {before} W: wait(c); {} end
+void main() begin goto A, B;
+  A: {begin} f(); x := 1; x := 0; {end} end_thread;
+  B: assert(!x); signal(c);
+end",
+            if before.is_empty() { "" } else { "}" }
+        )
+    };
+    for (begin, end) in [("atomic_begin;", "atomic_end;"), ("atomic {", "}")] {
+        // Two threads wait; once woken and back, each is alone in the section of its caller.
+        certified("released", &text("atomic {", begin, end), &["--mutex", "W"], 10);
+        certified("released", &text("atomic {", begin, end), &[], 0);
+        // Written in no block of its function, it releases nothing.
+        certified("released", &text("", begin, end), &["--mutex", "W"], 0);
+    }
+}
+
 #[test]
 fn a_race_needs_a_variable() {
     let file = test_file("questions-race.bp", ORDERED);

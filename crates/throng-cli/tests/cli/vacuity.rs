@@ -54,6 +54,17 @@ fn what_is_reached_and_what_is_meant_to_stop_is_not() {
             "decl x := 0;\nvoid main() begin\n x := 1 constrain !x; L: skip; x := 0;\nend\n",
             vec!["--mutex", "L"],
         ),
+        // To start a thread waits for nothing, whatever the thread then does.
+        (
+            "started.bp",
+            "decl x := 0;\nvoid main() begin\n decl l := 1;\n atomic {\n start_thread l := 0 constrain l;\n }\n assert(!x);\nend\n",
+            vec!["--engine", "views"],
+        ),
+        (
+            "async.bp",
+            "decl x := 0;\nvoid main() begin\n decl l := 1;\n ASYNC_1: l := 0 constrain l;\n assert(!x);\nend\n",
+            vec!["--engine", "views"],
+        ),
     ] {
         let path = scratch.0.join(name);
         std::fs::write(&path, text).unwrap();
@@ -81,6 +92,35 @@ fn a_proof_says_what_holds_at_each_line() {
     assert!(facts.iter().any(|f| f.starts_with("no other thread is at line")), "{facts:?}");
     let unsafe_one = json(&["check", &example.replace(".bp", "-broken.bp")]);
     assert_eq!(unsafe_one["facts"].as_array().map(Vec::len), Some(0));
+}
+
+/// `f` is called by a function that has a parameter, and by one that has none.
+#[test]
+fn a_proof_says_nothing_about_a_caller_that_is_not_there() {
+    let scratch = Scratch::new("vacuity-caller");
+    let text = "decl y := 0;
+void main() begin
+  f();
+  g(1);
+end
+void g(p) begin
+  f();
+  assert(p);
+end
+void f() begin
+  y := 1 constrain !y;
+  y := 0;
+end
+";
+    let program = scratch.file_argument("caller.bp", text);
+    let report = json(&["check", &program, "--engine", "views"]);
+    let facts = report["facts"].as_array().unwrap().iter();
+    let said: Vec<(u64, String)> =
+        facts.map(|f| (f["line"].as_u64().unwrap(), f["facts"].to_string())).collect();
+    let of = |line: u64| said.iter().filter(move |(at, _)| *at == line);
+    assert!(of(8).any(|(_, facts)| facts.contains("p = 1")), "{said:?}");
+    assert!(of(12).any(|(_, facts)| facts.contains("y = 1")), "{said:?}");
+    assert!((10..=13).flat_map(of).all(|(_, facts)| !facts.contains('p')), "{said:?}");
 }
 
 #[test]

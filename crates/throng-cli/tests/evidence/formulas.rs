@@ -149,3 +149,30 @@ fn upper_bounds_are_no_violations() {
     assert_eq!(status, Some(10), "{out}{err}");
     assert!(out.starts_with("UNSAFE  1 of 2 targets can be reached"), "{out}");
 }
+
+/// What is decided about a net is reported, also where a sum has no largest value.
+#[test]
+fn a_sum_without_a_largest_value_takes_no_other_answer_along() {
+    let scratch = Scratch::new("unbounded");
+    let net = "<pnml><net id=\"n\" type=\"ptnet\">
+        <place id=\"well\"><initialMarking><text>1</text></initialMarking></place><place id=\"pond\"/>
+        <place id=\"cup\"/><transition id=\"flow\"/><transition id=\"dip\"/>
+        <arc id=\"a\" source=\"well\" target=\"flow\"/><arc id=\"b\" source=\"flow\" target=\"well\"/>
+        <arc id=\"c\" source=\"flow\" target=\"pond\"/><arc id=\"d\" source=\"well\" target=\"dip\"/>
+        <arc id=\"e\" source=\"dip\" target=\"cup\"/></net></pnml>";
+    let net = scratch.file_argument("net.pnml", net);
+    let bound = |id: &str| {
+        let formula = format!("<place-bound><place>{id}</place></place-bound>");
+        format!("<property><id>{id}</id><formula>{formula}</formula></property>")
+    };
+    let none = "<integer-constant>0</integer-constant>";
+    let dry =
+        format!("<property><id>dry</id><formula>{}</formula></property>", ag(&le(&tokens("cup"), none)));
+    let formulas = format!("<property-set>{}{dry}{}</property-set>", bound("pond"), bound("cup"));
+    let formulas = scratch.file_argument("net.xml", &formulas);
+    let (status, out, err) = run(&["check", &net, "--prop", &formulas, "--jobs", "1"]);
+    assert_eq!(status, Some(10), "{out}{err}");
+    let line = |words: &[&str]| out.lines().any(|l| words.iter().all(|w| l.contains(w)));
+    assert!(line(&["UNSAFE", "dry"]) && line(&["SAFE", "cup", "the bound is 1"]), "{out}");
+    assert!(line(&["UNKNOWN", "pond", "it has no largest value"]), "{out}");
+}

@@ -35,7 +35,7 @@
 //! | `end_thread` | `a_thread_that_ends_frees_its_slot_unless_told_otherwise`, `at_the_bound_start_thread_is_skip` |
 //! | `atomic_begin`, `atomic_end` | `nobody_else_moves_during_an_atomic_section`, `children_wait_for_the_end_of_the_section`, `an_assertion_inside_a_section_is_checked`, `a_failed_assumption_inside_a_section_stops_everything` |
 //! | `atomic { }` | `an_inner_section_has_no_effect`, `sections_must_be_proper` |
-//! | `wait`, `signal` | `a_signal_is_lost_if_nobody_waits`, `a_signal_wakes_exactly_one`, `a_section_can_wake_others` |
+//! | `wait`, `signal` | `a_signal_is_lost_if_nobody_waits`, `a_signal_wakes_exactly_one`, `a_section_can_wake_others`, `a_wait_in_a_block_releases_the_section_whoever_began_it` |
 //! | `broadcast` | `a_broadcast_wakes_all` |
 //! | `x$ := e` | `a_passive_assignment_changes_every_other_thread`, `who_has_no_such_variable_takes_no_part` |
 //! | `x$` in `constrain` | `a_passive_constraint_must_hold_for_every_other_thread`, `a_passive_constraint_can_choose_new_values` |
@@ -710,6 +710,25 @@ fn a_section_can_wake_others() {
             Some(6),
             "two gotos, begin, g := 1, {word}, end: only then the woken thread can fail"
         );
+    }
+}
+
+#[test]
+fn a_wait_in_a_block_releases_the_section_whoever_began_it() {
+    for (begin, end) in [("atomic_begin;", "atomic_end;"), ("atomic {", "}")] {
+        let called = format!(
+            "decl x := 0; void f() begin atomic {{ W: wait(c); skip; }} end
+            void main() begin goto A, B; A: {begin} f(); x := 1; x := 0; {end} end_thread; B: assert(!x); signal(c); end"
+        );
+        assert_eq!(meet(&called, 2, "W"), Some(8), "two gotos, then entering, calling, entering by each");
+        assert_eq!(fails_from(&called, 3), None, "back in the section, nobody else moves");
+        let not_in_a_block = called.replace("atomic { W: wait(c); skip; } end", "W: wait(c); end");
+        assert_eq!(meet(&not_in_a_block, 2, "W"), None, "this one releases nothing");
+        let nested = format!(
+            "decl x := 0; void main() begin goto A, B;
+            A: {begin} atomic {{ wait(c); skip; }} x := 1; x := 0; {end} end_thread; B: assert(!x); signal(c); end"
+        );
+        assert_eq!(fails_from(&nested, 3), None, "{begin}");
     }
 }
 

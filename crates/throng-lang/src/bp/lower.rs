@@ -563,7 +563,9 @@ impl Lowering {
                 places.push(place("_"));
                 let before = self.reads.last().map_or(0, Vec::len);
                 let value = if matches!(e.kind, ExprKind::Any) { None } else { Some(self.value(e, check)?) };
-                self.reads.last_mut().map(|reads| reads.truncate(before));
+                if let Some(reads) = self.reads.last_mut() {
+                    reads.truncate(before);
+                }
                 new.push(value.map_or(e.clone(), |v| v.into_bool().unwrap_or(constant(false, e.span))));
                 continue;
             }

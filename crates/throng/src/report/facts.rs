@@ -308,6 +308,18 @@ fn ranges(chosen: &[bool], lines: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Engine, Input, Job};
+    use throng_lang::load::Format;
+
+    #[test]
+    fn describing_a_proof_obeys_the_limits_of_its_run() {
+        let text = "decl x := 0; void main() begin\nx := 1 constrain !x;\nassert(x);\nx := 0;\nend";
+        let (input, limits) = (Input::from_text(text, Format::Bp).expect("it is right"), Limits::none());
+        let outcome = Job::new(&input).check(Engine::Views, &limits).expect("it is answered");
+        assert!(outcome.is_safe() && !facts(&outcome).is_empty());
+        limits.stopper().stop();
+        assert!(facts(&outcome).is_empty() && outcome.to_string().starts_with("SAFE"));
+    }
 
     #[test]
     fn neighbouring_lines_are_a_range() {

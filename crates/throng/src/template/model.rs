@@ -35,6 +35,9 @@ pub struct TemplateModel<T: Template> {
 /// A move is known by the thread state it starts from and its place in the list.
 type Edges<L> = IndexMap<(Shared, Local, usize), Origin<L>, FxBuildHasher>;
 
+/// What a thread can do.
+type Moves<T> = Vec<Move<<T as Template>::Shared, <T as Template>::Local>>;
+
 /// What a step does not say about the move it came from.
 #[derive(Clone)]
 struct Origin<L> {
@@ -102,7 +105,8 @@ impl<T: Template> TemplateModel<T> {
         (self.decode_shared(config.shared), each.map(|l| self.decode_local(l)).collect())
     }
 
-    /// Every shared state that may occur, with the local states that may occur in it; explored when first asked for.
+    /// Every shared state that may occur, with the local states that may occur in it, unless a thread comes where the template panics
+    /// ([`TemplateModel::panicking`]); explored when first asked for.
     pub fn thread_states(&self) -> Result<&[(Shared, Vec<Local>)], Unknown> {
         self.inverse().map(|inverse| inverse.views())
     }
@@ -120,7 +124,7 @@ impl<T: Template> TemplateModel<T> {
     }
 
     /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine concludes anything from the moves that are missing.
-    fn moves(&self, s: Shared, l: Local) -> Result<Vec<Move<T::Shared, T::Local>>, Incomplete> {
+    fn moves(&self, s: Shared, l: Local) -> Result<Moves<T>, Incomplete> {
         if let Some(why) = self.panics.read().expect("no panic while locked").get(&(s, l)) {
             return Err(why.clone());
         }
@@ -131,6 +135,13 @@ impl<T: Template> TemplateModel<T> {
             self.panics.write().expect("no panic while locked").insert((s, l), why.clone());
             why
         })
+    }
+
+    /// The thread states for which the template has panicked so far. What can follow them is not known.
+    pub fn panicking(&self) -> Vec<(Shared, Local)> {
+        let mut found: Vec<_> = self.panics.read().expect("no panic while locked").keys().copied().collect();
+        found.sort_unstable();
+        found
     }
 
     /// The step that a move is.
@@ -192,8 +203,7 @@ impl<T: Template> Model for TemplateModel<T> {
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         // Moves that panic are not among those that are known from both ends.
-        let complete = || self.panics.read().expect("no panic while locked").is_empty();
-        (self.inverse().is_ok() && complete()).then_some(self as &dyn Predecessors)
+        (self.inverse().is_ok() && self.panicking().is_empty()).then_some(self as &dyn Predecessors)
     }
 }
 

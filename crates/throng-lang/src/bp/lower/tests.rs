@@ -331,3 +331,26 @@ fn random_expressions_agree_with_integers() {
         assert!(bad, "{text} = {value} is not outside the range above it");
     }
 }
+
+#[test]
+fn long_series_are_read_from_the_left_and_do_not_nest() {
+    let many = |sign: &str, count: usize| format!(" {sign} n").repeat(count);
+    let text = |condition: &str| {
+        format!("decl n : u2 := 1; decl b := 0; void main() begin assert({condition}); end")
+    };
+    // A sum of 5000 ones, and one minus 4999.
+    assert!(!explore(&text(&format!("n{} = 5000", many("+", 4_999)))).1);
+    assert!(explore(&text(&format!("n{} = 5001", many("+", 4_999)))).1);
+    assert!(!explore(&text(&format!("n{} = 0 - 4998", many("-", 4_999)))).1);
+    // 0 = 0 is 1, 1 = 0 is 0, …
+    let equal = |count: usize| format!("b{}", " = b".repeat(count));
+    assert!(!explore(&text(&equal(4_999))).1);
+    assert!(explore(&text(&equal(5_000))).1);
+    let plain = |condition: &str| format!("decl b := 0; void main() begin assert({condition}); end");
+    assert!(!explore(&plain(&equal(4_999))).1);
+    assert!(explore(&plain(&equal(5_000))).1);
+    assert!(!explore(&plain("b != b = b")).1);
+    assert!(explore(&plain("b != b = b <=> b")).1);
+    assert!(explore(&plain("b != b != b")).1);
+    assert_eq!(codes(&text(&format!("n{}", many("<", 4_999)))), ["E225"]);
+}

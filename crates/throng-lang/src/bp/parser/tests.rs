@@ -476,7 +476,7 @@ fn deep_nesting_is_refused_without_overflow() {
         "a ? ",
         "a ? b : ",
         "a = (",
-        "a <=> !",
+        "a <=> (",
         "schoose[",
         "(a <=> b => c | d ^ e & f = ",
     ] {
