@@ -148,7 +148,7 @@ impl Random {
 
 /// Work is counted, so that as much is found out on every machine. The time is for what is not counted.
 fn effort() -> Limits {
-    Limits::none().work(1 << 20).timeout(Duration::from_secs(60))
+    Limits::none().work(1 << 18).timeout(Duration::from_secs(60))
 }
 
 /// Whether every violation is ruled out for any number of threads, with facts or by predicates alone; the proof is checked.

@@ -115,3 +115,15 @@ fn what_must_be_trusted_depends_on_no_engine() {
         }
     }
 }
+
+/// Cargo takes a file that is missing for one that has changed, and compiles again in every call what waits for it.
+#[test]
+fn the_build_script_waits_for_no_missing_file() {
+    let output = fs::read_to_string(Path::new(env!("OUT_DIR")).join("../output")).expect("what it printed");
+    let waited: Vec<&str> =
+        output.lines().filter_map(|line| line.strip_prefix("cargo::rerun-if-changed=")).collect();
+    assert!(!waited.is_empty(), "then it waits for the whole crate");
+    for file in waited {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists(), "{file}");
+    }
+}

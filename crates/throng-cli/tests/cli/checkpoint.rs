@@ -194,14 +194,14 @@ fn said(output: &Output) -> String {
 fn stopped(scratch: &Scratch, program: &Path, arguments: &[&str]) -> PathBuf {
     let kept = scratch.0.join("checkpoint");
     let path = kept.to_string_lossy().into_owned();
-    let keeps = |seconds: &&str| {
+    let keeps = |seconds: &str| {
         let mut command = check_command(program, arguments);
         let output = command.args(["--timeout", seconds, "--checkpoint", &path]).output().expect("it runs");
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(output.stdout.starts_with(b"UNKNOWN"));
         said(&output).contains("the same command resumes there")
     };
-    assert!(["0.2", "2", "20"].iter().any(|seconds| keeps(&seconds)), "nothing is kept");
+    assert!(["0.2", "2", "20"].into_iter().any(keeps), "nothing is kept");
     assert!(kept.exists());
     kept
 }

@@ -170,9 +170,10 @@ fn the_second_checker_skips_programs() {
     let scratch = Scratch::new("second-skips");
     let bp = "decl idle := 0, odd := 0; void main() begin L: odd := !odd; assert(!idle); end";
     let c = "#include <assert.h>\nint main(void) { int x = 1; assert(x == 1); return 0; }\n";
-    let asked: [(&str, &str, &[&str], &[&str], &str); 3] = [
-        ("a.bp", bp, &["--engine", "localise"], &[], "\"localised\""),
-        ("b.bp", bp, &[], &["--stuck", "L"], "\"stuck\""),
+    let (localise, stuck): (&[&str], &[&str]) = (&["--engine", "localise"], &["--stuck", "L"]);
+    let asked = [
+        ("a.bp", bp, localise, &[][..], "\"localised\""),
+        ("b.bp", bp, &[], stuck, "\"stuck\""),
         ("c.c", c, &[], &[], "throng-c-certificate"),
     ];
     for (name, text, how, question, kind) in asked {

@@ -32,6 +32,11 @@ fn stops_for_memory(name: &str, text: &str, arguments: &[&str]) {
     let document = json(&output);
     assert_eq!(output.status.code(), Some(1), "{name}: {document}");
     assert_eq!(document["verdict"], "unknown", "{name}");
+    if document["targets"] == serde_json::json!([]) {
+        // The search did not come to its end in time after the limit, so nobody knows how far it came.
+        assert!(document["attempts"].to_string().contains("memory limit of 64 MiB"), "{name}: {document}");
+        return;
+    }
     let why = document["targets"][0]["reason"].as_str().unwrap_or_default().to_string();
     assert!(why.contains("memory limit of 64 MiB"), "{name}: {why}");
     let seen = document["statistics"]["configurations"].as_u64().unwrap_or(0);

@@ -125,7 +125,7 @@ fn hunt(corpus: &Path, wanted: impl Fn(&Row) -> bool) -> (usize, usize, Vec<Stri
     for row in manifest(corpus).into_iter().filter(wanted) {
         let problem = pose(corpus, &row, None);
         ran += 1;
-        match answer(&problem, 60, Some(3), &row.path) {
+        match answer(&problem, 600, Some(3), &row.path) {
             Some("unsafe") => {
                 assert_ne!(row.expected, "safe", "{}", row.path);
                 found += 1;
@@ -155,7 +155,7 @@ fn hunting_finds_the_bugs_that_need_three_threads() {
 }
 
 /// The symbolic and the explicit engine on programs, at most three threads, with and without reduction: how many were asked, and what ran out of time.
-fn same_answers(corpus: &Path, every: usize) -> (usize, Vec<String>) {
+fn same_answers(corpus: &Path, every: usize, seconds: u64) -> (usize, Vec<String>) {
     let (mut ran, mut open) = (0, Vec::new());
     for row in manifest(corpus).into_iter().filter(|row| row.kind == "bp").step_by(every) {
         let problem = pose(corpus, &row, Some(3));
@@ -166,7 +166,7 @@ fn same_answers(corpus: &Path, every: usize) -> (usize, Vec<String>) {
             ("symbolic, reduced", Box::new(Symbolic { stop_at_first: true, ..Symbolic::default() })),
         ];
         let answers: Vec<_> =
-            engines.iter().map(|(name, e)| (*name, answer_of(&**e, &problem, 10, &row.path))).collect();
+            engines.iter().map(|(name, e)| (*name, answer_of(&**e, &problem, seconds, &row.path))).collect();
         let mut known: Vec<&str> = answers.iter().filter_map(|a| a.1).collect();
         known.sort_unstable();
         known.dedup();
@@ -183,7 +183,7 @@ fn same_answers(corpus: &Path, every: usize) -> (usize, Vec<String>) {
 
 #[test]
 fn symbolic_and_reduced_searches_of_own_programs_answer_the_same() {
-    let (ran, open) = same_answers(&own_corpus(), 1);
+    let (ran, open) = same_answers(&own_corpus(), 1, 600);
     assert!(ran >= 8 && open.is_empty(), "{open:?}");
 }
 
@@ -192,7 +192,7 @@ fn symbolic_and_reduced_searches_of_own_programs_answer_the_same() {
 #[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
 fn symbolic_and_reduced_searches_of_public_programs_answer_the_same() {
     let every = std::env::var("THRONG_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
-    let (ran, open) = same_answers(&public_corpus(), every);
+    let (ran, open) = same_answers(&public_corpus(), every, 10);
     eprintln!("{ran} programs; out of time: {open:#?}");
     assert!(ran * every > 250);
 }

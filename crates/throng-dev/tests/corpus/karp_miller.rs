@@ -85,14 +85,13 @@ fn questions(corpus: &Path) -> Vec<Row> {
     manifest(corpus).into_iter().filter(|r| r.path.contains(&part) && !r.path.ends_with(UNREADABLE)).collect()
 }
 
-/// What is answered within 0.2 s is as expected: how many were answered, how many are open, for how many it is not made.
+/// What is answered with little work is as expected: how many were answered, how many are open, for how many it is not made.
 fn quick(corpus: &Path, every: usize) -> (usize, usize, usize) {
     let (mut answered, mut refused, mut open) = (0, 0, 0);
     for row in questions(corpus).into_iter().step_by(every) {
         let problem = pose(corpus, &row, None);
-        // A debug build on a busy machine: what takes longer is left to the tables below.
-        let limits = Limits::none().timeout(Duration::from_millis(200)).memory(2 << 30);
-        let answer = KarpMiller::default().run(&problem, &limits, &Silent);
+        // What takes longer is left to the tables below.
+        let answer = KarpMiller::default().run(&problem, &Limits::none().work(1 << 20), &Silent);
         let got = outcome(&answer);
         match got {
             Outcome::Refused => refused += 1,
@@ -120,7 +119,7 @@ fn whatever_is_answered_quickly_in_the_own_corpus_is_as_expected() {
 #[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
 fn whatever_is_answered_quickly_in_the_public_corpus_is_as_expected() {
     let (answered, open, refused) = quick(&public_corpus(), 3);
-    eprintln!("{answered} answered, {open} open after 0.2 s, {refused} not for this engine");
+    eprintln!("{answered} answered, {open} open, {refused} not for this engine");
     assert!(answered > 50);
 }
 

@@ -24,7 +24,7 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 use throng_model::{Bag, Config};
 
 fn limits(seconds: u64) -> Limits {
-    Limits::none().timeout(Duration::from_secs(seconds)).memory(4 << 30)
+    Limits::none().timeout(Duration::from_secs(seconds))
 }
 
 /// Finds the cutoff both ways, and checks that they agree and all evidence.
