@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use analysis::{addresses, interesting, live, representatives};
 
 pub use crate::doubt::Doubt;
+pub use analysis::Holders;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag `truth`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,20 +71,26 @@ pub const FUNCTION: i64 = 0x2000_0000;
 /// The object number of pointers whose object no longer exists.
 pub const DANGLING: i64 = FUNCTION - 1;
 
-/// The address of byte `offset` of `object`.
+/// Addresses begin far away from the numbers that programs compute with.
+const FIRST: i64 = 0x0b5e_a100;
+
+/// The address of byte `offset` of `object`; object 0 is no object, but a number.
 pub fn address(object: i64, offset: i64) -> i64 {
-    (object << 32).wrapping_add(offset)
+    match object {
+        0 => offset,
+        _ => ((object + FIRST) << 32).wrapping_add(offset),
+    }
 }
 
-/// Returns the object that an address belongs to. Offsets from -2³¹ up to 2³¹ stay with their
+/// Returns the object that an address belongs to, or 0. Offsets from -2³¹ up to 2³¹ stay with their
 /// object, so that a pointer in front of an array does not become one into its neighbour.
 pub fn object_of(a: i64) -> i64 {
-    a.wrapping_add(1 << 31) >> 32
+    ((a.wrapping_add(1 << 31) >> 32) - FIRST).max(0)
 }
 
 /// Returns the distance of an address from the start of its object.
 pub fn offset_of(a: i64) -> i64 {
-    a.wrapping_sub(object_of(a) << 32)
+    a.wrapping_sub(address(object_of(a), 0))
 }
 
 /// Returns whether a value is the address of a variable that only one thread has.
@@ -501,6 +508,8 @@ pub struct Program {
     pub locals: Vec<Private>,
     /// The objects whose lifetime ends while their thread goes on, sorted.
     pub scoped: Vec<i64>,
+    /// Where addresses of objects may be that cease to exist.
+    pub holders: Holders,
     /// Names of functions, by number, for function pointers.
     pub functions: Vec<String>,
     /// Where instructions come from.

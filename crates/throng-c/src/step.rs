@@ -918,8 +918,14 @@ impl Stepper<'_> {
     fn invalidate(&self, run: &mut Run, object: i64) {
         let gone = |v: i64| object_of(v) == object;
         let nowhere = address(DANGLING, 0);
-        for v in run.registers.iter_mut().flatten().filter(|v| gone(**v)) {
-            *v = nowhere;
+        let holders = &self.program.holders;
+        for &r in holders.registers(self.program, self.thread.template as usize, object) {
+            if let Some(v) = run.registers[r as usize].as_mut().filter(|v| gone(**v)) {
+                *v = nowhere;
+            }
+        }
+        if !holders.in_memory(self.program, object) {
+            return;
         }
         let clear = |bytes: &mut [u16]| {
             for at in pointers(bytes, gone) {
@@ -928,18 +934,23 @@ impl Stepper<'_> {
                 }
             }
         };
-        clear(&mut run.private);
+        for local in &self.program.locals {
+            let from = local.base as usize;
+            run.private.get_mut(from..from + local.size as usize).into_iter().for_each(clear);
+        }
         if object >= PRIVATE {
             // It could not be stored anywhere else.
             return;
         }
-        let memory = &run.memory;
+        let places = self.program.objects.iter().map(|o| o.base..o.base + o.init.len());
+        let fixed: Vec<_> =
+            places.filter(|at| !pointers(&run.memory.fixed[at.clone()], gone).is_empty()).collect();
         let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) if !pointers(bytes, gone).is_empty());
-        if pointers(&memory.fixed, gone).is_empty() && !memory.heap.iter().any(used) {
+        if fixed.is_empty() && !run.memory.heap.iter().any(used) {
             return;
         }
         let memory = Arc::make_mut(&mut run.memory);
-        clear(&mut memory.fixed);
+        fixed.into_iter().for_each(|at| clear(&mut memory.fixed[at]));
         for slot in &mut memory.heap {
             if let Slot::Used(bytes, _) = slot {
                 clear(bytes);
@@ -965,15 +976,12 @@ impl Stepper<'_> {
     }
 }
 
-/// Where bytes are an address with a property.
+/// Where the words of an object are an address with a property.
 fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {
-    let value = |w: &[u16]| w.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
-    let known = |w: &[u16]| w.iter().all(|&b| b < OPEN);
-    let windows = bytes.windows(8).enumerate();
-    windows
-        .filter(|(_, w)| w[7] < OPEN && w[4..].iter().any(|&b| b != 0) && known(w) && is(value(w)))
-        .map(|w| w.0)
-        .collect()
+    let value = |w: &[u16]| w.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
+    let is_one = |w: &[u16]| w[7] != 0 && w.iter().all(|&b| b < OPEN) && is(value(w));
+    let words = bytes.chunks_exact(8).enumerate();
+    words.filter(|(_, w)| is_one(w)).map(|(n, _)| 8 * n).collect()
 }
 
 /// The value of an expression. Whether some signed operation in it overflowed is noted.

@@ -1,5 +1,7 @@
 //! Facts about programs that are found out once: which registers matter where, and which values stand for all inputs.
 
+use std::collections::HashMap;
+
 use super::{
     BinOp, Expr, FUNCTION, Instr, PRIVATE, PointerUse, Program, Reg, Template, is_private, next, object_of,
     reads, writes,
@@ -135,6 +137,32 @@ type Objects = std::collections::BTreeSet<i64>;
 /// Stands for all allocated objects.
 const HEAP: i64 = -1;
 
+/// Where addresses of objects may be that cease to exist: local variables, and all that is allocated.
+/// What is nowhere on the list need not be looked at, and a number that happens to look like such an
+/// address is left alone.
+#[derive(Clone, Debug, Default)]
+pub struct Holders {
+    registers: Vec<HashMap<i64, Vec<Reg>>>,
+    memory: Objects,
+}
+
+impl Holders {
+    fn key(p: &Program, object: i64) -> i64 {
+        if object > p.objects.len() as i64 && object < FUNCTION { HEAP } else { object }
+    }
+
+    /// The registers of a template that may hold an address in an object.
+    pub fn registers(&self, p: &Program, template: usize, object: i64) -> &[Reg] {
+        let found = self.registers.get(template).and_then(|t| t.get(&Self::key(p, object)));
+        found.map_or(&[], |list| list)
+    }
+
+    /// Returns whether memory may hold an address in an object.
+    pub fn in_memory(&self, p: &Program, object: i64) -> bool {
+        self.memory.contains(&Self::key(p, object))
+    }
+}
+
 /// Where addresses go, whatever the order of instructions: a set of objects for each register, one
 /// for everything in memory, one for what other threads are handed.
 struct Flow {
@@ -243,6 +271,16 @@ pub(super) fn addresses(p: &mut Program) {
     for (o, object) in p.objects.iter_mut().enumerate() {
         object.leaves = flow.published.contains(&(o as i64 + 1));
     }
+    let ends = |o: &i64| *o == HEAP || p.scoped.binary_search(o).is_ok();
+    let registers = flow.registers.iter().map(|t| {
+        let mut holders: HashMap<i64, Vec<Reg>> = HashMap::new();
+        for (r, objects) in t.iter().enumerate() {
+            objects.iter().filter(|o| ends(o)).for_each(|&o| holders.entry(o).or_default().push(r as Reg));
+        }
+        holders
+    });
+    let registers = registers.collect();
+    p.holders = Holders { registers, memory: flow.memory.iter().copied().filter(|o| ends(o)).collect() };
     for k in 0..p.templates.len() {
         for pc in 0..p.templates[k].code.len() {
             if let Instr::Pointer(using) = &p.templates[k].code[pc]

@@ -335,7 +335,8 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
         // Its parts get their values one after the other, and then others learn its address.
         format!(
             "{head} int *known; void *f(void *v) {{ int *k = known; if (k) n = k[1]; return 0; }} \
-             void g(void) {{ int list[2] = {{ 3, 4 }}; known = list; list[1] = 8; assert(n != 8); }} {two}"
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); int list[2] = {{ 3, 4 }}; known = list; \
+             list[1] = 8; assert(n != 8); return 0; }}"
         ),
     ];
     for text in &cases {

@@ -163,15 +163,17 @@ fn files_that_do_not_fit_together_are_refused() {
 }
 
 #[test]
-fn a_variable_that_no_file_defines_is_noted() {
+fn a_variable_that_no_file_defines_is_external() {
     if !has_compiler() {
         return;
     }
     let loaded = |text: &str| loaded("undefined", &[text], &Options::default()).unwrap();
-    let used = loaded("extern int x; int main() { assert(x == 0); return 0; }");
-    assert_eq!(used.undefined().collect::<Vec<_>>(), ["`x`"]);
-    let unused = loaded("extern int x; int main() { return 0; }");
-    assert_eq!(unused.undefined().count(), 0);
+    let external = |text: &str| {
+        let program = loaded(text).program;
+        program.objects.iter().filter(|o| o.external).map(|o| o.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(external("extern int x; int main() { assert(x == 0); return 0; }"), ["x"]);
+    assert!(external("extern int x; int x; int main() { assert(x == 0); return 0; }").is_empty());
 }
 
 #[test]
