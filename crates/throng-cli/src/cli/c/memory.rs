@@ -33,7 +33,7 @@ pub(super) fn name(read: &Read, outcome: &mut Outcome) {
 /// Nothing is known about what comes after a memory error.
 fn behind() -> Verdict {
     let why = "the program makes a memory error, and C does not say what it does then";
-    Verdict::Unknown(Unknown::Inconclusive(why.into()))
+    Verdict::Unknown(Unknown::Unsure(why.into()))
 }
 
 fn put_first(read: &Read, outcome: &mut Outcome, run: Trace, by: Option<&'static str>, fewest: bool) {
