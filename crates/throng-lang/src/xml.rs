@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(tree(text, &["z"], &Patience::default()).map_err(|d| d.code), Err(code), "{text}");
         }
         let deep = "<a>".repeat(100_000);
-        assert_eq!(tree(&deep, &[]).map_err(|d| d.code), Err("E502"));
-        assert_eq!(tree("plain", &[]).map_err(|d| d.code), Err("E501"));
+        assert_eq!(tree(&deep, &[], &Patience::default()).map_err(|d| d.code), Err("E502"));
+        assert_eq!(tree("plain", &[], &Patience::default()).map_err(|d| d.code), Err("E501"));
     }
 }
