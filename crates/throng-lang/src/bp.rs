@@ -28,6 +28,7 @@ pub mod program;
 pub use jit::Jit;
 pub use program::expr;
 
+use super::patience::Patience;
 use super::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 
@@ -46,14 +47,23 @@ pub struct Options {
 
 /// Reads a program. There is a model unless some diagnostic is an error.
 pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
-    let (tree, mut diagnostics) = parser::parse(text);
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    read_within(text, options, &Patience::default())
+}
+
+/// The same as long as there is patience: when it is over, there is no model.
+pub fn read_within(text: &str, options: &Options, patience: &Patience) -> (Option<Jit>, Vec<Diagnostic>) {
+    // After each pass over all statements, which have some eight characters or more.
+    let failed = |found: &[Diagnostic]| {
+        found.iter().any(Diagnostic::is_error) || patience.is_over_after(text.len() / 8)
+    };
+    let (tree, mut diagnostics) = parser::parse_within(text, patience);
+    if failed(&diagnostics) {
         return (None, diagnostics);
     }
     let (resolved, more) = resolve_tree(&tree, text);
     diagnostics.extend(more);
     diagnostics.dedup();
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    if failed(&diagnostics) {
         return (None, diagnostics);
     }
     let program = inline::inline(&resolved, text, options.exact_copies)

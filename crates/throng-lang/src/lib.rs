@@ -5,6 +5,7 @@ pub mod configuration;
 pub mod load;
 pub mod mutant;
 pub mod ntts;
+pub mod patience;
 pub mod pnml;
 pub mod property;
 pub mod question;

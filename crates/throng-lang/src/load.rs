@@ -13,10 +13,13 @@ use throng_model::Describe;
 
 use super::bp;
 use super::configuration::shortened;
+use super::patience::Patience;
 use super::source::{Diagnostic, Source};
 use super::system::System;
 use super::vocabulary::Vocabulary;
 use super::{ntts, pnml, spec, tts};
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
 use throng_model::{Step, UNCOUNTABLE};
 
 /// Files larger than this are refused: positions in messages are 32-bit numbers.
@@ -147,6 +150,21 @@ pub struct Rejected {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Why there is no input.
+#[derive(Clone, Debug)]
+pub enum Unread {
+    /// It was refused.
+    Rejected(Rejected),
+    /// A limit was hit before all of it was read.
+    Stopped(Unknown),
+}
+
+impl From<Rejected> for Unread {
+    fn from(rejected: Rejected) -> Unread {
+        Unread::Rejected(rejected)
+    }
+}
+
 impl Rejected {
     fn new(name: &str, diagnostic: Diagnostic) -> Rejected {
         Rejected { source: Arc::new(Source::new(name, "")), diagnostics: vec![diagnostic] }
@@ -159,22 +177,42 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     read(read_source(path)?, format, reading)
 }
 
+/// The same within limits, at which the reader looks now and then.
+pub fn load_within(path: &Path, reading: &Reading, limits: &Limits) -> Result<Loaded, Unread> {
+    let patience = Patience::within(limits);
+    let format = format_of(path, reading)?;
+    let loaded = read_patiently(read_source(path)?, format, reading, &patience);
+    match patience.hit() {
+        Some(why) => Err(Unread::Stopped(why.clone())),
+        None => Ok(loaded?),
+    }
+}
+
 /// Reads a text that is at hand.
 pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
+    read_patiently(source, format, reading, &Patience::default())
+}
+
+fn read_patiently(
+    source: Source,
+    format: Format,
+    reading: &Reading,
+    patience: &Patience,
+) -> Result<Loaded, Rejected> {
     let source = Arc::new(source);
     let text = source.text.as_str();
     let (input, diagnostics) = match format {
         Format::Bp => {
-            let (program, found) = bp::read(text, &reading.options());
+            let (program, found) = bp::read_within(text, &reading.options(), patience);
             (program.map(|p| Input::Program(Arc::new(p))), found)
         }
-        Format::Tts => system(tts::read(text)),
-        Format::Ntts => system(ntts::read(text)),
+        Format::Tts => system(tts::read_within(text, patience)),
+        Format::Ntts => system(ntts::read_within(text, patience)),
         Format::Spec => {
             let Reading { init_free, goals, vocabulary, .. } = *reading;
-            counted(spec::read(text, spec::Options { init_free, goals, vocabulary }))
+            counted(spec::read_within(text, spec::Options { init_free, goals, vocabulary }, patience))
         }
-        Format::Pnml => counted(pnml::read(text)),
+        Format::Pnml => counted(pnml::read_within(text, patience)),
     };
     match input {
         Some(input) if !diagnostics.iter().any(Diagnostic::is_error) => {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::configuration::{parse_config, parse_target, shifted, shortened};
+use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 use crate::system::{Findings, Kind, System, notation};
 use crate::tts::Arrow;
@@ -28,7 +29,12 @@ const MOST_EDGES: u64 = 5_000_000;
 
 /// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they are declared.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
-    let mut findings = Findings::default();
+    read_within(text, &Patience::default())
+}
+
+/// The same as long as there is patience: when it is over, there is no system.
+pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
+    let mut findings = Findings::within(patience);
     let shared = declared("shared", text, &mut findings);
     let locals = declared("local", text, &mut findings);
     if findings.has_errors() {

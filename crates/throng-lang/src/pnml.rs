@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 pub use properties::{Property, read_properties};
 
 use crate::configuration::shortened;
+use crate::patience::Patience;
 use crate::source::{Diagnostic, LineIndex};
 use crate::system::{Findings, Kind, System};
 use crate::xml::{Element, tree};
@@ -21,9 +22,14 @@ use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
 
 /// Reads a PNML file. There is a system unless there are errors; it has no targets.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
-    let mut findings = Findings::default();
-    let system = match tree(text, &["toolspecific", "graphics", "name"]) {
-        Ok(root) => net_of(&root, &mut findings).map(|net| lower(text, net, &mut findings)),
+    read_within(text, &Patience::default())
+}
+
+/// The same as long as there is patience: when it is over, there is no system.
+pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
+    let mut findings = Findings::within(patience);
+    let system = match tree(text, &["toolspecific", "graphics", "name"], patience) {
+        Ok(root) => net_of(&root, &mut findings).map(|net| lower(text, net, patience, &mut findings)),
         Err(d) => {
             findings.push(d);
             None
@@ -87,11 +93,11 @@ struct Parts<'a> {
     nodes: FxHashMap<&'a str, Node<'a>>,
 }
 
-fn lower(text: &str, net: &Element, findings: &mut Findings) -> System {
+fn lower(text: &str, net: &Element, patience: &Patience, findings: &mut Findings) -> System {
     let mut parts = Parts::default();
     collect(net, &mut parts, findings);
     let mut arcs: Vec<(Bag, Bag)> = vec![Default::default(); parts.transitions.len()];
-    for arc in &parts.arcs {
+    for arc in parts.arcs.iter().take_while(|_| !patience.is_over()) {
         match ends(arc, &parts) {
             Ok((Node::Place(p), Node::Transition(t), weight)) => arcs[t].0.insert(Local(p), weight),
             Ok((Node::Transition(t), Node::Place(p), weight)) => arcs[t].1.insert(Local(p), weight),

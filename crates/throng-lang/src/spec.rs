@@ -13,6 +13,7 @@ mod lexer;
 mod lower;
 mod parse;
 
+use crate::patience::Patience;
 use crate::source::Diagnostic;
 use crate::system::{Findings, System};
 use crate::vocabulary::Vocabulary;
@@ -33,7 +34,12 @@ pub struct Options {
 /// A target with upper bounds is not upward closed. In a plain net with one initial marking it has a formula; else it becomes a rule that puts a token
 /// on a fresh place `goal…` when the marking is exactly so, and the target is a token there.
 pub fn read(text: &str, options: Options) -> (Option<System>, Vec<Diagnostic>) {
-    let mut findings = Findings::default();
+    read_within(text, options, &Patience::default())
+}
+
+/// The same as long as there is patience: when it is over, there is no system.
+pub fn read_within(text: &str, options: Options, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
+    let mut findings = Findings::within(patience);
     let wanted: Vec<(u32, String)>;
     let system = match parse::parse(text, &mut findings) {
         Some(mut net) => {

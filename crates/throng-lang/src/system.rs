@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::patience::Patience;
 use crate::source::Diagnostic;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Names, Table};
@@ -106,11 +107,17 @@ pub(crate) struct Findings {
     list: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
+    patience: Patience,
 }
 
 impl Findings {
     /// At most this many are reported.
     pub(crate) const MOST: usize = 20;
+
+    /// Of a reader that gives up when its patience is over.
+    pub(crate) fn within(patience: &Patience) -> Findings {
+        Findings { patience: patience.clone(), ..Findings::default() }
+    }
 
     /// Adds one.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -123,17 +130,17 @@ impl Findings {
 
     /// Whether it is pointless to continue.
     pub(crate) fn full(&self) -> bool {
-        self.errors >= Findings::MOST
+        self.errors >= Findings::MOST || self.patience.is_over()
     }
 
-    /// Whether the input must be refused.
+    /// Whether the input must be refused, or was not read to its end.
     pub(crate) fn has_errors(&self) -> bool {
-        self.errors > 0
+        self.errors > 0 || self.patience.hit().is_some()
     }
 
     /// All of them; `error` and `warning` are the codes for "there is more".
     pub(crate) fn finish(mut self, error: &'static str, warning: &'static str) -> Vec<Diagnostic> {
-        if self.full() {
+        if self.errors >= Findings::MOST {
             self.list.push(Diagnostic::whole(error, format!("stopped after {} errors", Findings::MOST)));
         }
         if let Some(more) = self.warnings.checked_sub(Findings::MOST).filter(|&more| more > 0) {

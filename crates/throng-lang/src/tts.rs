@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::configuration::{out_of_range, shifted};
 pub use crate::configuration::{parse_config, parse_target, read_prop};
+use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 use crate::system::{Findings, Kind, System};
 use throng_model::table::{Fate, Names, Table, thread_step};
@@ -16,11 +17,16 @@ use throng_model::{Bag, Local, Step};
 ///
 /// The initial configuration is BFC's default `0/0`: shared state 0, any number of threads in local state 0.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
+    read_within(text, &Patience::default())
+}
+
+/// The same as long as there is patience: when it is over, there is no system.
+pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
     let mut reader = Reader {
         header: Vec::new(),
         table: Table::default(),
         targets: Vec::new(),
-        findings: Findings::default(),
+        findings: Findings::within(patience),
     };
     let (mut at, mut number) = (0, 0);
     for line in text.split_inclusive('\n') {

@@ -8,6 +8,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::configuration::shortened;
+use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 
 /// Nesting beyond this is refused.
@@ -40,13 +41,14 @@ impl Element {
     }
 }
 
-/// The root element. Elements named in `skip` are left out with all that is inside.
-pub(crate) fn tree(text: &str, skip: &[&str]) -> Result<Element, Diagnostic> {
+/// The root element. Elements named in `skip` are left out with all that is inside, and so is what
+/// comes when the patience is over.
+pub(crate) fn tree(text: &str, skip: &[&str], patience: &Patience) -> Result<Element, Diagnostic> {
     // The reader would skip one and then count positions without it.
     let marks = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut reader = Reader::from_str(&text[marks..]);
     let mut open: Vec<Element> = vec![Element::default()];
-    loop {
+    while !patience.is_over() {
         let start = marks + reader.buffer_position() as usize;
         let event = reader.read_event();
         let span = Span::new(start, marks + reader.buffer_position() as usize);
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn positions_count_byte_order_marks() {
         let text = "\u{feff}\u{feff}<a></b>";
-        let wrong = tree(text, &[]).unwrap_err().span.unwrap();
+        let wrong = tree(text, &[], &Patience::default()).unwrap_err().span.unwrap();
         assert_eq!(&text[wrong.range()], "</b>");
     }
 
@@ -152,6 +154,7 @@ mod tests {
         let root = tree(
             "<?xml version='1.0'?><!-- c --><x:a xml:k='2' k='1&lt;'>p&amp;<b/><![CDATA[<]]>&#65;<z><q/></z></x:a>",
             &["z"],
+            &Patience::default(),
         )
         .unwrap();
         assert_eq!((root.name.as_str(), root.text.as_str()), ("a", "p&<A"));
@@ -173,10 +176,10 @@ mod tests {
             ("<z><z>", "E501"),
             ("<a/><a/>", "E501"),
         ] {
-            assert_eq!(tree(text, &["z"]).map_err(|d| d.code), Err(code), "{text}");
+            assert_eq!(tree(text, &["z"], &Patience::default()).map_err(|d| d.code), Err(code), "{text}");
         }
         let deep = "<a>".repeat(100_000);
-        assert_eq!(tree(&deep, &[]).map_err(|d| d.code), Err("E502"));
-        assert_eq!(tree("plain", &[]).map_err(|d| d.code), Err("E501"));
+        assert_eq!(tree(&deep, &[], &Patience::default()).map_err(|d| d.code), Err("E502"));
+        assert_eq!(tree("plain", &[], &Patience::default()).map_err(|d| d.code), Err("E501"));
     }
 }

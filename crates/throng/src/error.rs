@@ -3,7 +3,7 @@
 use std::fmt;
 
 use throng_check::certify::Fault;
-use throng_lang::load::Rejected;
+use throng_lang::load::{Rejected, Unread};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::render;
 use throng_model::verdict::Unknown;
@@ -51,6 +51,15 @@ impl From<Rejected> for Error {
         let Rejected { source, diagnostics } = rejected;
         let message = |diagnostic| SourceDiagnostic { source: source.clone(), diagnostic };
         Error::Refused(diagnostics.into_iter().map(message).collect())
+    }
+}
+
+impl From<Unread> for Error {
+    fn from(unread: Unread) -> Error {
+        match unread {
+            Unread::Rejected(rejected) => rejected.into(),
+            Unread::Stopped(why) => Error::Impossible(why),
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load, read};
+use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load, load_within, read};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
+use throng_model::limits::Limits;
 
 /// An input that was read: a program, a thread-transition system or a Petri net.
 ///
@@ -35,6 +36,13 @@ impl Input {
     pub fn open_as(path: impl AsRef<Path>, reading: Reading) -> Result<Input, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
         let loaded = Arc::new(load(path, &reading)?);
+        Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
+    }
+
+    /// The same within limits; [`Error::Impossible`] says which one was hit.
+    pub fn open_within(path: impl AsRef<Path>, reading: Reading, limits: &Limits) -> Result<Input, Error> {
+        let (path, began) = (path.as_ref(), Instant::now());
+        let loaded = Arc::new(load_within(path, &reading, limits)?);
         Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
     }
 

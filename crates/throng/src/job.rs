@@ -109,6 +109,8 @@ pub struct Job<'a> {
     pub(crate) watch: &'a dyn Watch,
     pub(crate) checks: bool,
     strict: bool,
+    /// Why what is reached is not known, whatever a search finds.
+    doubt: Option<Unknown>,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and [`Job::cutoff`].
     prepared: [OnceLock<Result<Prepared, Error>>; 2],
 }
@@ -164,6 +166,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            doubt: None,
             prepared: Default::default(),
         }
     }
@@ -186,6 +189,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            doubt: None,
             prepared: [ready(), ready()],
         }
     }
@@ -196,6 +200,17 @@ impl<'a> Job<'a> {
             prepared.source = Some(source.clone());
         }
         self
+    }
+
+    /// The model leaves out, for this reason, some of what the subject of a problem of [`Job::of`]
+    /// can do: neither [`Job::reach`] nor [`Job::cutoff`] has an answer then.
+    pub fn doubted(self, why: Unknown) -> Job<'a> {
+        Job { doubt: Some(why), ..self }
+    }
+
+    /// `Err` if what is reached is not known, whatever a search finds.
+    fn check_doubt(&self) -> Result<(), Unknown> {
+        self.doubt.clone().map_or(Ok(()), Err)
     }
 
     /// Replaces the whole question.

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use self::equivalent::equivalent;
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
@@ -39,8 +40,8 @@ const MOST_STEPS: usize = 1 << 20;
 const LONGEST: u32 = 64;
 
 impl Quotient {
-    /// The quotient problem, if it is smaller.
-    pub fn of(problem: &Problem) -> Option<Quotient> {
+    /// The quotient problem, if it is smaller and found within the limits.
+    pub fn of(problem: &Problem, limits: &Limits) -> Option<Quotient> {
         let listed = problem.model.listed()?;
         if problem.bound != Bound::Any || listed.iter().any(|s| s.others != Bystanders::Stay) {
             return None;
@@ -48,12 +49,14 @@ impl Quotient {
         let bad = || problem.targets.iter().flat_map(|t| &t.configs);
         let named = bad().flat_map(|c| c.threads.entries()).map(|e| e.0).collect();
         let starts: Vec<Shared> = problem.initial.iter().map(|family| family.shared).collect();
-        let equivalent = equivalent(listed, &named, &starts);
+        let equivalent = equivalent(listed, &named, &starts, limits).ok()?;
         let keep = starts.into_iter().chain(bad().map(|c| c.shared)).collect();
         let mut map = QuotientMap { skipped: Vec::new(), merged: equivalent.merged };
         // Fewer steps are left between merged states, so more shared states are worth skipping.
         let merged = map.merge_steps(listed);
+        limits.check().ok()?;
         map.skipped = choose(&merged.passages(listed), &keep);
+        limits.check().ok()?;
         if map.skipped.is_empty() && map.merged.is_empty() {
             return None;
         }

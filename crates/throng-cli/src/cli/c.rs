@@ -155,7 +155,16 @@ pub(super) fn job<'a>(
     }
     let read = open(input, &options(input), threads)?;
     remark(&read, console);
-    Ok(Job::of(read.problem).read_from(read.loaded.source))
+    let doubt = undefined(&read).map(|names| {
+        Unknown::Unsure(format!(
+            "what is reached is not known of a program that calls what is not defined: {names}"
+        ))
+    });
+    let job = Job::of(read.problem).read_from(read.loaded.source);
+    Ok(match doubt {
+        Some(why) => job.doubted(why),
+        None => job,
+    })
 }
 
 /// A job about a program and what is asked about it.
@@ -328,14 +337,16 @@ fn unsure_run(read: &Read, n: usize, trace: &Trace) -> Option<String> {
         .then(|| format!("a run was found, but perhaps not one of the program: {}", words.join("; ")))
 }
 
+/// The functions that are called and not defined, if there are any.
+fn undefined(read: &Read) -> Option<String> {
+    let names: Vec<&str> = read.loaded.undefined().collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// Why a proof about target `n` need not be one about the program.
 fn unsure_proof(read: &Read, n: usize) -> Option<String> {
-    let undefined: Vec<&str> = read.loaded.undefined().collect();
-    if !undefined.is_empty() {
-        return Some(format!(
-            "nothing is proved about a program that calls what is not defined: {}",
-            undefined.join(", ")
-        ));
+    if let Some(names) = undefined(read) {
+        return Some(format!("nothing is proved about a program that calls what is not defined: {names}"));
     }
     let race = read.loaded.program.asked.get(n) == Some(&Violation::Race);
     (race && read.loaded.only_sequential()).then(|| {

@@ -1,6 +1,7 @@
 //! `throng check`
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,6 +35,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
         return super::several::run(args, console);
     }
     let limits = args.search.limits()?;
+    checkpoint(args).into_iter().for_each(|path| console.will_keep_in(path));
     console.begin(&limits, last_words(args));
     check(args, console, &limits, true, &mut |text| console.print(text))
 }
@@ -57,7 +59,15 @@ pub(super) fn check(
     }
     let began = Instant::now();
     let question = args.question.question();
-    let input = console.open(&args.input.file, question.reading(args.input.reading()))?;
+    let reading = question.reading(args.input.reading());
+    let input = match console.open_within(&args.input.file, reading, limits)? {
+        Ok(input) => input,
+        Err(why) => {
+            print(&last_words(args)(&why))?;
+            console.part();
+            return Ok(1);
+        }
+    };
     let mut job = Job::new(&input).question(question).settings(settings(args)).watch(console);
     if args.no_check {
         job = job.unchecked();
@@ -77,8 +87,7 @@ pub(super) fn check(
         console.warn(&warned.collect::<Vec<_>>());
     }
     args.reuse.iter().for_each(|path| files::was_read(path));
-    // Workers keep their parts in a folder, which is not written over.
-    let checkpoint = args.checkpoint.as_ref().filter(|_| args.search.engine.name() != "distributed").cloned();
+    let checkpoint = checkpoint(args).cloned();
     let outputs = [
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
@@ -166,6 +175,12 @@ pub(super) fn check(
         std::mem::forget(loaded.clone());
     }
     Ok(outcome.exit_code())
+}
+
+/// The file for the state of the search. Workers keep their parts in a folder, which is not written
+/// over.
+fn checkpoint(args: &CheckArgs) -> Option<&PathBuf> {
+    args.checkpoint.as_ref().filter(|_| args.search.engine.name() != "distributed")
 }
 
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -73,13 +73,39 @@ pub(super) struct Checkpoint {
     /// Whether there was a file at the beginning.
     found: bool,
     state: Mutex<State>,
-    busy: Arc<AtomicBool>,
+    busy: AtomicBool,
+}
+
+/// Where a command keeps the state of its search, shared with the thread that ends the process.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The file, as soon as the command begins.
+    pub(super) path: OnceLock<PathBuf>,
+    /// The same once the question is known.
+    pub(super) checkpoint: OnceLock<Checkpoint>,
+}
+
+impl Kept {
+    /// Whether the state is being written right now.
+    pub(super) fn is_busy(&self) -> bool {
+        self.checkpoint.get().is_some_and(|checkpoint| checkpoint.busy.load(Ordering::SeqCst))
+    }
+
+    /// Says what is in the file if the process ends now, without an answer.
+    pub(super) fn parting(&self) -> Option<String> {
+        match self.checkpoint.get() {
+            Some(checkpoint) => checkpoint.end(true),
+            None => self.path.get().map(|path| not_written(path)),
+        }
+    }
 }
 
 struct State {
     written: Instant,
     /// How long until the next time.
     pause: Duration,
+    /// Whether this process has written the file.
+    kept: bool,
     warned: bool,
     damaged: bool,
 }
@@ -110,7 +136,7 @@ impl Checkpoint {
         };
         let every = args.checkpoint_every.unwrap_or(Duration::from_secs(20));
         let (written, pause) = (Instant::now(), every);
-        let state = Mutex::new(State { written, pause, warned: false, damaged: false });
+        let state = Mutex::new(State { written, pause, kept: false, warned: false, damaged: false });
         Ok(Checkpoint {
             path: path.into(),
             header,
@@ -118,7 +144,7 @@ impl Checkpoint {
             began: written,
             found,
             state,
-            busy: Arc::default(),
+            busy: AtomicBool::default(),
         })
     }
 
@@ -126,11 +152,6 @@ impl Checkpoint {
     pub(super) fn earlier(&self) -> Option<String> {
         let Checkpoint { path, header, .. } = self;
         self.found.then(|| format!("resuming from {}, after {:.0} s", path.display(), header.seconds))
-    }
-
-    /// Whether the state is being written right now.
-    pub(super) fn busy(&self) -> Arc<AtomicBool> {
-        self.busy.clone()
     }
 
     /// After the search: whether it could not make use of the state it was given.
@@ -148,8 +169,13 @@ impl Checkpoint {
     pub(super) fn end(&self, unanswered: bool) -> Option<String> {
         let path = self.path.display();
         if unanswered {
-            let how = format!("the search so far is in {path}: the same command resumes there");
-            return self.path.exists().then_some(how);
+            let state = self.state();
+            return match state.kept {
+                true => Some(format!("the search so far is in {path}: the same command resumes there")),
+                // That it could not be written has been said.
+                false if state.warned => None,
+                false => Some(not_written(&self.path)),
+            };
         }
         match fs::remove_file(&self.path) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
@@ -204,6 +230,7 @@ impl Keeper for Checkpoint {
         let done = self.write(write);
         self.busy.store(false, Ordering::SeqCst);
         let mut state = self.state();
+        state.kept |= done.is_ok();
         if let Err(why) = done {
             let _ = fs::remove_file(beside(&self.path));
             if !state.warned {
@@ -228,6 +255,15 @@ impl Keeper for Checkpoint {
         });
         self.state().damaged = recalled.is_err();
         recalled.map(|()| true)
+    }
+}
+
+/// Says what is in the file of a search that ended before it could be written.
+fn not_written(path: &Path) -> String {
+    let why = "this run ended without a state of the search to write";
+    match path.exists() {
+        true => format!("{} was left as it is: {why}", path.display()),
+        false => format!("no checkpoint was written to {}: {why}", path.display()),
     }
 }
 

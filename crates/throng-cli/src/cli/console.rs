@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ColorChoice;
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, Kept};
 use super::meter::Meter;
 use super::{OutputArgs, files};
 use throng::checkpoint::Keeper;
@@ -57,9 +57,7 @@ pub struct Console {
     doing: Arc<Mutex<Doing>>,
     /// Whether a stopped search has to wait for other processes.
     patient: Arc<AtomicBool>,
-    checkpoint: OnceLock<Checkpoint>,
-    /// Whether it is being written; shared with the watchdog that ends the process.
-    writing: Arc<OnceLock<Arc<AtomicBool>>>,
+    kept: Arc<Kept>,
 }
 
 /// What a command does.
@@ -162,20 +160,23 @@ impl Console {
             said: Arc::default(),
             doing: Arc::default(),
             patient: Arc::default(),
-            checkpoint: OnceLock::new(),
-            writing: Arc::default(),
+            kept: Arc::default(),
         }
+    }
+
+    /// The state of the search that comes will be kept in this file.
+    pub(super) fn will_keep_in(&self, path: &Path) {
+        let _ = self.kept.path.set(path.into());
     }
 
     /// Keeps the state of the search that comes in a file.
     pub(super) fn keep_in(&self, checkpoint: Checkpoint) {
-        let _ = self.writing.set(checkpoint.busy());
-        let _ = self.checkpoint.set(checkpoint);
+        let _ = self.kept.checkpoint.set(checkpoint);
     }
 
     /// The file with the state of the search, if there is one.
     pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
-        self.checkpoint.get()
+        self.kept.checkpoint.get()
     }
 
     /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
@@ -186,8 +187,8 @@ impl Console {
         self.meter.start(limits);
         self.listen(limits, Some(last_words.clone()));
         self.now(Doing::Reading);
-        let (said, doing, limits) = (self.said.clone(), self.doing.clone(), limits.clone());
-        let (writing, patient) = (self.writing.clone(), self.patient.clone());
+        let (ending, doing, limits) = (self.ending(), self.doing.clone(), limits.clone());
+        let patient = self.patient.clone();
         let _ = thread::Builder::new().spawn(move || {
             let mut over: Option<Instant> = None;
             loop {
@@ -199,7 +200,7 @@ impl Console {
                     Doing::Searching => PATIENCE,
                 };
                 // A search that is writing down how far it has come has noticed.
-                let busy = writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst));
+                let busy = ending.kept.is_busy();
                 match limits.check() {
                     // The interrupt handler takes care of that.
                     Err(Unknown::Cancelled) => return,
@@ -207,7 +208,7 @@ impl Console {
                         let since = over.get_or_insert_with(Instant::now).elapsed();
                         let far = limits.memory_limit().is_some_and(|most| limits.memory_in_use() > 2 * most);
                         if since >= patience || far {
-                            return give_up(&said, &|| last_words(&why));
+                            return ending.give_up(&|| last_words(&why));
                         }
                     }
                     Ok(()) | Err(_) => over = None,
@@ -226,8 +227,12 @@ impl Console {
     /// What ends the process with these last words, unless there is an answer.
     #[cfg(feature = "cluster")]
     pub fn emergency(&self, last_words: LastWords) -> Arc<dyn Fn(&str) + Send + Sync> {
-        let said = self.said.clone();
-        Arc::new(move |why| give_up(&said, &|| last_words(&Unknown::Inconclusive(why.into()))))
+        let ending = self.ending();
+        Arc::new(move |why| ending.give_up(&|| last_words(&Unknown::Inconclusive(why.into()))))
+    }
+
+    fn ending(&self) -> Ending {
+        Ending { said: self.said.clone(), kept: self.kept.clone(), quiet: self.output.quiet }
     }
 
     fn now(&self, doing: Doing) {
@@ -242,21 +247,21 @@ impl Console {
     fn listen(&self, limits: &Limits, last_words: Option<LastWords>) {
         let stopper = limits.stopper();
         let asked = AtomicBool::new(false);
-        let (said, writing, patient) = (self.said.clone(), self.writing.clone(), self.patient.clone());
+        let (ending, patient) = (self.ending(), self.patient.clone());
         let handled = ctrlc::set_handler(move || {
             if asked.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
             stopper.stop();
             let Some(last_words) = last_words.clone() else { return };
-            let (said, writing, patient) = (said.clone(), writing.clone(), patient.clone());
+            let (ending, patient) = (ending.clone(), patient.clone());
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(if patient.load(Ordering::SeqCst) { TOGETHER } else { GRACE });
                 // A search that is writing down how far it has come has heard.
-                while writing.get().is_some_and(|busy| busy.load(Ordering::SeqCst)) {
+                while ending.kept.is_busy() {
                     thread::sleep(GRACE);
                 }
-                give_up(&said, &|| last_words(&Unknown::Cancelled));
+                ending.give_up(&|| last_words(&Unknown::Cancelled));
             });
         });
         if let Err(why) = handled {
@@ -284,6 +289,30 @@ impl Console {
     pub fn open(&self, path: &Path, reading: Reading) -> Result<Input, Failure> {
         files::was_read(path);
         let input = Input::open_as(path, reading)?;
+        self.describe(&input);
+        Ok(input)
+    }
+
+    /// The same within limits; the inner result says which one was hit.
+    pub fn open_within(
+        &self,
+        path: &Path,
+        reading: Reading,
+        limits: &Limits,
+    ) -> Result<Result<Input, Unknown>, Failure> {
+        files::was_read(path);
+        match Input::open_within(path, reading, limits) {
+            Err(Error::Impossible(why)) => Ok(Err(why)),
+            Err(error) => Err(error.into()),
+            Ok(input) => {
+                self.describe(&input);
+                Ok(Ok(input))
+            }
+        }
+    }
+
+    /// Shows the warnings about an input, and what it is.
+    fn describe(&self, input: &Input) {
         let loaded = input.loaded();
         if !self.output.quiet {
             self.diagnostics(&loaded.source, &loaded.warnings);
@@ -297,7 +326,11 @@ impl Console {
             };
             self.note(&format!("{}: {what}", loaded.source.name));
         }
-        Ok(input)
+    }
+
+    /// Says what is in the checkpoint of a command that ends without an answer.
+    pub fn part(&self) {
+        self.kept.parting().into_iter().for_each(|how| self.note(&how));
     }
 
     /// Puts the question of a job together; shows warnings.
@@ -367,20 +400,31 @@ impl Watch for Console {
     }
 
     fn keeper(&self) -> Option<&dyn Keeper> {
-        self.checkpoint.get().map(|checkpoint| checkpoint as &dyn Keeper)
+        self.kept.checkpoint.get().map(|checkpoint| checkpoint as &dyn Keeper)
     }
 }
 
-/// Ends the process with these words, unless there is an answer.
-fn give_up(said: &Mutex<Printed>, last_words: &dyn Fn() -> String) {
-    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-    if *said == Printed::Answer {
-        return;
+/// What ends the process from another thread than that of the command.
+#[derive(Clone)]
+struct Ending {
+    said: Arc<Mutex<Printed>>,
+    kept: Arc<Kept>,
+    quiet: bool,
+}
+
+impl Ending {
+    /// Ends the process with these words, unless there is an answer.
+    fn give_up(&self, last_words: &dyn Fn() -> String) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if *said == Printed::Answer {
+            return;
+        }
+        *said = Printed::LastWords;
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
+        self.kept.parting().filter(|_| !self.quiet).into_iter().for_each(|how| complain(&how));
+        std::process::exit(1);
     }
-    *said = Printed::LastWords;
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
-    std::process::exit(1);
 }
 
 /// A closed pipe is no reason to fail.

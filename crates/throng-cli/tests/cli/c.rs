@@ -594,6 +594,35 @@ fn what_is_not_defined_makes_no_run_and_may_be_in_another_file() {
     }
 }
 
+/// What is not defined may write any variable, so no line is said to be out of reach.
+#[test]
+fn what_is_reached_is_not_known_if_something_is_not_defined() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-reach-undefined");
+    let program = |refill: &str| {
+        format!(
+            "int stock;\n{refill}\nint main(void) {{\n  refill();\n  if (stock == 1)\n    stock = 2;\n  return 0;\n}}\n"
+        )
+    };
+    let file = scratch.file_argument("open.c", program("void refill(void);"));
+    for command in ["reach", "cutoff"] {
+        let ran = run(&[command, &file, "--timeout", "600"]);
+        assert!(ran.status.code() == Some(1) && out(&ran).starts_with("UNKNOWN"), "{}", out(&ran));
+        let named = out(&ran).contains("not defined: refill");
+        assert!(named && !out(&ran).contains("not reached"), "{}", out(&ran));
+    }
+    let page = scratch.argument("page.html");
+    let ran = run(&["reach", &file, "--json", "--html", &page]);
+    let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!((&document["complete"], &document["unreached"]), (&false.into(), &Value::Array(Vec::new())));
+    assert!(fs::read_to_string(page).unwrap().contains("not defined: refill"));
+    let closed = scratch.file_argument("closed.c", program("void refill(void) {}"));
+    let ran = run(&["reach", &closed, "--timeout", "600"]);
+    assert!(ran.status.success() && out(&ran).contains("can be reached"), "{}{}", out(&ran), err(&ran));
+}
+
 #[test]
 fn deadlocks_beside_assertions_are_each_answered() {
     if !has_compiler() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
@@ -290,4 +290,35 @@ fn a_checkpoint_that_cannot_be_written_is_said_at_once() {
     let output = check_command(&program, &search).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("cannot write no/such/folder/x"), "{}", said(&output));
+}
+
+/// The time is up before the input is read: nothing is written, the run says so, and what was there stays.
+#[test]
+fn a_run_that_ends_while_reading_says_that_nothing_was_written() {
+    let scratch = Scratch::new("reading");
+    // Nobody writes to it, so that it is read for ever.
+    let ask = |kept: &Path| {
+        let path = kept.to_string_lossy();
+        let mut command = throng();
+        command.args(["check", "-", "--from", "bp", "--engine", "explicit", "--timeout", "0.1"]);
+        let mut child = command
+            .args(["--checkpoint", &path])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let open = child.stdin.take();
+        let output = child.wait_with_output().expect("it ends");
+        drop(open);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(output.stdout.starts_with(b"UNKNOWN  time limit of 0.1 s reached"));
+        said(&output)
+    };
+    let kept = scratch.0.join("none");
+    assert!(ask(&kept).contains("no checkpoint was written to") && !kept.exists());
+    let kept = scratch.file("earlier", "as it was");
+    assert!(ask(&kept).contains("earlier was left as it is"));
+    assert_eq!(fs::read(&kept).expect("readable"), b"as it was");
+    assert_eq!(fs::read_dir(&scratch.0).expect("readable").count(), 1, "nothing else is left");
 }

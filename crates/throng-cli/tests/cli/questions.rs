@@ -249,6 +249,31 @@ end";
     certified("enters", &inside, &["--invariant", "!(m & seen)", "--initial", "2"], 0);
 }
 
+/// The time is up at the start. So nobody comes to the end of a large file, where it is wrong; a
+/// small one is read as a whole.
+#[test]
+fn readers_obey_limits() {
+    let net = |n: usize| format!("vars x y\nrules\n{}wrong", "x>=1 -> x'=x-1, y'=y+1;\n".repeat(n));
+    let places = |n: usize| "<pnml><net id='n' type='ptnet'>".to_string() + &"<place id='p'/>".repeat(n);
+    let inputs: [(&str, &dyn Fn(usize) -> String); 5] = [
+        ("bp", &|n| format!("decl g := 0; void main() begin {} g end", "g := !g; ".repeat(n))),
+        ("tts", &|n| "2 2\n".to_string() + &"0 0 -> 1 1\n".repeat(n) + "wrong\n"),
+        ("ntts", &|n| "shared a\nlocal x y\n".to_string() + &"a x -> a y\n".repeat(n) + "wrong\n"),
+        ("spec", &net),
+        ("pnml", &places),
+    ];
+    for (extension, text) in inputs {
+        let [small, large] = [10, 5000].map(|n| test_file(&format!("limit-{n}.{extension}"), &text(n)));
+        let [small, large] = [&small, &large].map(|path| path.to_str().unwrap());
+        let (status, out, err) = run(&["check", large, large, "--timeout", "0"]);
+        assert_eq!(status, Some(1), "{extension}: {out}{err}");
+        assert!(out.starts_with("UNKNOWN  2 files: 2 unknown\n"), "{out}");
+        assert_eq!(out.matches("UNKNOWN  time limit of 0 s reached").count(), 2, "{out}");
+        let (status, out, err) = run(&["check", small, small, "--timeout", "0"]);
+        assert!(status == Some(2) && out.contains("2 not checked"), "{extension}: {out}{err}");
+    }
+}
+
 #[test]
 fn several_files_have_one_summary() {
     let safe = test_file("questions-a.bp", "void main() begin assert(1); end");

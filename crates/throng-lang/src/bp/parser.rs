@@ -22,6 +22,7 @@ use crate::bp::ast::{
     Type,
 };
 use crate::bp::lexer::{Lexer, Tok, Token};
+use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 
 /// How deep statements and expressions together may nest in the tree.
@@ -40,10 +41,15 @@ const MAX_RESULTS: u32 = 1024;
 /// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it holds what was
 /// understood. Diagnostics come in text order.
 pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
+    parse_within(text, &Patience::default())
+}
+
+/// The same as long as there is patience: what comes then is left out.
+pub fn parse_within(text: &str, patience: &Patience) -> (Program, Vec<Diagnostic>) {
     if u32::try_from(text.len()).is_err() {
         return (Program::default(), vec![Diagnostic::whole("E100", "the file is larger than 4 GiB")]);
     }
-    let mut parser = Parser::new(text);
+    let mut parser = Parser::new(text, patience);
     let mut program = parser.program();
     program.extended = parser.extended;
     if parser.extended {
@@ -71,6 +77,7 @@ enum Block {
 struct Parser<'t> {
     text: &'t str,
     lexer: Lexer<'t>,
+    patience: Patience,
     /// The current token and the two after it: no decision needs more.
     ahead: [Token; 3],
     previous: Token,
@@ -92,11 +99,12 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Parser<'t> {
+    fn new(text: &'t str, patience: &Patience) -> Parser<'t> {
         let nothing = Token { tok: Tok::Semi, span: Span::default() };
         let mut parser = Parser {
             text,
             lexer: Lexer::new(text),
+            patience: patience.clone(),
             ahead: [nothing; 3],
             previous: nothing,
             open: Vec::new(),
@@ -168,6 +176,9 @@ impl<'t> Parser<'t> {
         // Taking the diagnostics one by one keeps the limit on errors exact.
         for error in std::mem::take(&mut self.lexer.diagnostics) {
             self.report(error);
+        }
+        if self.patience.is_over() {
+            self.stop();
         }
         current
     }

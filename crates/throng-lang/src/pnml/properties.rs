@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use throng_model::Describe;
 
 use crate::configuration::shortened;
+use crate::patience::Patience;
 use crate::source::Diagnostic;
 use crate::xml::{Element, tree};
 use throng_model::predicate::Predicate;
@@ -30,7 +31,7 @@ pub struct Property {
 
 /// Reads a property file about the net `table` that [`super::read`] returned.
 pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagnostic> {
-    let root = tree(text, &["description", "toolspecific"])?;
+    let root = tree(text, &["description", "toolspecific"], &Patience::default())?;
     if root.name != "property-set" {
         return Err(Diagnostic::error("E510", root.span, "this is no property file")
             .label("expected `<property-set>`"));

@@ -23,7 +23,7 @@ pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> 
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(text.len() / 3);
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && !findings.full() {
         let start = at;
         let while_ = |at: usize, good: fn(&u8) -> bool| {
             at + bytes[at..].iter().position(|b| !good(b)).unwrap_or(bytes.len() - at)
@@ -59,9 +59,6 @@ pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> 
                     at += c.len_utf8();
                     let span = Span::new(start, at);
                     findings.push(Diagnostic::error("E401", span, format!("`{c}` has no meaning in a net")));
-                    if findings.full() {
-                        break;
-                    }
                     continue;
                 }
             },

@@ -243,7 +243,7 @@ impl<'a> Portfolio<'a> {
             withdrawn: Vec::new(),
             checking: Duration::ZERO,
         };
-        let quotient = Quotient::of(problem);
+        let quotient = Quotient::of(problem, limits);
         let (whole, limits, given) = (limits.clone(), limits.part(), AtomicU64::new(0));
         Portfolio { problem, auto, whole, limits, watch, quotient, given, state: Mutex::new(state) }
     }

@@ -16,7 +16,7 @@ impl Algorithm for OnQuotient {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        run_on(Quotient::of(problem).as_ref(), &*self.0, problem, limits, watch)
+        run_on(Quotient::of(problem, limits).as_ref(), &*self.0, problem, limits, watch)
     }
 }
 

@@ -67,7 +67,9 @@ impl Job<'_> {
         };
         let began = Instant::now();
         let (found, proof) = obeying(problem, limits, || {
-            let found = cutoff(problem, &method, self.settings.jobs, limits, self.watch)
+            let found = self
+                .check_doubt()
+                .and_then(|()| cutoff(problem, &method, self.settings.jobs, limits, self.watch))
                 .map_err(|why| hit(limits, why));
             self.checked_cutoff(problem, found, limits)
         })?;

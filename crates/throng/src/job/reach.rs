@@ -73,6 +73,9 @@ impl Job<'_> {
     ) -> Result<Result<Vec<ThreadState>, Unknown>, Error> {
         let (jobs, watch) = (self.settings.jobs, self.watch);
         let any_number = problem.bound == Bound::Any;
+        if let Err(why) = self.check_doubt() {
+            return Ok(Err(why));
+        }
         Ok(match engine {
             Engine::Auto if any_number && needs_prover(problem) => self.grown(engine, problem, limits),
             Engine::Backward if any_number => self.grown(engine, problem, limits),

@@ -11,10 +11,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet};
 
+use throng_model::limits::Limits;
+use throng_model::verdict::Unknown;
 use throng_model::{Local, Shared, Step};
 
 /// How often the steps may be looked at, on average; beyond that nothing is merged.
 const EFFORT: usize = 64;
+
+/// Steps between two looks at the limits.
+const LOOK: usize = 1 << 14;
 
 /// What becomes of local states: those that are not named stay.
 #[derive(Default)]
@@ -37,12 +42,20 @@ enum Left {
 }
 
 /// Finds equivalent states; `keep` are those that targets name, `starts` the shared states in which something starts. No step moves bystanders.
-pub fn equivalent(steps: &[Step], keep: &HashSet<Local>, starts: &[Shared]) -> Equivalent {
+pub fn equivalent(
+    steps: &[Step],
+    keep: &HashSet<Local>,
+    starts: &[Shared],
+    limits: &Limits,
+) -> Result<Equivalent, Unknown> {
     let mut fixed = keep.clone();
     let mut led: HashMap<Local, Vec<&Step>> = HashMap::default();
     let mut locals = BTreeSet::new();
     let mut shared: FxHashSet<Shared> = starts.iter().copied().collect();
-    for step in steps {
+    for (n, step) in steps.iter().enumerate() {
+        if n.is_multiple_of(LOOK) {
+            limits.check()?;
+        }
         shared.extend([step.from, step.to]);
         for bag in [&step.take, &step.put, &step.spawn] {
             locals.extend(bag.entries().iter().map(|e| e.0));
@@ -54,10 +67,10 @@ pub fn equivalent(steps: &[Step], keep: &HashSet<Local>, starts: &[Shared]) -> E
     }
     let (alias, goal) = aliases(&led, &fixed, shared.len());
     let mut classes = Classes::new(&locals, &fixed, &led, &goal);
-    if !classes.split_until_stable(EFFORT * (steps.len() + locals.len())) {
-        return Equivalent::default();
+    if !classes.split_until_stable(EFFORT * (steps.len() + locals.len()), limits)? {
+        return Ok(Equivalent::default());
     }
-    Equivalent { merged: classes.merged(&locals), alias }
+    Ok(Equivalent { merged: classes.merged(&locals), alias })
 }
 
 /// States that can do nothing but become another, in every shared state: which comes next, and which in the end.
@@ -187,14 +200,17 @@ impl<'a> Classes<'a> {
     /// Splits classes until all members of each can do the same; whether that was worth the work.
     ///
     /// Invariant: apart from those that are dirty, all members of a class have the same signature.
-    fn split_until_stable(&mut self, mut work: usize) -> bool {
+    fn split_until_stable(&mut self, mut work: usize, limits: &Limits) -> Result<bool, Unknown> {
         let mut signatures: HashMap<Local, Signature> = HashMap::default();
         let mut dirty: BTreeSet<Local> = self.members[0].iter().copied().collect();
         while !dirty.is_empty() {
             let mut touched: BTreeMap<usize, Vec<Local>> = BTreeMap::new();
             for l in std::mem::take(&mut dirty) {
                 let cost = 1 + self.led.get(&l).map_or(0, Vec::len);
-                let Some(left) = work.checked_sub(cost) else { return false };
+                let Some(left) = work.checked_sub(cost) else { return Ok(false) };
+                if left / LOOK != work / LOOK {
+                    limits.check()?;
+                }
                 work = left;
                 signatures.insert(l, self.signature(l));
                 touched.entry(self.class[&l]).or_default().push(l);
@@ -226,7 +242,7 @@ impl<'a> Classes<'a> {
             }
             dirty.retain(|l| !self.fixed.contains(l) && !self.goal.contains_key(l));
         }
-        true
+        Ok(true)
     }
 
     fn move_to(&mut self, l: Local, new: usize) {
@@ -260,8 +276,16 @@ mod tests {
     fn merged(steps: &[(u64, u64, u64, u64)], keep: &[u64]) -> Vec<(u64, Option<u64>)> {
         let steps: Vec<Step> = steps.iter().map(|&(s, l, t, m)| thread_step(s, l, t, m)).collect();
         let keep = keep.iter().map(|&l| Local(l)).collect();
-        let found = equivalent(&steps, &keep, &[Shared(0)]).merged;
+        let found = equivalent(&steps, &keep, &[Shared(0)], &Limits::none()).unwrap().merged;
         found.into_iter().map(|(l, to)| (l.0, to.map(|l| l.0))).collect()
+    }
+
+    #[test]
+    fn limits_are_obeyed() {
+        let limits = Limits::none();
+        limits.stopper().stop();
+        let found = equivalent(&[thread_step(0, 1, 1, 9)], &HashSet::new(), &[], &limits);
+        assert_eq!(found.err(), Some(Unknown::Cancelled));
     }
 
     #[test]
@@ -307,7 +331,7 @@ mod tests {
     fn what_is_taken_together_stays() {
         let mut steps = vec![thread_step(0, 1, 0, 9), thread_step(0, 2, 0, 9), thread_step(0, 3, 1, 4)];
         steps[2].take.insert(Local(1), 1);
-        let found = equivalent(&steps, &HashSet::from([Local(9)]), &[]).merged;
+        let found = equivalent(&steps, &HashSet::from([Local(9)]), &[], &Limits::none()).unwrap().merged;
         assert_eq!(found, [(Local(4), None)]);
     }
 }
