@@ -65,9 +65,9 @@ pub const PTR: Int = Int::new(8, false);
 pub type Reg = u32;
 
 /// Object numbers from here on are private variables: [`Program::locals`], in order.
-pub const PRIVATE: i64 = 0x4000_0000;
+pub const PRIVATE: i64 = 0x0040_0000;
 /// Object numbers from here on are functions.
-pub const FUNCTION: i64 = 0x2000_0000;
+pub const FUNCTION: i64 = 0x0020_0000;
 /// The object number of pointers whose object no longer exists.
 pub const DANGLING: i64 = FUNCTION - 1;
 
@@ -321,20 +321,25 @@ pub enum PointerUse {
     Moved(Expr, Expr),
     /// Two addresses are ordered or subtracted: they belong to one object.
     Ordered(Expr, Expr),
+    /// Two addresses are compared: both belong to objects that exist.
+    Compared(Expr, Expr),
     /// A pointer becomes an integer: it is not an address, of which only one of many possible values
     /// is known here.
     Number(Expr),
+    /// Bytes are read as numbers in which there may be an address.
+    Bytes,
 }
 
 impl PointerUse {
     /// Calls `f` on the addresses.
     pub fn operands(&self, f: &mut impl FnMut(&Expr)) {
         match self {
-            PointerUse::Moved(a, b) | PointerUse::Ordered(a, b) => {
+            PointerUse::Moved(a, b) | PointerUse::Ordered(a, b) | PointerUse::Compared(a, b) => {
                 f(a);
                 f(b);
             }
             PointerUse::Number(a) => f(a),
+            PointerUse::Bytes => {}
         }
     }
 }
@@ -705,6 +710,12 @@ impl Program {
         for (o, found) in self.objects.iter_mut().zip(found) {
             o.library = found || o.parts.iter().any(|p| p.2.contains(".__"));
         }
+    }
+
+    /// Returns whether a value is the address of a private variable of this program.
+    pub fn is_private(&self, a: i64) -> bool {
+        let local = is_private(a).then(|| self.locals.get((object_of(a) - PRIVATE) as usize)).flatten();
+        local.is_some_and(|l| (0..=i64::from(l.size)).contains(&offset_of(a)))
     }
 
     /// Returns whether the lifetime of the object at an address may end while its thread goes on.

@@ -116,19 +116,29 @@ struct Frame {
     breaks: Vec<(usize, usize)>,
     continues: Vec<(usize, usize)>,
     switches: Vec<Switch>,
+    /// For each `goto` its label, where it leads first, and the blocks that are open.
+    gotos: Vec<(String, usize, Vec<Block>)>,
+    /// The blocks that are open at each label, with what was declared before it.
+    targets: HashMap<String, Vec<Block>>,
 }
 
 struct Switch {
     cases: Vec<(i64, i64, usize)>,
     default: Option<usize>,
     ty: Int,
+    /// How many blocks are open around it.
+    outer: usize,
 }
 
+/// Variables that were declared in a block so far: those in memory, and registers.
+type Declared = (Vec<(i64, u32)>, Vec<Reg>);
+
 /// A block being written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Block {
     number: usize,
     variables: Vec<(i64, u32)>,
+    registers: Vec<Reg>,
 }
 
 /// The template being written.
@@ -478,6 +488,11 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         let size = self.size_of(&ty, span)?;
+        if self.dry {
+            // Only its type is asked for.
+            self.bind(name, Symbol::Memory(address(PRIVATE, 0), ty));
+            return Ok(());
+        }
         let a = self.object(name.clone(), &ty, vec![0; size as usize]);
         self.statics.insert((declared.start, span.start), (a, ty.clone()));
         self.bind(name, Symbol::Memory(a, ty.clone()));
@@ -543,6 +558,9 @@ impl<'a> Lower<'a> {
         let bare = frame.is_some_and(|f| f.bare.contains(name));
         if let (Some(i), false) = (ty.scalar(), addressed) {
             let r = self.register(i, Some(name.to_string()));
+            if let Some(block) = self.current.blocks.last_mut().filter(|_| !self.dry) {
+                block.registers.push(r);
+            }
             self.bind(name.to_string(), Symbol::Register(r, ty.clone()));
             return Ok(Place::Register(r, ty.clone()));
         }
@@ -574,7 +592,7 @@ impl<'a> Lower<'a> {
     fn enter_block(&mut self) {
         self.scopes.push(HashMap::new());
         self.current.next_block += 1;
-        let block = Block { number: self.current.next_block, variables: Vec::new() };
+        let block = Block { number: self.current.next_block, ..Block::default() };
         self.current.blocks.push(block);
     }
 
@@ -587,6 +605,46 @@ impl<'a> Lower<'a> {
     fn ends(&mut self, ended: Vec<(i64, u32)>) {
         if !ended.is_empty() {
             self.emit(Instr::Ends(ended));
+        }
+    }
+
+    /// Each `goto` of the function comes to its label past the declarations in between.
+    fn finish_jumps(&mut self, exit: usize) {
+        let Some(frame) = self.current.frames.last_mut() else { return };
+        let (gotos, targets) = (std::mem::take(&mut frame.gotos), std::mem::take(&mut frame.targets));
+        if gotos.is_empty() {
+            return;
+        }
+        self.emit(Instr::Jump(exit));
+        for (name, from, open) in gotos {
+            let mut passed = Declared::default();
+            for block in targets.get(&name).into_iter().flatten() {
+                let known = open.iter().find(|b| b.number == block.number);
+                let (v, r) = known.map_or((0, 0), |b| (b.variables.len(), b.registers.len()));
+                passed.0.extend(block.variables.iter().skip(v));
+                passed.1.extend(block.registers.iter().skip(r));
+            }
+            self.place_label(from);
+            self.enter_past(&passed);
+            let to = self.user_label(&name);
+            self.emit(Instr::Jump(to));
+        }
+    }
+
+    /// What was declared so far in the blocks inside of the first `outer` ones.
+    fn declared(&self, outer: usize) -> Declared {
+        let inner = || self.current.blocks.iter().skip(outer);
+        let variables = inner().flat_map(|b| b.variables.iter().copied()).collect();
+        (variables, inner().flat_map(|b| b.registers.iter().copied()).collect())
+    }
+
+    /// Control comes into blocks past these declarations: the variables are there, without a value.
+    fn enter_past(&mut self, (variables, registers): &Declared) {
+        for &(a, size) in variables {
+            self.emit(Instr::Begins(a, size));
+        }
+        for &r in registers {
+            self.emit(Instr::Any(r));
         }
     }
 
@@ -873,6 +931,8 @@ impl<'a> Lower<'a> {
             breaks: Vec::new(),
             continues: Vec::new(),
             switches: Vec::new(),
+            gotos: Vec::new(),
+            targets: HashMap::new(),
         });
         let inside = self.enter_function(written_name(name));
         let done = self.body(&definition, arguments, span);
@@ -947,6 +1007,7 @@ impl<'a> Lower<'a> {
         }
         self.statement(&definition.node.node.statement);
         let exit = self.current.frames.last().map_or(0, |f| f.exit);
+        self.finish_jumps(exit);
         self.place_label(exit);
         if atomic {
             self.emit(Instr::AtomicEnd);

@@ -547,9 +547,11 @@ fn whole_or_at(code: &'static str, span: Result<Span, String>, message: impl Int
 /// One past the closing bracket of the bracket that comes next.
 fn balanced(text: &str, from: usize) -> usize {
     let mut depth = 0usize;
-    let mut quoted = None;
+    let (mut quoted, mut escaped) = (None, false);
     for (i, b) in text.bytes().enumerate().skip(from) {
         match (quoted, b) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), b'\\') => escaped = true,
             (Some(q), b) if b == q => quoted = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'') => quoted = Some(b),

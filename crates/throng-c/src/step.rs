@@ -537,6 +537,10 @@ impl Stepper<'_> {
                 let bytes = self.bytes(run, a, at.size, named)?.to_vec();
                 self.touch(run, a, at.size.into(), false);
                 let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
+                let number = at.size < 8 || at.signed;
+                if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+                    self.missing("an address is used as a number, and only one value of it was tried");
+                }
                 if open && !t.live[run.pc + 1].contains(r) {
                     // The value is not used.
                     run.registers[*r as usize] = None;
@@ -553,6 +557,11 @@ impl Stepper<'_> {
                     }
                     for v in values.into_iter().rev() {
                         let mut next = run.clone();
+                        // What is known of it stays.
+                        let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
+                            let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
+                            all | byte << (8 * k)
+                        }));
                         self.write(&mut next, a, v, *at, named)?;
                         next.registers[*r as usize] = Some(v);
                         next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
@@ -568,7 +577,7 @@ impl Stepper<'_> {
             }
             Instr::Store(a, e, at) => {
                 let (a, v) = (value(a, run)?, value(e, run)?);
-                if at.size == 8 && is_private(v) && !is_private(a) {
+                if at.size == 8 && self.program.is_private(v) && !is_private(a) {
                     let why = "the address of a private variable is made known to other threads";
                     return Err(Stop::Undefined(why.into()));
                 }
@@ -577,7 +586,7 @@ impl Stepper<'_> {
                 if at.size == 8 && !is_private(a) {
                     self.publish(run, v);
                 }
-                if at.size < 8 && self.completes_private_address(run, a) {
+                if self.program.holders.any && self.completes_private_address(run, a, at.size) {
                     let why = "the address of a private variable is made known to other threads";
                     return Err(Stop::Undefined(why.into()));
                 }
@@ -603,7 +612,7 @@ impl Stepper<'_> {
             Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
             Instr::Spawn(template, args, r) => {
                 let args = args.iter().map(|e| value(e, run)).collect::<Result<Vec<_>, _>>()?;
-                if args.iter().any(|&v| is_private(v)) {
+                if args.iter().any(|&v| self.program.is_private(v)) {
                     let why = "the address of a private variable is made known to other threads";
                     return Err(Stop::Undefined(why.into()));
                 }
@@ -685,7 +694,7 @@ impl Stepper<'_> {
                 if self.program.numbered {
                     let v = if self.program.results { value(e, run)? } else { 0 };
                     // Private variables end with their thread.
-                    let v = if is_private(v) { address(DANGLING, 0) } else { v };
+                    let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
                     self.publish(run, v);
                     // No step can tell that a thread has not ended, so this needs no step of its own.
                     Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
@@ -720,12 +729,29 @@ impl Stepper<'_> {
 
     /// A write of a part of a word may make it an address, because pointers may be copied byte by byte.
     /// Returns whether it is that of a private variable, in memory that other threads can see.
-    fn completes_private_address(&self, run: &mut Run, a: i64) -> bool {
-        let word = if is_private(a) { None } else { self.bytes(run, a & !7, 8, true).ok() };
-        let Some(word) = word.filter(|bytes| bytes.iter().all(|&b| b < OPEN)) else { return false };
-        let v = word.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
-        self.publish(run, v);
-        is_private(v)
+    fn completes_private_address(&self, run: &mut Run, a: i64, size: u8) -> bool {
+        if is_private(a) {
+            return false;
+        }
+        let mut private = false;
+        for v in self.addresses_at(run, a, size) {
+            self.publish(run, v);
+            private |= self.program.is_private(v);
+        }
+        private
+    }
+
+    /// The addresses that words have of which these bytes are a part.
+    fn addresses_at(&self, run: &Run, a: i64, size: u8) -> Vec<i64> {
+        let Ok(object) = self.object(run, object_of(a)) else { return Vec::new() };
+        let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
+        let (low, high) = (from.saturating_sub(7), (from + usize::from(size) + 7).min(object.len()));
+        let near = object.get(low..high).unwrap_or_default();
+        let is_address = |v: i64| {
+            let known = usize::try_from(object_of(v) - 1).is_ok_and(|o| o < self.program.objects.len());
+            known || self.slot(v).is_some_and(|s| s < run.memory.heap.len()) || self.program.is_private(v)
+        };
+        pointers(near, is_address).into_iter().map(|at| word(&near[at..at + 8])).collect()
     }
 
     /// The bytes of an access. A variable that is accessed by its `named` address is alive.
@@ -800,6 +826,9 @@ impl Stepper<'_> {
 
     fn write(&self, run: &mut Run, a: i64, v: i64, at: Int, named: bool) -> Result<(), Stop> {
         self.bytes(run, a, at.size, named)?;
+        if self.program.object_at(a).is_some_and(|o| o.name.starts_with('"')) {
+            return Err(self.memory_error("a string literal is written"));
+        }
         let from = offset_of(a) as usize;
         if let Some(bytes) = self.object_mut(run, object_of(a)) {
             for (i, b) in bytes[from..from + usize::from(at.size)].iter_mut().enumerate() {
@@ -967,6 +996,9 @@ impl Stepper<'_> {
             PointerUse::Ordered(..) if objects[0] != objects[1] => {
                 self.missing("addresses of different objects are ordered or subtracted");
             }
+            PointerUse::Compared(..) if objects.contains(&DANGLING) && !objects.contains(&0) => {
+                self.missing("a pointer to an object that no longer exists is compared");
+            }
             PointerUse::Number(_) if objects[0] != 0 => {
                 self.missing("an address is used as a number, and only one value of it was tried");
             }
@@ -976,12 +1008,16 @@ impl Stepper<'_> {
     }
 }
 
-/// Where the words of an object are an address with a property.
+/// Where bytes are an address with a property.
 fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {
-    let value = |w: &[u16]| w.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
-    let is_one = |w: &[u16]| w[7] != 0 && w.iter().all(|&b| b < OPEN) && is(value(w));
-    let words = bytes.chunks_exact(8).enumerate();
-    words.filter(|(_, w)| is_one(w)).map(|(n, _)| 8 * n).collect()
+    let is_one = |w: &[u16]| w[7] != 0 && w.iter().all(|&b| b < OPEN) && is(word(w));
+    let words = bytes.windows(8).enumerate();
+    words.filter(|(_, w)| is_one(w)).map(|(n, _)| n).collect()
+}
+
+/// The number that eight bytes are.
+fn word(bytes: &[u16]) -> i64 {
+    bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b))
 }
 
 /// The value of an expression. Whether some signed operation in it overflowed is noted.

@@ -121,8 +121,22 @@ impl Ty {
             }
             Ty::Struct(s) if structs[*s].complete => (structs[*s].size, structs[*s].align),
             Ty::Struct(_) | Ty::Auto => return None,
-            Ty::Atomic(t) => return t.layout(structs),
+            Ty::Atomic(t) => {
+                let (size, align) = t.layout(structs)?;
+                let own = if matches!(size, 1 | 2 | 4 | 8 | 16) { size } else { align };
+                (size, align.max(own))
+            }
         })
+    }
+
+    /// Whether there is a pointer in an object of this type.
+    pub fn has_pointers(&self, structs: &[Struct]) -> bool {
+        match self.plain() {
+            Ty::Ptr(_) => true,
+            Ty::Array(t, _) => t.has_pointers(structs),
+            Ty::Struct(s) => structs[*s].fields.iter().any(|f| f.ty.has_pointers(structs)),
+            _ => false,
+        }
     }
 
     /// Whether there is a bit-field in an object of this type.

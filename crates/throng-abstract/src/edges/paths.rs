@@ -167,7 +167,7 @@ impl Builder<'_> {
                     }
                 }
                 let mut private = false;
-                e.constants(&mut |c| private |= at.size == 8 && is_private(c));
+                e.constants(&mut |c| private |= at.size == 8 && self.program.is_private(c));
                 if private && !matches!(a, Expr::Const(a) if is_private(a)) {
                     self.undefined(
                         from,
@@ -221,7 +221,7 @@ impl Builder<'_> {
             Instr::Spawn(child, args, r) => {
                 let args: Vec<Expr> = args.iter().map(|e| self.value(from, path, e)).collect();
                 let mut private = false;
-                args.iter().for_each(|e| e.constants(&mut |c| private |= is_private(c)));
+                args.iter().for_each(|e| e.constants(&mut |c| private |= self.program.is_private(c)));
                 if private {
                     self.undefined(
                         from,
@@ -291,6 +291,7 @@ impl Builder<'_> {
                 let a = self.value(from, path, a);
                 self.same_object(path, a, Expr::Const(0))
             }
+            PointerUse::Compared(..) | PointerUse::Bytes => Expr::Const(0),
         };
         let mut far = path.clone();
         if assume(&mut far, negate(near.clone())) {

@@ -144,6 +144,8 @@ const HEAP: i64 = -1;
 pub struct Holders {
     registers: Vec<HashMap<i64, Vec<Reg>>>,
     memory: Objects,
+    /// Whether memory may hold any address.
+    pub any: bool,
 }
 
 impl Holders {
@@ -170,6 +172,8 @@ struct Flow {
     memory: Objects,
     published: Objects,
     results: Objects,
+    /// What is stored in local variables of the first thread.
+    inside: HashMap<i64, Objects>,
 }
 
 impl Flow {
@@ -177,7 +181,7 @@ impl Flow {
         let registers = p.templates.iter().map(|t| vec![Objects::new(); t.registers.len()]);
         let registers = registers.collect();
         let (memory, published, results) = Default::default();
-        let mut flow = Flow { registers, memory, published, results };
+        let mut flow = Flow { registers, memory, published, results, inside: HashMap::new() };
         for o in &p.objects {
             for bytes in o.init.windows(8) {
                 let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
@@ -201,8 +205,13 @@ impl Flow {
                     Instr::Join(_, r) => (*r, self.results.clone()),
                     Instr::Store(a, e, at) if at.size == 8 => {
                         let stored = self.objects(p, k, e);
-                        if !matches!(a, Expr::Const(a) if is_private(*a)) {
-                            self.published.extend(stored.iter().copied());
+                        match a {
+                            Expr::Const(a) if is_private(*a) => {}
+                            // A local variable may stay unknown to others, and what is in it, too.
+                            Expr::Const(a) if p.object_at(*a).is_some_and(|o| !o.global) => {
+                                self.inside.entry(object_of(*a)).or_default().extend(&stored);
+                            }
+                            _ => self.published.extend(&stored),
                         }
                         self.memory.extend(stored);
                         continue;
@@ -228,12 +237,18 @@ impl Flow {
                 self.registers[k][to as usize].extend(from);
             }
         }
+        for (o, contents) in &self.inside {
+            if self.published.contains(o) {
+                self.published.extend(contents);
+            }
+        }
         self.size() != before
     }
 
     fn size(&self) -> usize {
         let registers: usize = self.registers.iter().flatten().map(Objects::len).sum();
-        registers + self.memory.len() + self.published.len() + self.results.len()
+        let inside: usize = self.inside.values().map(Objects::len).sum();
+        registers + self.memory.len() + self.published.len() + self.results.len() + inside
     }
 
     fn objects(&self, p: &Program, template: usize, e: &Expr) -> Objects {
@@ -250,7 +265,9 @@ impl Flow {
         match using {
             PointerUse::Moved(..) => false,
             PointerUse::Ordered(..) => all.len() <= 1 && !all.contains(&HEAP),
+            PointerUse::Compared(..) => !all.iter().any(|o| *o == HEAP || p.scoped.binary_search(o).is_ok()),
             PointerUse::Number(_) => all.is_empty(),
+            PointerUse::Bytes => self.memory.is_empty(),
         }
     }
 }
@@ -280,7 +297,8 @@ pub(super) fn addresses(p: &mut Program) {
         holders
     });
     let registers = registers.collect();
-    p.holders = Holders { registers, memory: flow.memory.iter().copied().filter(|o| ends(o)).collect() };
+    let memory = flow.memory.iter().copied().filter(|o| ends(o)).collect();
+    p.holders = Holders { registers, memory, any: !flow.memory.is_empty() };
     for k in 0..p.templates.len() {
         for pc in 0..p.templates[k].code.len() {
             if let Instr::Pointer(using) = &p.templates[k].code[pc]

@@ -55,6 +55,8 @@ impl Program {
             }
             Instr::Pointer(PointerUse::Moved(a, b)) => format!("near {}: {}", show(a), show(b)),
             Instr::Pointer(PointerUse::Ordered(a, b)) => format!("one object: {}, {}", show(a), show(b)),
+            Instr::Pointer(PointerUse::Compared(a, b)) => format!("exist: {}, {}", show(a), show(b)),
+            Instr::Pointer(PointerUse::Bytes) => "bytes as numbers".into(),
             Instr::Pointer(PointerUse::Number(a)) => format!("a number: {}", show(a)),
             Instr::Fail(_, why) => format!("fail: {why}"),
             Instr::Acquire(e) => format!("acquired {}", show(e)),

@@ -7,6 +7,9 @@ use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::goto::{Access, BinOp, Expr, INT, Instr, Int};
 use crate::types::Ty;
 
+/// What is taken for granted of an operation that may fail for no reason.
+const NOT_WEAK: &str = "a weak compare-exchange does not fail without a reason";
+
 impl<'a> Lower<'a> {
     /// The object that an atomic operation is about: its address and type.
     pub(super) fn atomic_object(&mut self, args: Args<'a>, span: Span) -> Result<(Expr, Ty, Int)> {
@@ -177,6 +180,9 @@ impl<'a> Lower<'a> {
                 None
             }
             "__atomic_compare_exchange_n" | "__atomic_compare_exchange" => {
+                if args.len() > 4 && !matches!(self.constant(&args[3]), Ok(0)) {
+                    self.assume(NOT_WEAK);
+                }
                 let expected = self.arg(args, 1, span)?;
                 let new = if name.ends_with("_n") {
                     operand(self, 2)?
@@ -233,6 +239,9 @@ impl<'a> Lower<'a> {
             _ => return Ok(None),
         };
         // A program may have functions of such names with another meaning, and no header.
+        if rest == "compare_exchange_weak" {
+            self.assume(NOT_WEAK);
+        }
         if rest.starts_with("compare_exchange") && args.len() < 3 {
             return Ok(None);
         }

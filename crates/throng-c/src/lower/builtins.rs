@@ -73,11 +73,20 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Halt);
                 None
             }
-            "__builtin_expect" => Some(self.arg(args, 0, span)?),
-            // Without optimisation, what the optimiser could find out is not constant.
+            "__builtin_expect" => {
+                let v = self.arg(args, 0, span)?;
+                let v = self.convert(v, &Ty::Int(self.long()), span)?;
+                if args.iter().skip(1).any(|e| super::expressions::has_effects(&e.node)) {
+                    return unsupported(span, "`__builtin_expect` with a side effect");
+                }
+                Some(v)
+            }
+            // What else is constant depends on the optimiser.
             "__builtin_constant_p" => {
-                let constant = args.first().is_some_and(|e| self.is_constant(e));
-                Self::int_value(Expr::Const(i64::from(constant)))
+                if !args.first().is_some_and(|e| self.is_constant(e)) {
+                    return unsupported(span, "`__builtin_constant_p` of what is not a constant number");
+                }
+                Self::int_value(Expr::Const(1))
             }
             "__builtin_types_compatible_p"
             | "__builtin_va_start"
@@ -101,7 +110,11 @@ impl<'a> Lower<'a> {
                 None
             }
             "malloc" | "calloc" | "__builtin_malloc" | "alloca" | "__builtin_alloca" => {
-                if !name.ends_with("alloca") {
+                if name.ends_with("alloca") {
+                    self.assume(
+                        "arrays of computed size, and what `alloca` returns, are not used after their block",
+                    );
+                } else {
                     self.assume("memory can be allocated");
                 }
                 let a = self.arg(args, 0, span)?;
@@ -149,8 +162,8 @@ impl<'a> Lower<'a> {
                 return self.atomic(name, args, span);
             }
             _ if name.starts_with("atomic_") => return self.standard_atomic(name, args, span),
-            _ if name.starts_with("__CPROVER_") && name.ends_with("predicate")
-                || name.ends_with("_predicates") =>
+            _ if name.starts_with("__CPROVER_")
+                && (name.ends_with("predicate") || name.ends_with("_predicates")) =>
             {
                 // Hints for another tool.
                 None
@@ -227,6 +240,9 @@ impl<'a> Lower<'a> {
         match args.get(i) {
             Some(e) => {
                 let v = self.value(e)?;
+                if matches!(v.ty.plain(), Ty::Float(_)) {
+                    return unsupported(e.span, "floating-point arithmetic");
+                }
                 // The address may be used several times.
                 Ok(self.kept(v))
             }

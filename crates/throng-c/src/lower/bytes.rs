@@ -41,7 +41,7 @@ impl<'a> Lower<'a> {
                 let (to, v) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
                 self.set_bytes(&to.expr, &v.expr, n);
-                to
+                Value { ty: Ty::ptr(Ty::Void), ..to }
             }
             "bzero" => {
                 let (to, n) = (self.arg(args, 0, span)?, self.size_argument(args, 1, span)?);
@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
                 let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
                 self.copy_bytes(short, &to, &from, n, span)?;
-                to
+                Value { ty: Ty::ptr(Ty::Void), ..to }
             }
             short @ ("memcmp" | "bcmp" | "strcmp" | "strncmp") => self.comparison(short, args, span)?,
             "abs" => self.absolute(args, INT, span)?,
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         let length = if name == "strcat" { self.length(&text.expr) } else { Expr::Const(0) };
         let to = self.moved(&text.expr, &length);
         self.copy_text(&to, &other.expr);
-        Ok(Some(text))
+        Ok(Some(Value { ty: Ty::ptr(Ty::Int(Int::new(1, true))), ..text }))
     }
 
     fn comparison(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Value> {
@@ -300,7 +300,8 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether parts cover every byte.
+/// Whether parts cover every byte; those of a union lie over one another.
 fn is_dense(size: i64, parts: &[(u32, Int, String)]) -> bool {
-    parts.iter().map(|p| i64::from(p.1.size)).sum::<i64>() == size
+    let bytes = parts.iter().flat_map(|p| p.0..p.0 + u32::from(p.1.size));
+    bytes.collect::<std::collections::BTreeSet<u32>>().len() as i64 == size
 }

@@ -122,6 +122,9 @@ impl<'a> Lower<'a> {
         arguments: Vec<Value>,
         span: Span,
     ) -> Result<Option<Value>> {
+        if name.starts_with("__builtin_") && !self.definitions.contains_key(name) {
+            return unsupported(span, format!("`{name}`"));
+        }
         if self.dry {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }

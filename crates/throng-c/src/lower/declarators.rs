@@ -101,6 +101,9 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::TypeOf(t) => {
                     return match &t.node {
                         TypeOf::Type(t) => self.type_name(t),
+                        TypeOf::Expression(e) if self.is_variable_array(&e.node) => {
+                            unsupported(e.span, "`typeof` an array whose size is not constant")
+                        }
                         TypeOf::Expression(e) => self.type_of(e),
                     };
                 }
@@ -144,6 +147,7 @@ impl<'a> Lower<'a> {
         let count = self.value(size)?;
         let count = self.convert(count, &Ty::Int(PTR), size.span)?.expr;
         let bytes = self.size_of(&element, item.span)?;
+        self.assume("arrays of computed size, and what `alloca` returns, are not used after their block");
         let r = self.register(PTR, Some(name.node.name.clone()));
         let here = std::mem::replace(&mut self.here, item.span);
         self.emit(Instr::AtomicBegin);

@@ -122,6 +122,13 @@ impl<'a> Lower<'a> {
                 if bits {
                     return Ok(Place::BitField(ty));
                 }
+                let whole = Ty::Struct(*s);
+                if self.structs[*s].union
+                    && whole.has_pointers(&self.structs)
+                    && !ty.has_pointers(&self.structs)
+                {
+                    self.emit(Instr::Pointer(PointerUse::Bytes));
+                }
                 Ok(Place::Memory(Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR), ty))
             }
             Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
@@ -317,7 +324,9 @@ impl<'a> Lower<'a> {
         // A replay copies the same parts in the same order.
         let sizes = parts.iter().map(|(offset, i, _)| (*offset, i.size)).collect();
         self.program.copies.insert((self.here.start, self.here.end), sizes);
-        Ok(parts.into_iter().map(|(offset, i, _)| (i64::from(offset), i)).collect())
+        // A copy keeps all bits, also those that `_Bool` does not have.
+        let raw = |i: Int| Int { truth: false, ..i };
+        Ok(parts.into_iter().map(|(offset, i, _)| (i64::from(offset), raw(i))).collect())
     }
 
     pub(super) fn convert(&mut self, v: Value, ty: &Ty, span: Span) -> Result<Value> {
@@ -347,6 +356,12 @@ impl<'a> Lower<'a> {
             self.place_label(address);
             self.emit(Instr::Unmodelled("an address becomes an integer of 32 bits".into()));
             self.place_label(number);
+        }
+        if let (Ty::Ptr(old), Ty::Ptr(new)) = (v.ty.plain(), ty.plain())
+            && matches!(new.plain(), Ty::Int(_))
+            && old.has_pointers(&self.structs)
+        {
+            self.emit(Instr::Pointer(PointerUse::Bytes));
         }
         if pointer && matches!(ty.plain(), Ty::Int(_)) && !to.truth {
             self.emit(Instr::Pointer(PointerUse::Number(v.expr.clone())));
@@ -454,7 +469,15 @@ impl<'a> Lower<'a> {
             Expression::Constant(c) => match &c.node {
                 Constant::Integer(i) => integer(i, self.long(), span),
                 Constant::Character(c) => int(Expr::Const(character(c, span)?)),
-                Constant::Float(_) => Ok(Value { expr: Expr::Const(0), ty: Ty::Float(8) }),
+                Constant::Float(f) => {
+                    let size = match f.suffix.format {
+                        FloatFormat::Float => 4,
+                        FloatFormat::Double => 8,
+                        FloatFormat::LongDouble => 16,
+                        FloatFormat::TS18661Format(_) => return unsupported(span, "this kind of number"),
+                    };
+                    Ok(Value { expr: Expr::Const(0), ty: Ty::Float(size) })
+                }
             },
             Expression::StringLiteral(_) | Expression::Member(_) | Expression::CompoundLiteral(_) => {
                 let place = self.place(e)?;
@@ -541,6 +564,8 @@ impl<'a> Lower<'a> {
         let mut default = None;
         for a in &g.associations {
             match &a.node {
+                // A value has no qualifiers.
+                GenericAssociation::Type(t) if is_qualified(&t.node.type_name.node) => {}
                 GenericAssociation::Type(t) => {
                     if unatomic(self.type_name(&t.node.type_name)?) == ty {
                         return self.value(&t.node.expression);
@@ -699,8 +724,12 @@ impl<'a> Lower<'a> {
         };
         let (mut a, mut b) = (a, b);
         if op.compares() && (pointer(&a) || pointer(&b)) {
-            if matches!(op, BinOp::Lt | BinOp::Le) {
-                self.emit(Instr::Pointer(PointerUse::Ordered(a.expr.clone(), b.expr.clone())));
+            let (x, y) = (a.expr.clone(), b.expr.clone());
+            let null = x == Expr::Const(0) || y == Expr::Const(0);
+            match op {
+                BinOp::Lt | BinOp::Le => self.emit(Instr::Pointer(PointerUse::Ordered(x, y))),
+                _ if !null => self.emit(Instr::Pointer(PointerUse::Compared(x, y))),
+                _ => {}
             }
             for v in [&mut a, &mut b].into_iter().filter(|v| pointer(v)) {
                 v.ty = Ty::Int(PTR);
@@ -805,13 +834,19 @@ impl<'a> Lower<'a> {
         if swapped { self.arithmetic(op, y, x, span) } else { self.arithmetic(op, x, y, span) }
     }
 
+    /// Whether an expression is a constant 0, as a pointer or a number.
+    fn is_null_constant(&mut self, e: &'a Node<Expression>) -> bool {
+        matches!(self.constant(e), Ok(0))
+    }
+
     fn conditional(&mut self, c: &'a ConditionalExpression, span: Span) -> Result<Value> {
         let same = matches!(&c.then_expression.node, Expression::Identifier(n) if n.node.name == SAME);
         if same {
             let v = self.value(&c.condition)?;
             let v = self.kept(v);
             let other = self.type_of(&c.else_expression)?;
-            let ty = choice_type(&v.ty, &decay(unatomic(other)));
+            let null = self.is_null_constant(&c.else_expression);
+            let ty = if null { v.ty.clone() } else { choice_type(&v.ty, &decay(unatomic(other))) };
             let Some(i) = ty.scalar() else { return unsupported(span, "`?:` on this type") };
             let (yes, no, end) = (self.label(), self.label(), self.label());
             let r = self.register(i, None);
@@ -830,7 +865,14 @@ impl<'a> Lower<'a> {
         }
         let a = decay(unatomic(self.type_of(&c.then_expression)?));
         let b = decay(unatomic(self.type_of(&c.else_expression)?));
-        let ty = choice_type(&a, &b);
+        // A null pointer constant takes the type of the other one.
+        let pointers = matches!((&a, &b), (Ty::Ptr(_), Ty::Ptr(_)));
+        let ty = match (self.is_null_constant(&c.then_expression), self.is_null_constant(&c.else_expression))
+        {
+            (true, false) if pointers => b.clone(),
+            (false, true) if pointers => a.clone(),
+            _ => choice_type(&a, &b),
+        };
         if self.dry {
             let chosen = match self.value(&c.condition)?.expr {
                 Expr::Const(0) => self.value(&c.else_expression)?.expr,
@@ -961,11 +1003,19 @@ fn is_several_types(ty: &Ty) -> bool {
     }
 }
 
+/// Whether a type name that is not that of a pointer has qualifiers.
+fn is_qualified(t: &TypeName) -> bool {
+    let qualifier = |s: &Node<SpecifierQualifier>| matches!(s.node, SpecifierQualifier::TypeQualifier(_));
+    t.declarator.is_none() && t.specifiers.iter().any(qualifier)
+}
+
 fn choice_type(a: &Ty, b: &Ty) -> Ty {
     match (a, b) {
         (Ty::Int(x), Ty::Int(y)) => Ty::Int(common(*x, *y)),
-        (Ty::Ptr(x), Ty::Ptr(_)) if **x != Ty::Void => a.clone(),
-        (Ty::Ptr(_), Ty::Ptr(_)) => b.clone(),
+        (Ty::Ptr(_), Ty::Ptr(y)) if **y == Ty::Void => b.clone(),
+        (Ty::Float(x), Ty::Float(y)) => Ty::Float(*x.max(y)),
+        (Ty::Float(_), Ty::Int(_)) => a.clone(),
+        (Ty::Int(_), Ty::Float(_)) => b.clone(),
         (Ty::Ptr(_), _) => a.clone(),
         (_, Ty::Ptr(_)) => b.clone(),
         (Ty::Void, _) | (_, Ty::Void) => Ty::Void,
@@ -986,6 +1036,9 @@ fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
     let Ok(v) = u64::from_str_radix(&i.number, base) else {
         return wrong(span, "this number is too large");
     };
+    if base == 10 && !i.suffix.unsigned && v > i64::MAX as u64 {
+        return unsupported(span, "a number that is too large for `long`");
+    }
     let least: u8 = match i.suffix.size {
         IntegerSize::Int => 4,
         IntegerSize::Long => long.size,

@@ -3,7 +3,6 @@
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use super::expressions::has_effects;
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
 use crate::goto::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of};
@@ -26,6 +25,19 @@ impl Values {
 }
 
 type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListItem>>>;
+
+/// Whether an expression is 0 as it is written, whose bytes are all 0.
+fn is_zero(e: &Expression) -> bool {
+    let digits = match e {
+        Expression::Constant(c) => match &c.node {
+            Constant::Integer(i) => i.number.to_string(),
+            Constant::Float(f) => f.number.to_string(),
+            Constant::Character(_) => return false,
+        },
+        _ => return false,
+    };
+    digits.bytes().all(|b| matches!(b, b'0' | b'.'))
+}
 
 /// Whether text can be the initial value of an array of this type.
 fn takes_text(ty: &Ty, init: &Initializer) -> bool {
@@ -176,15 +188,16 @@ impl<'a> Lower<'a> {
                 out.list.extend(bytes.into_iter().enumerate().map(byte));
                 Ok(())
             }
-            // It may be declared; using it is refused.
-            (Ty::Float(_), e) if !out.in_union && !has_effects(e) => Ok(()),
-            (Ty::Float(_), _) => unsupported(init.span, "floating-point arithmetic"),
+            (Ty::Float(_), e) if is_zero(e) => Ok(()),
+            (Ty::Float(_), _) => unsupported(init.span, "a floating-point number other than 0"),
             _ => {
                 let Some(i) = ty.scalar() else {
                     return unsupported(init.span, "this initial value of a structure");
                 };
                 let v = self.value(e)?;
                 let v: Value = self.convert(v, ty, init.span)?;
+                // Later values may change what it is computed from.
+                let v = self.kept(v);
                 out.list.push((at, i, v.expr));
                 Ok(())
             }
@@ -242,6 +255,9 @@ impl<'a> Lower<'a> {
                 (next, rest) = self.designated(ty, designators)?;
             }
             let Some((offset, part)) = self.part(ty, next, span)? else { break };
+            if self.is_union(ty) {
+                self.once(at, ty, out, span)?;
+            }
             self.fill_part((at + offset, &part), items, out, rest, span)?;
             // A union has one value.
             next = if self.is_union(ty) { u64::MAX } else { next + 1 };
@@ -267,9 +283,6 @@ impl<'a> Lower<'a> {
         let init = &item.node.initializer;
         let braces = matches!(init.node, Initializer::List(_)) || takes_text(part, &init.node);
         if !path.is_empty() || nested && !braces {
-            if self.is_union(part) {
-                out.clear(at, self.size_of(part, span)?);
-            }
             let before = items.len();
             self.fill(at, part, items, out, Some(path), span)?;
             if items.len() == before {
@@ -280,6 +293,15 @@ impl<'a> Lower<'a> {
         items.next();
         out.clear(at, self.size_of(part, span)?);
         self.collect(at, part, init, out)
+    }
+
+    /// Refuses a second value of a union: what is left of the first depends on the compiler.
+    fn once(&self, at: u64, ty: &Ty, out: &Values, span: Span) -> Result<()> {
+        let size = self.size_of(ty, span)?;
+        match out.list.iter().any(|v| v.0 >= at && v.0 < at + size) {
+            true => unsupported(span, "a second initial value of a union"),
+            false => Ok(()),
+        }
     }
 
     fn is_union(&self, ty: &Ty) -> bool {

@@ -74,13 +74,13 @@ impl<'a> Lower<'a> {
 
     /// Attributes of a whole structure; the first construct that is not modelled.
     fn layout_attributes(&self, s: &'a Node<StructType>, layout: &mut Layout) -> Option<String> {
-        if self.prepared.is_packed(s.span.start) {
+        if self.prepared.is_packed(s.span.start) || self.prepared.is_packed(s.span.end) {
             return Some("`#pragma pack`".to_string());
         }
-        let members = s.node.declarations.as_deref().unwrap_or_default();
+        let text = &self.prepared.text[s.span.start..s.span.end];
+        let braces = text.find('{').zip(text.rfind('}'));
         let inside = |at: usize| {
-            members.first().is_some_and(|m| m.span.start <= at)
-                && members.last().is_some_and(|m| at < m.span.end)
+            braces.is_some_and(|(open, close)| (open..close).contains(&at.saturating_sub(s.span.start)))
         };
         for mark in self.prepared.marks_of_type(s.span.start, s.span.end) {
             match (&*mark.name, self.alignment(&mark.argument)) {

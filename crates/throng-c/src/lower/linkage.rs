@@ -158,8 +158,15 @@ impl<'a> Lower<'a> {
         for mark in marks.iter().filter(|m| !inner.contains(&m.at)) {
             for item in &d.node.declarators {
                 let Some(name) = declared_name(&item.node.declarator.node) else { continue };
+                if mark.name == "weak" && self.linkage.units.len() > 1 {
+                    let refused = unsupported::<()>(d.span, format!("{} (of `{name}`)", mark.what));
+                    self.record(refused);
+                    continue;
+                }
                 // The library may call its functions as it likes.
+                let file = self.prepared.origin(d.span.start, d.span.end).0;
                 let renamed = mark.name == "asm"
+                    && file.is_some_and(|f| f.starts_with("/usr/"))
                     && mark.argument.contains(name)
                     && !self.definitions.contains_key(&mark.argument);
                 if !renamed {

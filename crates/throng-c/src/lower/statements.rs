@@ -1,7 +1,5 @@
 //! Statements.
 
-use std::collections::HashMap;
-
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
@@ -45,11 +43,11 @@ impl<'a> Lower<'a> {
                 let (yes, no, end) = (self.label(), self.label(), self.label());
                 self.condition(&i.node.condition, yes, no)?;
                 self.place_label(yes);
-                self.statement(&i.node.then_statement);
+                self.block(&i.node.then_statement);
                 self.emit(Instr::Jump(end));
                 self.place_label(no);
                 if let Some(s) = &i.node.else_statement {
-                    self.statement(s);
+                    self.block(s);
                 }
                 self.place_label(end);
                 Ok(())
@@ -76,8 +74,12 @@ impl<'a> Lower<'a> {
             Statement::For(f) => self.for_loop(&f.node),
             Statement::Switch(w) => self.switch(&w.node),
             Statement::Goto(n) => {
-                let label = self.user_label(&n.node.name);
-                self.emit(Instr::Jump(label));
+                self.user_label(&n.node.name);
+                let (first, open) = (self.label(), self.current.blocks.clone());
+                if let Some(f) = self.current.frames.last_mut() {
+                    f.gotos.push((n.node.name.clone(), first, open));
+                }
+                self.emit(Instr::Jump(first));
                 Ok(())
             }
             Statement::Continue => {
@@ -153,13 +155,20 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// A statement that is a block, with or without braces.
+    fn block(&mut self, s: &'a Node<Statement>) {
+        self.enter_block();
+        self.statement(s);
+        self.leave_block();
+    }
+
     fn looped(&mut self, s: &'a Node<Statement>, end: usize, head: usize) {
         let outer = self.current.blocks.len();
         if let Some(f) = self.current.frames.last_mut() {
             f.breaks.push((end, outer));
             f.continues.push((head, outer));
         }
-        self.statement(s);
+        self.block(s);
         if let Some(f) = self.current.frames.last_mut() {
             f.breaks.pop();
             f.continues.pop();
@@ -213,7 +222,8 @@ impl<'a> Lower<'a> {
         self.emit(Instr::Jump(dispatch));
         if let Some(f) = self.current.frames.last_mut() {
             f.breaks.push((end, self.current.blocks.len()));
-            f.switches.push(Switch { cases: Vec::new(), default: None, ty });
+            let outer = self.current.blocks.len();
+            f.switches.push(Switch { cases: Vec::new(), default: None, ty, outer });
         }
         self.statement(&w.statement);
         self.emit(Instr::Jump(end));
@@ -243,7 +253,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn user_label(&mut self, name: &str) -> usize {
+    pub(super) fn user_label(&mut self, name: &str) -> usize {
         if let Some(&l) = self.current.frames.last().and_then(|f| f.labels.get(name)) {
             return l;
         }
@@ -265,6 +275,10 @@ impl<'a> Lower<'a> {
                 self.place_label(label);
                 self.here = l.label.span;
                 self.cross_blocks();
+                let blocks = self.current.blocks.clone();
+                if let Some(f) = self.current.frames.last_mut() {
+                    f.targets.insert(name.clone(), blocks);
+                }
                 self.pass_label(name);
                 if self.question.error_labels.contains(name) {
                     self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
@@ -281,6 +295,7 @@ impl<'a> Lower<'a> {
             Label::Default => {
                 let label = self.label();
                 self.place_label(label);
+                let label = self.entered(label);
                 match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
                     Some(s) => s.default = Some(label),
                     None => return wrong(span, "`default` outside a switch"),
@@ -291,9 +306,26 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Where a switch goes to come to a label of its body: past the declarations before it.
+    fn entered(&mut self, label: usize) -> usize {
+        let outer = self.current.frames.last().and_then(|f| f.switches.last()).map(|s| s.outer);
+        let declared = self.declared(outer.unwrap_or(usize::MAX));
+        if declared.0.is_empty() && declared.1.is_empty() {
+            return label;
+        }
+        let (from, on) = (self.label(), self.label());
+        // What comes from above goes on without it.
+        self.emit(Instr::Jump(on));
+        self.place_label(from);
+        self.enter_past(&declared);
+        self.place_label(on);
+        from
+    }
+
     fn case(&mut self, low: i64, high: i64, span: Span) -> Result<()> {
         let label = self.label();
         self.place_label(label);
+        let label = self.entered(label);
         match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
             Some(s) => {
                 let ty = s.ty;
@@ -344,9 +376,7 @@ impl<'a> Lower<'a> {
         let Statement::Compound(items) = &s.node else {
             return unsupported(s.span, "this statement in an expression");
         };
-        // The value may be a structure among its variables, which therefore end with the block
-        // around it.
-        self.scopes.push(HashMap::new());
+        self.enter_block();
         let mut result = Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         for (i, item) in items.iter().enumerate() {
             match &item.node {
@@ -358,7 +388,19 @@ impl<'a> Lower<'a> {
                 _ => self.item(item),
             }
         }
-        self.scopes.pop();
+        match &result {
+            // The value may be a structure among its variables, which therefore end with the block
+            // around it.
+            Ok(v) if v.ty.scalar().is_none() && v.ty != Ty::Void => {
+                self.scopes.pop();
+                let inner = self.current.blocks.pop().unwrap_or_default();
+                if let Some(outer) = self.current.blocks.last_mut() {
+                    outer.variables.extend(inner.variables);
+                    outer.registers.extend(inner.registers);
+                }
+            }
+            _ => self.leave_block(),
+        }
         result
     }
 }

@@ -88,7 +88,9 @@ impl Prepared {
                 self.pack_stack.push(packed);
                 packed |= words.len() > 1;
             }
-            "pop" => packed = self.pack_stack.pop().unwrap_or(false),
+            // Names of entries are not known here: what follows is refused.
+            "pop" if words.len() > 1 => packed = true,
+            "pop" => packed = self.pack_stack.pop().unwrap_or(packed),
             word => packed = !word.is_empty(),
         }
         self.packed.push((self.text.len(), packed));
@@ -123,9 +125,13 @@ fn split_attributes(list: &str) -> Vec<(&str, &str)> {
 
 /// One past the end of a list that begins with `[[`.
 pub(super) fn double_bracketed(text: &str, from: usize) -> usize {
-    let mut depth = 0usize;
+    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (i, b) in text.bytes().enumerate().skip(from) {
         match b {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
             b'[' => depth += 1,
             b']' if depth <= 1 => return i + 1,
             b']' => depth -= 1,

@@ -11,7 +11,7 @@ int __VERIFIER_nondet_int(void); _Bool __VERIFIER_nondet_bool(void); void __VERI
 ";
 
 /// Programs that make a memory error in some run.
-const ERRORS: [(&str, &str); 15] = [
+const ERRORS: [(&str, &str); 20] = [
     ("null", "int *p; int main(void) { return *p; }"),
     ("field of null", "struct s { int a, b; } *p; int main(void) { return p->b; }"),
     ("behind an array", "int a[3], b; int main(void) { for (int i = 0; i <= 3; i++) a[i] = 1; return b; }"),
@@ -59,11 +59,25 @@ const ERRORS: [(&str, &str); 15] = [
         "pthread_t t; int *p; void *w(void *a) { int *q = p; free(q); int *r = malloc(4); *r = 1; return 0; }
          int main(void) { p = malloc(4); *p = 0; pthread_create(&t, 0, w, 0); *p = 1; return 0; }",
     ),
+    (
+        "a block without braces",
+        "int main(void) { int *p = 0; if (__VERIFIER_nondet_bool()) p = &(int) { 4 }; else p = &(int) { 5 }; return *p; }",
+    ),
+    ("a block that is an expression", "int main(void) { int *p = ({ int x = 3; &x; }); return *p; }"),
+    (
+        "a pointer that is not aligned",
+        "struct __attribute__((packed)) s { int a; int *p; } x; int main(void) { x.p = malloc(4); free(x.p); int *q = malloc(4); *q = 1; return *x.p; }",
+    ),
+    ("a string literal is written", "int main(void) { char *s = \"abc\"; s[0] = 'x'; return 0; }"),
+    (
+        "in front of a declaration, and used later",
+        "int main(void) { int *p = 0; for (int i = 0; i < 2; i++) switch (i) { int v; case 0: p = &v; break; default: *p = 1; } return 0; }",
+    ),
     ("freed twice", "int main(void) { int *p = malloc(4); int *q = p; free(p); free(q); return 0; }"),
 ];
 
 /// Programs that make none, and whose assertion holds.
-const CORRECT: [(&str, &str); 11] = [
+const CORRECT: [(&str, &str); 15] = [
     ("a pointer down the stack", "void f(int *p) { *p = 1; } int main(void) { int x; f(&x); if (x != 1) reach_error(); return 0; }"),
     (
         "backwards through an array",
@@ -105,6 +119,25 @@ const CORRECT: [(&str, &str); 11] = [
         "pthread_t t; void *w(void *p) { int n = *(int *) p; free(p); if (n != 7) reach_error(); return 0; }
          int main(void) { int *p = malloc(4); *p = 7; pthread_create(&t, 0, w, p); pthread_join(t, 0); return 0; }",
     ),
+    (
+        "a switch that enters its block again",
+        "void set(int *p, int v) { *p = v; } int main(void) { for (int i = 0; i < 2; i++) switch (i) { int v; default: set(&v, i); if (v != i) reach_error(); } return 0; }",
+    ),
+    (
+        "text and large numbers are no addresses",
+        "char t[8]; struct { int id, when; } e; long n; void *w(void *p) { return (void *) 0x5555555555555555; } pthread_t h;
+         int main(void) { for (int i = 0; i < 7; i++) t[i] = 'K' + i; e.when = 1700000000; n = 0x7000000000000001; void *r;
+         pthread_create(&h, 0, w, 0); pthread_join(h, &r); if (r != (void *) 0x5555555555555555 || t[6] != 'Q' || n % 2 != 1) reach_error(); return 0; }",
+    ),
+    (
+        "a structure that points into itself, while others run",
+        "struct s { int a; int *p; }; void *w(void *x) { return 0; } pthread_t t;
+         int main(void) { pthread_create(&t, 0, w, 0); for (int i = 0; i < 2; i++) { struct s s; s.p = &s.a; *s.p = i; if (s.a != i) reach_error(); } return 0; }",
+    ),
+    (
+        "a union is copied as it is",
+        "union u { int i; _Bool b; }; int main(void) { union u a, c; a.i = 2; c = a; if (c.i != 2) reach_error(); return 0; }",
+    ),
     ("the end of an array", "int a[3]; int main(void) { int *e = &a[3], n = 0; for (int *p = a; p != e; p++) n++; if (n != 3) reach_error(); return 0; }"),
 ];
 
@@ -145,11 +178,17 @@ fn addresses_are_not_numbers() {
         "int x, y; int main(void) { if ((unsigned long) &x >= (unsigned long) &y) reach_error(); return 0; }",
         "int x, y; int main(void) { int *p = &x, *q = &y; if (p > q) reach_error(); return 0; }",
         "int x; int main(void) { if ((unsigned long) &x < 4096) reach_error(); return 0; }",
+        "union { char *p; int h[2]; } u; char c; int main(void) { u.p = &c; if (u.h[0]) reach_error(); return 0; }",
+        "int *p; int x; int main(void) { p = &x; if (*(long *) &p % 4096) reach_error(); return 0; }",
+        "int main(void) { int *p = malloc(4); free(p); int *q = malloc(4); if (p == q) reach_error(); return 0; }",
     ];
     for text in programs {
         let out = said("numbers", text, &[]);
         assert!(!out.starts_with("SAFE"), "{text}: {out}");
     }
+    // A variable that was entered past its declaration has no value.
+    let open = "int main(void) { for (int i = 0; i < 2; i++) switch (i) { int y; case 0: y = 1; break; case 1: if (y != 1) reach_error(); } return 0; }";
+    assert!(said("open", open, &[]).starts_with("UNSAFE"));
     let small = "void *w(void *p) { if ((long) p != 7) reach_error(); return 0; } pthread_t t;
                  int main(void) { pthread_create(&t, 0, w, (void *) 7l); return 0; }";
     assert!(said("small", small, &[]).starts_with("SAFE"));
