@@ -997,7 +997,8 @@ impl Stepper<'_> {
                 self.missing("addresses of different objects are ordered or subtracted");
             }
             PointerUse::Compared(..) if objects.contains(&DANGLING) && !objects.contains(&0) => {
-                self.missing("a pointer to an object that no longer exists is compared");
+                let why = "a pointer to an object that no longer exists is compared";
+                return Err(Stop::Undefined(why.into()));
             }
             PointerUse::Number(_) if objects[0] != 0 => {
                 self.missing("an address is used as a number, and only one value of it was tried");

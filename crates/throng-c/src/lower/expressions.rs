@@ -845,7 +845,7 @@ impl<'a> Lower<'a> {
             let v = self.value(&c.condition)?;
             let v = self.kept(v);
             let other = self.type_of(&c.else_expression)?;
-            let null = self.is_null_constant(&c.else_expression);
+            let null = matches!(v.ty, Ty::Ptr(_)) && self.is_null_constant(&c.else_expression);
             let ty = if null { v.ty.clone() } else { choice_type(&v.ty, &decay(unatomic(other))) };
             let Some(i) = ty.scalar() else { return unsupported(span, "`?:` on this type") };
             let (yes, no, end) = (self.label(), self.label(), self.label());
