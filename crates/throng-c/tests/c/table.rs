@@ -571,4 +571,89 @@ pub const ROWS: &[Row] = &[
         "static union { float f; int i; } u = { 1.0f }; long test(void) { return u.i; }",
         "floating-point",
     ),
+    // What an audit found.
+    Read(
+        "a union with a truth value is copied as it is",
+        "union u { int i; _Bool b; }; struct s { int t; union { long v; _Bool b; } u; }; static long get(struct s x) { return x.u.v; } long test(void) { union u a, c; a.i = 2; c = a; struct s s = { 1, { .v = 300 } }; return c.i + get(s) * 10; }",
+    ),
+    Read(
+        "a union of which a part has a value is copied",
+        "union u { char c; int i; }; long test(void) { union u x, y; x.c = 3; y = x; return y.c; }",
+    ),
+    Read(
+        "initial values with effects",
+        "long test(void) { int i; int a[2] = { (i = 1), (i = 2) }; return a[0] * 10 + a[1]; }",
+    ),
+    Refused(
+        "two initial values of a union",
+        "static union { int i; char c[4]; } u = { .i = 1, .c[1] = 9 }; long test(void) { return u.i; }",
+        "second initial value of a union",
+    ),
+    Refused(
+        "a number that is not 0",
+        "static double d = 1; long test(void) { return ((char *)&d)[7]; }",
+        "floating-point",
+    ),
+    Read(
+        "pointers of two types in a choice",
+        "long test(void) { short a[2]; short *p = a; void *v = a; int c = 1; return ((char *)((c ? p : v) + 1) - (char *)a) * 10 + sizeof *(c ? p : (void *)0); }",
+    ),
+    Refused(
+        "an attribute of the first member",
+        "struct s { __attribute__((packed)) int a; char b; int c; }; long test(void) { return sizeof(struct s); }",
+        "packed",
+    ),
+    Read(
+        "an atomic structure has its size as alignment",
+        "struct s { int x; _Atomic struct { int a, b; } p; }; long test(void) { return sizeof(struct s); }",
+    ),
+    Refused(
+        "packing inside a structure",
+        "struct s { char a;\n#pragma pack(1)\n int b; };\n#pragma pack()\nlong test(void) { return sizeof(struct s); }",
+        "pack",
+    ),
+    Refused(
+        "packing that is not taken back",
+        "#pragma pack(1)\n#pragma pack(pop)\nstruct s { char a; int b; };\n#pragma pack()\nlong test(void) { return sizeof(struct s); }",
+        "pack",
+    ),
+    Read(
+        "a quote in an attribute",
+        "static int g __attribute__((deprecated(\"5\\\" disk\"))) = 1; static int h __attribute__((deprecated(\"6\\\" disk\"))) = 7; long test(void) { return g * 10 + h; }",
+    ),
+    Refused(
+        "the type of an array of computed size",
+        "long test(void) { int n = 3; int a[n]; a[0] = 0; return sizeof(__typeof__(a)); }",
+        "typeof",
+    ),
+    Read(
+        "sizes of floating-point constants",
+        "long test(void) { return sizeof 1.0f + sizeof 1.0 * 10 + sizeof 1.0L * 1000 + sizeof(1 ? 1 : 2.0) * 100000; }",
+    ),
+    Read(
+        "a qualified type does not fit a value",
+        "long test(void) { int y = 2; return _Generic(y, const int: 1, _Atomic int: 3, default: 2); }",
+    ),
+    Read(
+        "a static variable in an expression",
+        "long test(void) { int c = 1; return c ? ({ static const char *s = \"abc\"; s[0]; }) : 0; }",
+    ),
+    Refused(
+        "a function of the compiler in sizeof",
+        "long test(void) { long x = 1; return sizeof(__builtin_bswap64(x)); }",
+        "__builtin_bswap64",
+    ),
+    Read(
+        "the type of an expectation",
+        "long test(void) { unsigned u = 1; return __builtin_expect(u, 1) - 2 < 0; }",
+    ),
+    Refused("a number beyond long", "long test(void) { return -9223372036854775808 < 0; }", "too large"),
+    Read(
+        "a jump past a declaration",
+        "static void set(int *p, int v) { *p = v; } long test(void) { long r = 0; for (int i = 0; i < 2; i++) { goto in; int a; in: set(&a, i + 3); r = r * 10 + a; } return r; }",
+    ),
+    Read(
+        "a choice with a constant 0",
+        "static short g = -5; enum up { LOW, HIGH = 9 }; long test(void) { return (g ?: (enum up)0) > 0; }",
+    ),
 ];
