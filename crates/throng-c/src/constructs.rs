@@ -212,7 +212,7 @@ pub fn attribute(name: &str, argument: &str) -> Effect {
         "section" => Effect::AtOnce,
         _ if ATTRIBUTES_WITHOUT_EFFECT.contains(&name) => Effect::None,
         _ if ATTRIBUTES_REFUSED_AT_ONCE.contains(&name) => Effect::AtOnce,
-        // Among them those that nobody has heard of.
+        // Unknown attributes are among them.
         _ => Effect::OnUse,
     }
 }

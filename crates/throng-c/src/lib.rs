@@ -111,8 +111,8 @@ impl Loaded {
         })
     }
 
-    /// Whether a proof is limited to sequential consistency, because the program names weaker
-    /// orders and nobody has asked for that model.
+    /// Returns whether a proof is limited to sequential consistency: the program names weaker
+    /// orders, and `--memory-model sc` is not given.
     pub fn only_sequential(&self) -> bool {
         self.program.weak_orders && !self.question.sequential
     }

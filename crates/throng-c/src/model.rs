@@ -118,7 +118,7 @@ impl Concrete {
         Shared(property as u64)
     }
 
-    /// The shared state after a memory error that nobody asked for.
+    /// Returns the shared state after a memory error where memory safety is not asked for.
     pub fn memory_error(&self) -> Shared {
         self.failed(self.program.asked.len())
     }

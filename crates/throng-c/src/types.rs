@@ -159,7 +159,7 @@ impl Ty {
                 let Some((size, _)) = t.layout(structs) else { return false };
                 (0..*n).all(|i| t.parts(structs, at + i * size, &format!("{name}[{i}]"), out))
             }
-            // Bit-fields are no parts; whoever needs them asks [`Ty::has_bit_fields`].
+            // Bit-fields are not parts; [`Ty::has_bit_fields`] tells whether there are any.
             Ty::Struct(s) => structs[*s].fields.iter().filter(|f| !f.bits).all(|f| {
                 let name = match &f.name {
                     Some(n) => format!("{name}.{n}"),

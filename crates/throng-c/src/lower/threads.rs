@@ -360,8 +360,8 @@ impl<'a> Lower<'a> {
                 let n = self.load(&b.expr, 0, INT);
                 let here = self.load(&b.expr, 4, INT);
                 let leaving = self.load(&b.expr, 8, INT);
-                // Those that have met can always leave, and nobody sees when they do: the next
-                // round may as well begin after that.
+                // Threads that have met can always leave, and no other thread sees when they do, so
+                // the next round may begin after that.
                 self.wait_until(Self::equals(leaving, 0));
                 let here = Self::plus(here, 1);
                 self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n.clone(), INT), last, wait));

@@ -312,8 +312,8 @@ impl<'a> Rewriter<'a> {
             None => false,
         };
         if writes && d.node.declarators.iter().any(in_parts) {
-            // Nobody else knows the new variable: its parts may get their values before their
-            // turns.
+            // No other thread knows the new variable, so its parts may get their values before
+            // their turns.
             edits.push((d.span.end, d.span.end, format!(" __throng_all({site}, {WRITE});")));
         }
         let span = (d.span.start, d.span.end);

@@ -297,7 +297,7 @@ fn asking_for_races() -> Options {
 /// Structures are copied part by part, and a thread may come by the place of an access without
 /// being seen before it is.
 #[test]
-fn copies_and_accesses_that_nobody_sees_are_replayed() {
+fn copies_and_unseen_accesses_are_replayed() {
     if !has_compiler() {
         return;
     }
@@ -347,7 +347,7 @@ fn copies_and_accesses_that_nobody_sees_are_replayed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A race is seen in front of both accesses, wherever they are, and whatever nobody sees comes
+/// A race is seen in front of both accesses, wherever they are, and unseen accesses come
 /// before.
 #[test]
 fn races_are_replayed_wherever_the_accesses_are() {

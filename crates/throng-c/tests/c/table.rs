@@ -474,11 +474,7 @@ pub const ROWS: &[Row] = &[
         "long test(void) { int n = 0;\n#pragma omp parallel\nn++; return n; }",
         "#pragma omp",
     ),
-    Refused(
-        "pragma that nobody knows",
-        "\n#pragma strange\nlong test(void) { return 1; }",
-        "#pragma strange",
-    ),
+    Refused("unknown pragma", "\n#pragma strange\nlong test(void) { return 1; }", "#pragma strange"),
     Refused(
         "cleanup",
         "static int n; static void f(int *p) { n = *p; } static void g(void) { int x __attribute__((cleanup(f))) = 5; } long test(void) { g(); return n; }",
@@ -516,7 +512,7 @@ pub const ROWS: &[Row] = &[
         "weak",
     ),
     Refused(
-        "attribute that nobody knows",
+        "unknown attribute",
         "static int x __attribute__((strange)); long test(void) { return x; }",
         "strange",
     ),

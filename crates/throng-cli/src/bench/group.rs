@@ -1,4 +1,4 @@
-//! A process with its descendants, to be stopped together; nobody of them outlives the benchmark, however that ends.
+//! A process with its descendants, to be stopped together: none outlives the benchmark, however that ends.
 //!
 //! The leader of the group is a guard, a shell that waits for the end of its input. No other process has the writing end of that pipe, so it ends
 //! with this process, also if this process is killed; the guard then kills the group. The guard is there before the process that is measured, which
@@ -24,7 +24,7 @@ const GUARD: &str = "trap '' INT; read -r nothing; kill -KILL 0";
 
 #[cfg(unix)]
 impl Group {
-    /// A group with nobody but its guard.
+    /// Creates a group that has only its guard.
     pub(super) fn new() -> io::Result<Group> {
         let mut guard = Command::new("sh");
         guard.args(["-c", GUARD]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

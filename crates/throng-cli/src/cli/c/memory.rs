@@ -11,7 +11,7 @@ use throng_model::problem::{Bound, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 use throng_model::{Bag, Config};
 
-/// The target of memory errors that nobody asked for.
+/// Returns the target of memory errors where memory safety is not asked for.
 fn target(read: &Read) -> Target {
     Target::covering(MEMORY_SAFETY, vec![Config::new(read.model.memory_error(), Bag::new())])
 }

@@ -1,0 +1,112 @@
+//! Blocks, and the lifetimes of local variables in memory.
+//!
+//! A lifetime begins where its block is entered, by whichever way, and ends where it is left: at its end,
+//! by `break`, `continue`, `goto` or `return`. A `goto` or `switch` that passes declarations enters
+//! their scope all the same: the variables are there, without a value.
+
+use std::collections::HashMap;
+
+use super::{Block, Declared, Lower};
+use crate::goto::Instr;
+
+impl Lower<'_> {
+    /// The lifetime of a variable in memory begins; it ends with the block.
+    pub(super) fn begins(&mut self, a: i64, size: u32) {
+        if self.dry {
+            return;
+        }
+        self.emit(Instr::Begins(a, size));
+        if let Some(block) = self.current.blocks.last_mut() {
+            block.variables.push((a, size));
+            self.current.lifetimes.push((block.number, (a, size)));
+        }
+    }
+
+    pub(super) fn enter_block(&mut self) {
+        self.scopes.push(HashMap::new());
+        self.current.next_block += 1;
+        let block = Block { number: self.current.next_block, ..Block::default() };
+        self.current.blocks.push(block);
+    }
+
+    pub(super) fn leave_block(&mut self) {
+        self.scopes.pop();
+        let ended = self.current.blocks.pop().map_or_else(Vec::new, |b| b.variables);
+        self.ends(ended);
+    }
+
+    pub(super) fn ends(&mut self, ended: Vec<(i64, u32)>) {
+        if !ended.is_empty() {
+            self.emit(Instr::Ends(ended));
+        }
+    }
+
+    /// Each `goto` of the function comes to its label past the declarations in between.
+    pub(super) fn finish_jumps(&mut self, exit: usize) {
+        let Some(frame) = self.current.frames.last_mut() else { return };
+        let (gotos, targets) = (std::mem::take(&mut frame.gotos), std::mem::take(&mut frame.targets));
+        if gotos.is_empty() {
+            return;
+        }
+        self.emit(Instr::Jump(exit));
+        for (name, from, open) in gotos {
+            let mut passed = Declared::default();
+            for block in targets.get(&name).into_iter().flatten() {
+                let known = open.iter().find(|b| b.number == block.number);
+                let (v, r) = known.map_or((0, 0), |b| (b.variables.len(), b.registers.len()));
+                passed.0.extend(block.variables.iter().skip(v));
+                passed.1.extend(block.registers.iter().skip(r));
+            }
+            self.place_label(from);
+            self.enter_past(&passed);
+            let to = self.user_label(&name);
+            self.emit(Instr::Jump(to));
+        }
+    }
+
+    /// What was declared so far in the blocks inside of the first `outer` ones.
+    pub(super) fn declared(&self, outer: usize) -> Declared {
+        let inner = || self.current.blocks.iter().skip(outer);
+        let variables = inner().flat_map(|b| b.variables.iter().copied()).collect();
+        (variables, inner().flat_map(|b| b.registers.iter().copied()).collect())
+    }
+
+    /// Control comes into blocks past these declarations: the variables are there, without a value.
+    pub(super) fn enter_past(&mut self, (variables, registers): &Declared) {
+        for &(a, size) in variables {
+            self.emit(Instr::Begins(a, size));
+        }
+        for &r in registers {
+            self.emit(Instr::Any(r));
+        }
+    }
+
+    /// Control leaves all blocks inside of the first `outer` ones.
+    pub(super) fn leave_blocks(&mut self, outer: usize) {
+        let inner = self.current.blocks.iter().skip(outer);
+        let ended = inner.flat_map(|b| b.variables.iter().copied()).collect();
+        self.ends(ended);
+    }
+
+    /// Control may come here from anywhere in the function: the variables of all other blocks have
+    /// ended. Which ones these are is known at the end of the function.
+    pub(super) fn cross_blocks(&mut self) {
+        let open = self.current.blocks.iter().map(|b| b.number).collect();
+        self.current.crossings.push((self.current.template.code.len(), open));
+        self.emit(Instr::Ends(Vec::new()));
+    }
+
+    /// A function that was inlined ends, and all its local variables with it.
+    pub(super) fn end_function(&mut self, lifetimes: usize, crossings: usize) {
+        let all = self.current.lifetimes.split_off(lifetimes);
+        for (pc, open) in self.current.crossings.split_off(crossings) {
+            let gone = all.iter().filter(|(block, _)| !open.contains(block)).map(|l| l.1).collect();
+            if let Some(i) = self.current.template.code.get_mut(pc) {
+                *i = Instr::Ends(gone);
+            }
+        }
+        if !self.current.frames.is_empty() {
+            self.ends(all.into_iter().map(|l| l.1).collect());
+        }
+    }
+}
