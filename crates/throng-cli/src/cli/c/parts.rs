@@ -249,14 +249,14 @@ impl Sum {
     }
 }
 
-/// What is left of evidence about one of the models, which was checked there.
+/// Describes evidence about one of the models, which was checked there unless `--no-check` was given.
 fn summary(proof: &Certificate) -> Certificate {
     let (kind, size) = proof.measure();
     Certificate::OfSource(Arc::new(SourceProof {
         kind,
         size,
         member: "member",
-        words: "The evidence is about this question alone, and was checked with it.".into(),
+        words: "The evidence is about this question alone, and stays with its search.".into(),
         obligations: ["the start is covered", "what the steps lead to is covered", "no violation is covered"],
     }))
 }
